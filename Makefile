@@ -49,7 +49,7 @@ lint: $(RUFF) $(SKILL_LINTERS) $(RENDERER) ## ruff, mypy --strict, the documents
 	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) scripts/install.py install --dir $(TOOLS)/lint >/dev/null
 	$(TOOLS)/venv/bin/agentskills validate $(TOOLS)/lint/web-search
 	$(SKILL_LINTERS) $(TOOLS)/lint/web-search
-	$(TOOLS)/venv/bin/python -m unittest -q tests.extraction.test_live_markdown
+	$(TOOLS)/venv/bin/python -m unittest -q tests.pages.extract.test_live_markdown
 
 ci: ## what a push runs, at most ten minutes on two cores: .ci/run calls it on a clean machine
 	$(STEP) $(MAKE) --no-print-directory lint

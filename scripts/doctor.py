@@ -42,7 +42,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 try:
     from websearch import kit
-    from websearch.setup import doctor
+    from websearch.machine import doctor
 except (ImportError, SyntaxError) as missing:
     if __name__ != "__main__":
         raise

@@ -32,12 +32,12 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch.kit import end_process, run_command_line
-from websearch.servers.http_api import COMMANDS, run_serve, to_markdown
+from websearch.ways_in.http_api import COMMANDS, run_serve, to_markdown
 
 
 def check_machine() -> "dict[str, object]":
     """Return what doctor says of this machine, which the desk shows."""
-    from websearch.setup.doctor import run_check
+    from websearch.machine.doctor import run_check
 
     return {**run_check({})}
 

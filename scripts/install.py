@@ -35,7 +35,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.setup import installation
+from websearch.machine import installation
 
 
 def main(argv: list[str] | None = None) -> int:

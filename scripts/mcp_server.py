@@ -26,7 +26,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch.kit import end_process
-from websearch.servers import mcp_stdio
+from websearch.ways_in import mcp_stdio
 
 
 def main(argv: list[str] | None = None) -> int:

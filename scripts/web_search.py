@@ -42,7 +42,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 from websearch import kit
 from websearch.search.commands import COMMANDS, RUN, to_markdown
-from websearch.setup import front_door
+from websearch.ways_in import front_door
 
 
 def main(argv: list[str] | None = None) -> int:

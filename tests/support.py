@@ -239,7 +239,7 @@ def small_web_environment(url: str) -> dict[str, str]:
     There are no keys among them. SEARXNG_BASE_URL alone makes that engine a configured one; set
     it to "" where another engine is to answer first.
     """
-    engines = load_script("websearch.apis.table").ENGINES
+    engines = load_script("websearch.engines.table").ENGINES
     others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK".split()
     addresses = {
         entry[field][0]: f"{url}/{name}" if "keys" in entry and "function" not in entry else url

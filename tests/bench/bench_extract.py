@@ -46,7 +46,7 @@ TYPES = ("article", "documentation", "service", "forum", "collection", "listing"
 def load_ours() -> Any:
     """Return extract of the module of this repository that finds the content of a page."""
     sys.path.insert(0, str(ROOT / "scripts"))
-    return importlib.import_module("websearch.extraction.content").extract
+    return importlib.import_module("websearch.pages.extract.content").extract
 
 
 def load_trafilatura() -> Any:

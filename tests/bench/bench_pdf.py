@@ -47,9 +47,9 @@ LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad][ \t\r\f]*\n[ \t\r\f]*(?=
 
 
 def load_ours() -> Any:
-    """websearch.pdf.read_pdf.extract_pdf of this repository."""
+    """websearch.pages.pdf.read_pdf.extract_pdf of this repository."""
     sys.path.insert(0, str(ROOT / "scripts"))
-    from websearch.pdf.read_pdf import extract_pdf
+    from websearch.pages.pdf.read_pdf import extract_pdf
 
     return lambda path: extract_pdf(path.read_bytes())
 

@@ -21,7 +21,7 @@ from tests.support import call_main, load_script
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-check: Any = load_script("websearch.quotations.check")
+check: Any = load_script("websearch.check.check")
 excerpts: Any = load_script("websearch.passages.excerpts")
 pages_document: Any = load_script("websearch.reading.pages_document")
 ranking: Any = load_script("websearch.passages.ranking")
@@ -32,7 +32,7 @@ read_page: Any = load_script("read_page")
 reading: Any = load_script("websearch.reading.page")
 show: Any = load_script("websearch.search.show")
 show_markdown: Any = load_script("websearch.search.show_markdown")
-units: Any = load_script("websearch.passages.units")
+units: Any = load_script("websearch.markdown.units")
 
 GOOD = "# Ferries\n\nThe ferry leaves the harbor at noon every day of the week."
 BAD = "# Trains\n\nThe zyxword train meets the ferry at the station in the evening."

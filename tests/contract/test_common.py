@@ -24,8 +24,8 @@ from unittest import mock
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
 kit = load_script("websearch.kit")
-untrusted = load_script("websearch.core.untrusted")
-http_client = load_script("websearch.core.http_client")
+untrusted = load_script("websearch.base.untrusted")
+http_client = load_script("websearch.base.http_client")
 
 SPEC: dict[str, Any] = {
     "params": [

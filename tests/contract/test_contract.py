@@ -44,7 +44,7 @@ WITH_TABLES = (
     "websearch.search.keyless",
     "websearch.reading.read_list",
     "websearch.search.commands",
-    "websearch.servers.http_api",
+    "websearch.ways_in.http_api",
 )
 KIT: Any = load_script("websearch.kit")
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
@@ -61,7 +61,7 @@ HEAVY_MODULES = (
 
 
 def imported_names(path: Path) -> set[str]:
-    """Return what a file imports, wherever it does, with the module: websearch.core.common.x."""
+    """Return what a file imports, wherever it does, with the module: websearch.base.common.x."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -245,7 +245,7 @@ class AddressesOfResults(CannedCase):
 
     def test_of_every_engine(self) -> None:
         results = [{"title": "One", "url": address} for address in (*self.BAD, "https://e.org/")]
-        page = load_script("websearch.apis.messages").ResultPage(results=[*results, {}])
+        page = load_script("websearch.engines.base.messages").ResultPage(results=[*results, {}])
         self.assertEqual(page.results, results[-1:])
 
 
@@ -296,7 +296,7 @@ class Messages(unittest.TestCase):
         known = {item["name"] for item in common_params} | {
             item["name"] for table in tables for spec in table.values() for item in spec["params"]
         }
-        tools = load_script("websearch.servers.mcp_tools")
+        tools = load_script("websearch.ways_in.mcp_tools")
         takes = [
             {item["name"]: label for label, item in tools.tool_parameters(name).items()}
             for name in tools.TOOLS
@@ -809,7 +809,7 @@ class Addresses(FakeServerCase):
         )
         variables = {
             name: entry["address"][0]
-            for name, entry in load_script("websearch.apis.table").ENGINES.items()
+            for name, entry in load_script("websearch.engines.table").ENGINES.items()
         }
         proxy = {"https_proxy": f"http://user:{CANARY}@127.0.0.1:9"}
         runs = [(name, {variables[name]: one}) for name in variables for one in addresses]

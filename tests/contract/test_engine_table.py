@@ -23,7 +23,7 @@ from tests.support import (
     load_script,
 )
 
-engines: Any = load_script("websearch.apis.table")
+engines: Any = load_script("websearch.engines.table")
 KEY = "good-" + CANARY
 
 # A tiny engine: the API that Wikipedia has, at another address and under another name.
@@ -36,8 +36,8 @@ __all__ = ["first_request", "read_answer"]
 
 def first_request(params):
     """Return the GET of a search."""
-    from websearch.apis.table import engine_address
-    from websearch.apis.result_pages import get_request
+    from websearch.engines.table import engine_address
+    from websearch.engines.base.result_pages import get_request
 
     fields = {"action": "query", "list": "search", "srsearch": params["query"],
               "srlimit": str(params["count"]), "format": "json", "formatversion": "2",
@@ -62,8 +62,8 @@ ENTRY = """    "tiny": {
 # An engine with a key and a JSON body: the API that Serper has.
 KEYED_MODULE = '''"""An engine with a key, for a test."""
 
-from websearch.apis.table import engine_address, engine_key
-from websearch.apis.messages import EngineRequest, ResultPage
+from websearch.engines.table import engine_address, engine_key
+from websearch.engines.base.messages import EngineRequest, ResultPage
 from websearch.kit import json_answer, status_error
 
 
@@ -104,7 +104,7 @@ class AnEngineMore(SmallWebCase):
         shutil.copy(ROOT / "SKILL.md", cls.scripts.parent)
         (cls.scripts / "websearch/engines/tiny.py").write_text(MODULE, encoding="utf-8")
         (cls.scripts / "websearch/engines/vault.py").write_text(KEYED_MODULE, encoding="utf-8")
-        table = cls.scripts / "websearch/apis/table.py"
+        table = cls.scripts / "websearch/engines/table.py"
         text = table.read_text(encoding="utf-8")
         table.write_text(text.replace("}  # fmt: skip\n", ENTRY, 1), encoding="utf-8")
 

@@ -55,7 +55,7 @@ class Https(EnvironmentCase):
         self.assertNotIn(CANARY.encode(), run.stdout)
 
     def test_one_that_has_expired_leads_to_the_clock(self) -> None:
-        transport_error = load_script("websearch.core.http_client").transport_error
+        transport_error = load_script("websearch.base.http_client").transport_error
         for code, word in ((10, "clock"), (9, "clock"), (18, "SSL_CERT_FILE")):
             error = ssl.SSLCertVerificationError()
             error.verify_code, error.verify_message = code, "certificate has expired"

@@ -20,7 +20,7 @@ import unittest
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.extraction import attack_pages
+from tests.pages.extract import attack_pages
 from tests.support import SCRIPTS, load_script
 
 if TYPE_CHECKING:
@@ -248,9 +248,9 @@ def grows(times: list[float]) -> bool:
 class Patterns(unittest.TestCase):
     def test_those_of_all_files_are_found(self) -> None:
         files = {use.origin.rpartition(":")[0] for use in all_uses()}
-        for file in ("brave_search.py", "websearch/core/html_tree.py",
-                     "websearch/fetching/fetch.py",
-                     "websearch/pdf/read_pdf.py", "websearch/extraction/other_formats.py",
+        for file in ("brave_search.py", "websearch/base/html_tree.py",
+                     "websearch/pages/fetch/fetch.py",
+                     "websearch/pages/pdf/read_pdf.py", "websearch/pages/extract/other_formats.py",
                      "websearch/engines/google.py", "websearch/store/page_store.py"):  # fmt: skip
             self.assertIn(file, files)
         self.assertGreater(len(all_uses()), 300)

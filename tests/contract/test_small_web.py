@@ -16,7 +16,7 @@ from tests.tools.faults import EXPECTED
 
 brave: Any = load_script("brave_search")
 keyless: Any = load_script("websearch.search.keyless")
-pacing: Any = load_script("websearch.apis.pacing")
+pacing: Any = load_script("websearch.engines.base.pacing")
 wikipedia: Any = load_script("websearch.engines.wikipedia")
 read: Any = load_script("websearch.reading.read")
 serper: Any = load_script("serper_search")

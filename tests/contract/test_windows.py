@@ -13,9 +13,9 @@ from unittest import mock
 
 from tests.support import load_script
 
-http_client: Any = load_script("websearch.core.http_client")
+http_client: Any = load_script("websearch.base.http_client")
 kit: Any = load_script("websearch.kit")
-local_files: Any = load_script("websearch.fetching.local_files")
+local_files: Any = load_script("websearch.pages.fetch.local_files")
 store_file: Any = load_script("websearch.store.database")
 HOME = r"C:\Users\Jürgen"
 

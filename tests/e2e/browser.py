@@ -32,7 +32,7 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
 from tests.e2e.scenarios import show
 from tests.support import CANARY, SCRIPTS, load_script
 
-browser: Any = load_script("websearch.fetching.browser")
+browser: Any = load_script("websearch.pages.fetch.browser")
 kit: Any = load_script("websearch.kit")
 INSTALL_TIMEOUT = 600.0  # seconds
 CALL_TIMEOUT = 60.0  # seconds; read_page itself ends at its own timeout

@@ -34,7 +34,7 @@ from tests.e2e import installing
 from tests.fake_server.server import FakeServer
 from tests.support import ROOT, CannedServer, clean_environment, load_script, small_web_environment
 
-engines = load_script("websearch.apis.table")
+engines = load_script("websearch.engines.table")
 
 VENV = installing.CACHE / "schemathesis"
 VERSION = "4.32.5"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.e2e import installing, skill
 from tests.e2e.skill import NAME, QUESTION
-from tests.servers.mcp_support import Client
+from tests.ways_in.mcp_support import Client
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from tests.support import load_script
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACING = ("websearch.apis.pacing", "websearch.apis.turns")
+PACING = ("websearch.engines.base.pacing", "websearch.engines.base.turns")
 
 
 class Clock:

@@ -104,7 +104,7 @@ class Thinking(GeminiCase):
         reference = (ROOT / "references/gemini_grounding.md").read_text(encoding="utf-8")
         (row,) = re.findall(r"(?m)^\| `thinking`.*$", reference)
         self.assertIn("| low |", row)
-        tools = load_script("websearch.servers.mcp_tools").tool_definitions()
+        tools = load_script("websearch.ways_in.mcp_tools").tool_definitions()
         (tool,) = [tool for tool in tools if tool["name"] == "grounded_search"]
         self.assertEqual(tool["inputSchema"]["properties"]["thinking_level"]["default"], "low")
 

@@ -22,13 +22,13 @@ class KeylessWireTest(WireCase):
         "websearch.search.keyless",
         "websearch.kit",
     )
-    waiting = (*PACING, "websearch.core.http_client")
+    waiting = (*PACING, "websearch.base.http_client")
     folder = "keyless"
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
         """Each line has a store of its own: no engine rests because of an earlier one."""
-        load_script("websearch.apis.pacing")._LOCAL.clear()
+        load_script("websearch.engines.base.pacing")._LOCAL.clear()
         store = f"{STORES.name}/{next(NUMBERS)}.db"
         return {**small_web_environment(url), "GLSI_DB_PATH": store}
 

@@ -37,15 +37,15 @@ from tests.support import (
     small_web_environment,
 )
 
-engines: Any = load_script("websearch.apis.table")
+engines: Any = load_script("websearch.engines.table")
 keyless: Any = load_script("websearch.search.keyless")
 engine_calls: Any = load_script("websearch.search.engine_calls")
-messages: Any = load_script("websearch.apis.messages")
-pacing: Any = load_script("websearch.apis.pacing")
-turns: Any = load_script("websearch.apis.turns")
-open_sources: Any = load_script("websearch.apis.open_sources")
+messages: Any = load_script("websearch.engines.base.messages")
+pacing: Any = load_script("websearch.engines.base.pacing")
+turns: Any = load_script("websearch.engines.base.turns")
+open_sources: Any = load_script("websearch.engines.base.open_sources")
 kit: Any = load_script("websearch.kit")
-http_client: Any = load_script("websearch.core.http_client")
+http_client: Any = load_script("websearch.base.http_client")
 command = load_script("keyless_search")
 SCRIPT = "keyless_search.py"
 SOURCES = ("stackexchange", "hackernews", "github", "crossref", "arxiv")

@@ -25,8 +25,8 @@ from tests.support import (
     small_web_environment,
 )
 
-engines: Any = load_script("websearch.apis.table")
-pacing: Any = load_script("websearch.apis.pacing")
+engines: Any = load_script("websearch.engines.table")
+pacing: Any = load_script("websearch.engines.base.pacing")
 command = load_script("web_search")
 keyless = load_script("keyless_search")
 KEYS = {

@@ -232,7 +232,7 @@ class Resumed(StreamCase):
 
     @staticmethod
     def definitions() -> Any:
-        return load_script("websearch.servers.mcp_tools").tool_definitions()
+        return load_script("websearch.ways_in.mcp_tools").tool_definitions()
 
 
 class OutputFiles(StreamCase):

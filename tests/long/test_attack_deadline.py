@@ -12,15 +12,15 @@ import unittest
 from typing import Any
 
 from tests.contract.test_patterns import all_uses
-from tests.extraction.attack_pages import (
+from tests.pages.extract.attack_pages import (
     PAGE_BYTES,
     SEED,
     pattern_attacks,
     repeated,
     within_seconds,
 )
-from tests.extraction.test_attack_guard import LATENESS, MAIN, CannedPage, wait_for_readers
-from tests.extraction.test_read_page_extract import ATTACKS
+from tests.pages.extract.test_attack_guard import LATENESS, MAIN, CannedPage, wait_for_readers
+from tests.pages.extract.test_read_page_extract import ATTACKS
 from tests.support import SLACK
 
 TIMEOUT = 1.0  # seconds for a call

@@ -32,8 +32,8 @@ class Matrix(unittest.TestCase):
 
     def test_every_network_tool_and_path_of_the_servers_is_tried(self) -> None:
         cells = faults.all_cells()
-        tools = load_script("websearch.servers.mcp_tools")
-        routes = load_script("websearch.servers.http_api").ROUTES
+        tools = load_script("websearch.ways_in.mcp_tools")
+        routes = load_script("websearch.ways_in.http_api").ROUTES
         tried = {faults.tool_of(cell.subject, tools)[0] for cell in cells if cell.way == "mcp"}  # type: ignore[index]
         self.assertEqual(tried, set(tools.TOOLS) - {"clear_cache", "recall", "check_quotes"})
         paths = {faults.route_of(cell.subject, routes)[0] for cell in cells if cell.way == "http"}  # type: ignore[index]

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from tests.fake_server.server import FakeServer
-from tests.servers.http_support import ServerProcess, responses
-from tests.servers.mcp_support import Client
+from tests.ways_in.http_support import ServerProcess, responses
+from tests.ways_in.mcp_support import Client
 from tests.support import (
     CANARY,
     ROOT,
@@ -59,8 +59,8 @@ MODULES = [
     if hasattr(load_script(path.stem), "COMMANDS")
 ]
 kit: Any = load_script("websearch.kit")
-http_client: Any = load_script("websearch.core.http_client")
-markdown: Any = load_script("websearch.extraction.markdown")
+http_client: Any = load_script("websearch.base.http_client")
+markdown: Any = load_script("websearch.pages.extract.markdown")
 passages: Any = load_script("websearch.passages.excerpts")
 page_store: Any = load_script("websearch.store.page_store")
 web_search: Any = load_script("web_search")
@@ -69,9 +69,9 @@ HOMES = {
     "web_search": ("websearch.search.commands",),
     "keyless_search": ("websearch.search.keyless",),
     "read_page": ("websearch.reading.read",),
-    "doctor": ("websearch.setup.doctor",),
-    "http_server": ("websearch.servers.http_api",),
-    "mcp_server": ("websearch.servers.mcp_stdio",),
+    "doctor": ("websearch.machine.doctor",),
+    "http_server": ("websearch.ways_in.http_api",),
+    "mcp_server": ("websearch.ways_in.mcp_stdio",),
 }
 PAGES = ROOT / "tests/fake_server/pages"
 # Pages that are read through the APIs of their sites.
@@ -83,7 +83,7 @@ SITES = (
     "https://news.ycombinator.com/item?id=40100201",
     "https://arxiv.org/abs/2401.00101",
 )
-KEYLESS = load_script("websearch.apis.table").keyless_engines()
+KEYLESS = load_script("websearch.engines.table").keyless_engines()
 
 TEXTS = [
     "", " ", "x", "京都 紅葉", "e\u0301", "\ud800", "\udcff", "\x00", "\x1b[31m", "\u202e",
@@ -422,7 +422,7 @@ class Answers(FuzzCase):
                 params["engine"] = source.choice(KEYLESS)
             elif module.__name__ == "web_search":
                 params |= {
-                    "engine": source.choice(list(load_script("websearch.apis.table").ENGINES)),
+                    "engine": source.choice(list(load_script("websearch.engines.table").ENGINES)),
                     "force": True,
                     "count": 2,
                 }
@@ -585,7 +585,7 @@ class Mcp(FuzzCase):
         variables = {**self.variables(), **small_web_environment(fake.url)}
         api = ServerProcess(**variables)
         self.addCleanup(lambda: api.process.poll() is None and api.stop())
-        tools = list(load_script("websearch.servers.mcp_tools").TOOLS)
+        tools = list(load_script("websearch.ways_in.mcp_tools").TOOLS)
         versions = ["", "2025-11-25", "2025-03-26", "2026-07-28", "2099-01-01", "é"]
 
         def check(source: random.Random) -> None:

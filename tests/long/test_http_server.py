@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.servers.http_support import ServerCase, limits, read_all, request, responses
+from tests.ways_in.http_support import ServerCase, limits, read_all, request, responses
 from tests.support import SLACK
 
 REQUESTS, AT_ONCE = 3_000, 8

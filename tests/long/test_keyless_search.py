@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.support import FakeServerCase, Run, load_script
 
-pacing: Any = load_script("websearch.apis.pacing")
+pacing: Any = load_script("websearch.engines.base.pacing")
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
 SEED = 6_004

@@ -21,8 +21,8 @@ import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.servers.http_support import ServerProcess, read_all, request
-from tests.servers.mcp_support import Client
+from tests.ways_in.http_support import ServerProcess, read_all, request
+from tests.ways_in.mcp_support import Client
 from tests.support import (
     CANARY,
     PYTHON,
@@ -272,7 +272,7 @@ class BatchesEnded(KillCase):
         # Lines longer than what a pipe takes in one piece (4,096 bytes) are cut by a signal.
         code = (
             "import sys; sys.path.insert(0, sys.argv[1])\n"
-            "from websearch.core import batch; from websearch.core import command_line\n"
+            "from websearch.base import batch; from websearch.base import command_line\n"
             "def run(params, report, options):\n"
             "    writer = batch.LineWriter(options, 'input')\n"
             "    document = {'ok': True, 'text': 'x' * int(sys.argv[2])}\n"

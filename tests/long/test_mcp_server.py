@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.servers.mcp_support import McpCase
+from tests.ways_in.mcp_support import McpCase
 from tests.support import CANARY
 
 CALLS = 1_000

@@ -13,7 +13,7 @@ import re
 import unittest
 from typing import Any
 
-from tests.extraction import test_office as files
+from tests.pages.extract import test_office as files
 from tests.fake_server import office_builder as office
 from tests.support import load_script
 

@@ -28,12 +28,12 @@ from tests.fake_server.pdf_builder import (
     encrypt_with_rc4,
     to_unicode,
 )
-from tests.pdf.font_programs import cff_program, truetype_program
-from tests.pdf.test_pdf_tables import show
+from tests.pages.pdf.font_programs import cff_program, truetype_program
+from tests.pages.pdf.test_pdf_tables import show
 from tests.support import SCRIPTS, SLACK, load_script
 
-pdf: Any = load_script("websearch.pdf.read_pdf")
-crypt: Any = load_script("websearch.pdf.crypt")
+pdf: Any = load_script("websearch.pages.pdf.read_pdf")
+crypt: Any = load_script("websearch.pages.pdf.crypt")
 kit: Any = load_script("websearch.kit")
 
 CASES = 2_000
@@ -166,8 +166,8 @@ class Memory(unittest.TestCase):
 import re, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from websearch.core.kit import SearchError
-from websearch.pdf.read_pdf import read_pdf
+from websearch.base.kit import SearchError
+from websearch.pages.pdf.read_pdf import read_pdf
 data = sys.stdin.buffer.read()
 try:
     read_pdf(data, "", time.monotonic() + 2)

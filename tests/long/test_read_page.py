@@ -10,10 +10,10 @@ import random
 import unittest
 from typing import Any
 
-from tests.extraction.test_read_page_extract import fuzz
+from tests.pages.extract.test_read_page_extract import fuzz
 from tests.support import load_script
 
-fetch: Any = load_script("websearch.fetching.fetch")
+fetch: Any = load_script("websearch.pages.fetch.fetch")
 
 
 class Fuzz(unittest.TestCase):

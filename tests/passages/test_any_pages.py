@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 excerpts: Any = load_script("websearch.passages.excerpts")
-markdown: Any = load_script("websearch.extraction.markdown")
-units: Any = load_script("websearch.passages.units")
+markdown: Any = load_script("websearch.pages.extract.markdown")
+units: Any = load_script("websearch.markdown.units")
 
 DRAWS = 12
 ROOMS = range(1_000, 13_000, 1_000)

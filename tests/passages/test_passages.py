@@ -18,7 +18,7 @@ from typing import Any
 from tests.support import load_script
 
 excerpts: Any = load_script("websearch.passages.excerpts")
-units: Any = load_script("websearch.passages.units")
+units: Any = load_script("websearch.markdown.units")
 
 GAP = "[…]"
 # Language -> a page of three paragraphs, and questions with the words that answer them.

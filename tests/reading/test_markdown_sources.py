@@ -114,7 +114,7 @@ class Twins(DocsCase):
         text = "# A\n\n## Agent Instructions\n\nWrite them."
         page = page_class(text=text, fields={"final_url": "https://x.io/a"})
         twin = page_class(text="# A", fields={"source": "markdown", "title": "A"})
-        fetched = load_script("websearch.fetching.fetch").fetched_bytes("https://x.io/a.md", b"# A")
+        fetched = load_script("websearch.pages.fetch.fetch").fetched_bytes("https://x.io/a.md", b"# A")
         self.assertFalse(sources.is_twin(page, twin, fetched))
 
     def test_searches_do_not_ask_for_sources(self) -> None:
@@ -171,7 +171,7 @@ class LlmsFiles(DocsCase):
         with self.assertRaises(load_script("websearch.kit").SearchError):
             robots = mock.Mock()
             robots.check.side_effect = load_script("websearch.kit").SearchError("refused", "no")
-            shared = load_script("websearch.fetching.fetch").SharedAnswers()
+            shared = load_script("websearch.pages.fetch.fetch").SharedAnswers()
             sources.listed_twin("https://docs.example.com/a", 9e9, robots, shared)
 
     def test_folders_are_those_of_the_address_however_it_is_written(self) -> None:
@@ -179,7 +179,7 @@ class LlmsFiles(DocsCase):
             "https://DOCS.bücher.example.:8443/a",
             "https://docs.xn--bcher-kva.example:8443/a",
         ):
-            normal = load_script("websearch.fetching.fetch").normal_url(url)
+            normal = load_script("websearch.pages.fetch.fetch").normal_url(url)
             self.assertEqual(
                 sources.llms_addresses(normal, "llms.txt")[-1],
                 "https://docs.xn--bcher-kva.example:8443/llms.txt",

@@ -193,7 +193,7 @@ class Lines(ListCase):
         document = load_script("websearch.reading.read").run_read({"urls_from": "/etc/hosts"})
         self.assertEqual(document["details"]["kind"], "invalid_input")
         self.assertIn("no parameter 'urls_from'", document["error"])
-        tools = load_script("websearch.servers.mcp_tools").tool_definitions()
+        tools = load_script("websearch.ways_in.mcp_tools").tool_definitions()
         self.assertNotIn("urls_from", json.dumps(tools))
 
 

@@ -25,9 +25,9 @@ from tests.support import PYTHON, ROOT, SLACK, CannedServer, FakeServerCase, cal
 
 command: Any = load_script("read_page")
 kit: Any = load_script("websearch.kit")
-fetch: Any = load_script("websearch.fetching.fetch")
-charsets: Any = load_script("websearch.fetching.charsets")
-other_formats: Any = load_script("websearch.extraction.other_formats")
+fetch: Any = load_script("websearch.pages.fetch.fetch")
+charsets: Any = load_script("websearch.pages.fetch.charsets")
+other_formats: Any = load_script("websearch.pages.extract.other_formats")
 one_page: Any = load_script("websearch.reading.one_page")
 read: Any = load_script("websearch.reading.read")
 page_store: Any = load_script("websearch.store.page_store")
@@ -35,10 +35,10 @@ SCRIPT = "read_page.py"
 REFERENCE = ROOT / "references/reading.md"
 # stand_ins: pages as their servers send them with status 200 in place of others, by what they are;
 # articles: pages that are about such pages.
-WALL_PAGES = json.loads((ROOT / "tests/extraction/wall_pages.json").read_text(encoding="utf-8"))
+WALL_PAGES = json.loads((ROOT / "tests/pages/extract/wall_pages.json").read_text(encoding="utf-8"))
 # Texts in old encodings; those without a language are also tried with wrong labels.
 CHARSET_TEXTS = json.loads(
-    (ROOT / "tests/extraction/charset_texts.json").read_text(encoding="utf-8")
+    (ROOT / "tests/pages/extract/charset_texts.json").read_text(encoding="utf-8")
 )
 EXAMPLE_SITE = "https://kettle.example.org"
 

@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 
 from tests.fake_server.pdf_builder import PdfBuilder, one_page
 from tests.reading.test_read_page import SCRIPT, SiteCase
-from tests.servers.mcp_support import Client
-from tests.servers.test_http_server import ServerProcess
+from tests.ways_in.mcp_support import Client
+from tests.ways_in.test_http_server import ServerProcess
 from tests.support import load_script, run_script
 
-fetch: Any = load_script("websearch.fetching.fetch")
-local_files: Any = load_script("websearch.fetching.local_files")
+fetch: Any = load_script("websearch.pages.fetch.fetch")
+local_files: Any = load_script("websearch.pages.fetch.local_files")
 read: Any = load_script("websearch.reading.read")
 
 PAPER = "papers/lighthouse.pdf"
@@ -121,7 +121,7 @@ class FromTheWeb(SiteCase):
         self.assertIn("## [page 2]", fenced)
 
     def test_a_note_says_where_reading_ended(self) -> None:
-        pdf = load_script("websearch.pdf.read_pdf")
+        pdf = load_script("websearch.pages.pdf.read_pdf")
         with mock.patch.object(pdf, "MAX_PAGES", 2):
             page = self.page(PAPER)
             passages = self.page(PAPER, query="log")

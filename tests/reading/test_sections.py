@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tests.servers.http_support import ServerProcess
-from tests.servers.mcp_support import Client
+from tests.ways_in.http_support import ServerProcess
+from tests.ways_in.mcp_support import Client
 from tests.support import CannedServer, SmallWebCase, call_main, load_script, small_web_environment
 
 pages_document: Any = load_script("websearch.reading.pages_document")
-sections: Any = load_script("websearch.reading.sections")
+sections: Any = load_script("websearch.markdown.sections")
 one_page: Any = load_script("websearch.reading.one_page")
 read: Any = load_script("websearch.reading.read")
 show_markdown: Any = load_script("websearch.search.show_markdown")
-site_rules: Any = load_script("websearch.apis.site_rules")
+site_rules: Any = load_script("websearch.base.site_rules")
 finding: Any = load_script("websearch.reading.finding")
 read_page = load_script("read_page")
 web_search = load_script("web_search")

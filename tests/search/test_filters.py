@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.support import CANARY, CannedCase, Run, SmallWebCase, load_script, run_script
 
-words = load_script("websearch.core.words")
+words = load_script("websearch.base.words")
 TODAY = time.strftime("%Y-%m-%d", time.gmtime())
 FOUND = {
     "https://gov.example/a": "",

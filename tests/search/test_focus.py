@@ -12,15 +12,15 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tests.fake_server import duckduckgo as fake_duckduckgo
-from tests.servers.http_support import ServerProcess
-from tests.servers.mcp_support import Client
+from tests.ways_in.http_support import ServerProcess
+from tests.ways_in.mcp_support import Client
 from tests.support import CannedServer, SmallWebCase, load_script
 
 search: Any = load_script("websearch.search.commands")
 brief: Any = load_script("websearch.search.commands")
-engines: Any = load_script("websearch.apis.table")
-pacing: Any = load_script("websearch.apis.pacing")
-tools: Any = load_script("websearch.servers.mcp_tools")
+engines: Any = load_script("websearch.engines.table")
+pacing: Any = load_script("websearch.engines.base.pacing")
+tools: Any = load_script("websearch.ways_in.mcp_tools")
 QUESTION = "sourdough bread"
 SOURCES = {
     "code": {"stackexchange", "github", "duckduckgo"},

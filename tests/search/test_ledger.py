@@ -18,10 +18,10 @@ from unittest import mock
 from tests.search.scripted_web import HANG_SECONDS, ScriptedWeb, story
 from tests.support import EnvironmentCase, Run, call_main, load_script, run_script
 
-ledger: Any = load_script("websearch.apis.ledger")
+ledger: Any = load_script("websearch.engines.base.ledger")
 search = load_script("websearch.search.commands")
 store_module = load_script("websearch.store.page_store")
-tools = load_script("websearch.servers.mcp_tools")
+tools = load_script("websearch.ways_in.mcp_tools")
 PROCESSES = 16
 QUESTION = "otter log"
 

@@ -31,10 +31,10 @@ from tests.support import (
 web_search = load_script("websearch.search.commands")
 command = load_script("web_search")
 answers = load_script("websearch.search.answers")
-durations = load_script("websearch.core.durations")
-engines = load_script("websearch.apis.table")
+durations = load_script("websearch.base.durations")
+engines = load_script("websearch.engines.table")
 kit = load_script("websearch.kit")
-pacing: Any = load_script("websearch.apis.pacing")
+pacing: Any = load_script("websearch.engines.base.pacing")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
 SERPER = {"SERPER_API_KEY": "good-" + CANARY}

@@ -218,7 +218,7 @@ class ErrorsReference(unittest.TestCase):
     def test_its_table_has_every_kind_with_its_exit_code_and_http_status(self) -> None:
         rows = table_rows("troubleshooting.md", "\n## Errors\n")[1:]
         kinds = {row[0].strip("`"): (int(row[1]), int(row[2])) for row in rows}
-        statuses = load_script("websearch.servers.http_messages").STATUSES
+        statuses = load_script("websearch.ways_in.http_messages").STATUSES
         expected = {
             kind: (code, statuses.get(kind, 500))
             for kind, code in load_script("websearch.kit").EXIT_CODES.items()
@@ -245,7 +245,7 @@ class EnginesReference(EnvironmentCase):
 
     def setUp(self) -> None:
         super().setUp()
-        table = load_script("websearch.apis.table").ENGINES
+        table = load_script("websearch.engines.table").ENGINES
         keys = [entry["keys"][0] for entry in table.values() if "keys" in entry]
         self.set_environment(
             **dict.fromkeys([*keys, "GEMINI_API_KEY"], "key"), SEARXNG_BASE_URL="http://localhost:1"
@@ -271,7 +271,7 @@ class EnginesReference(EnvironmentCase):
         return "yes" if document["ok"] else str(document["details"]["kind"])
 
     def test_it_has_every_engine(self) -> None:
-        self.assertEqual(list(self.rows), list(load_script("websearch.apis.table").ENGINES))
+        self.assertEqual(list(self.rows), list(load_script("websearch.engines.table").ENGINES))
 
     def test_filters(self) -> None:
         for engine, row in self.rows.items():
@@ -313,7 +313,7 @@ class EnginesReference(EnvironmentCase):
         places = {
             int(row["auto"]): engine for engine, row in self.rows.items() if row["auto"] != "no"
         }
-        order = load_script("websearch.apis.table").engine_order("auto")
+        order = load_script("websearch.engines.table").engine_order("auto")
         self.assertEqual([places[place] for place in sorted(places)], order)
 
 

@@ -45,8 +45,8 @@ from tests.fake_server.corpus import CORPUS
 from tests.fake_server.gemini_answers import SHAPES
 from tests.fake_server.serper_results import place_ids
 from tests.fake_server.server import FakeServer
-from tests.servers.http_support import ServerProcess
-from tests.servers.mcp_support import Client
+from tests.ways_in.http_support import ServerProcess
+from tests.ways_in.mcp_support import Client
 from tests.support import (
     CANARY,
     PROCESS_TIMEOUT,
@@ -287,7 +287,7 @@ NOT_TRIED = {
     "http_server",
     "doctor",
 }  # one is a way in; the other reports faults, as its tests show
-ENGINE_TABLE: dict[str, dict[str, Any]] = load_script("websearch.apis.table").ENGINES
+ENGINE_TABLE: dict[str, dict[str, Any]] = load_script("websearch.engines.table").ENGINES
 # The APIs with a script of their own: a key asks their doubles for a fault, elsewhere the query.
 KEYS = {name: entry["keys"][0] for name, entry in ENGINE_TABLE.items() if "function" in entry}
 KEYS |= {"gemini": "GEMINI_API_KEY"}
@@ -477,8 +477,8 @@ def is_in_tests(cell: Cell) -> bool:
 def all_cells(words: Iterable[str] = ()) -> list[Cell]:
     """Every cell of the table, or of the rows whose name contains one of the words."""
     tools, server = (
-        load_script("websearch.servers.mcp_tools"),
-        load_script("websearch.servers.http_api"),
+        load_script("websearch.ways_in.mcp_tools"),
+        load_script("websearch.ways_in.http_api"),
     )
     wanted = list(words)
     return [
@@ -705,7 +705,7 @@ def run_mcp(cells: list[Cell], url: str, folder: str) -> tuple[list[Outcome], li
     outcomes: list[Outcome] = []
     wrong: list[str] = []
     try:
-        tools = load_script("websearch.servers.mcp_tools")
+        tools = load_script("websearch.ways_in.mcp_tools")
         for fault, group in grouped(cells):
             lane.set_fault(fault)
             outcomes += mcp_group(client, group, url, tools)
@@ -790,7 +790,7 @@ def run_http(cells: list[Cell], url: str, folder: str) -> tuple[list[Outcome], l
     outcomes: list[Outcome] = []
     wrong: list[str] = []
     try:
-        routes = load_script("websearch.servers.http_api").ROUTES
+        routes = load_script("websearch.ways_in.http_api").ROUTES
         with concurrent.futures.ThreadPoolExecutor(WINDOW) as pool:
             for fault, group in grouped(cells):
                 lane.set_fault(fault)

@@ -126,7 +126,7 @@ def default_value(parameter: dict[str, Any]) -> str:
 
 def engine_table() -> str:
     """Return a Markdown table of the engines: what they find and need, and what they filter by."""
-    from websearch.apis.table import ENGINES, FILTERS
+    from websearch.engines.table import ENGINES, FILTERS
 
     asked_by_auto = [name for name, entry in ENGINES.items() if entry["auto"]]
     filters = tuple(f"`{name}`" for name in FILTERS)
@@ -144,7 +144,7 @@ def engine_table() -> str:
 
 def engine_keys() -> list[tuple[str, str, str]]:
     """Return (variable, what it is for, where to get one) of each engine's key, in table order."""
-    from websearch.apis.table import ENGINES
+    from websearch.engines.table import ENGINES
 
     keyed = [entry for entry in ENGINES.values() if "keys" in entry]
     return [(entry["keys"][0], entry["title"], entry["key_site"]) for entry in keyed]
@@ -152,7 +152,7 @@ def engine_keys() -> list[tuple[str, str, str]]:
 
 def key_table() -> str:
     """Return a Markdown table of the keys of the engines that have no script of their own."""
-    from websearch.apis.table import ENGINES
+    from websearch.engines.table import ENGINES
 
     rows = ["| variable | engine | where the key comes from | without it |", "|---|---|---|---|"]
     for name, entry in ENGINES.items():
@@ -164,7 +164,7 @@ def key_table() -> str:
 
 def address_cell() -> str:
     """Return the variables of all addresses, as the first cell of a table's row."""
-    from websearch.apis.table import ENGINES
+    from websearch.engines.table import ENGINES
 
     fields = [
         entry[field] for entry in ENGINES.values() for field in ("address", "mcp") if field in entry

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.messages import ResultPage
-from websearch.apis.open_sources import (
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.open_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -18,15 +18,15 @@ from websearch.apis.open_sources import (
     source_result,
     utc_time,
 )
-from websearch.apis.result_pages import layout_error, wall_error
-from websearch.core.untrusted import unescape
+from websearch.engines.base.result_pages import layout_error, wall_error
+from websearch.base.untrusted import unescape
 from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "arxiv"

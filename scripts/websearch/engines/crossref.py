@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from websearch.apis.messages import ResultPage
-from websearch.apis.open_sources import (
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.open_sources import (
     api_request,
     bad_query,
     good_answer,
@@ -18,14 +18,14 @@ from websearch.apis.open_sources import (
     too_fast,
     utc_time,
 )
-from websearch.apis.result_pages import within_limit
+from websearch.engines.base.result_pages import within_limit
 from websearch.kit import list_field, object_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response, SearchError
 
 NAME = "crossref"

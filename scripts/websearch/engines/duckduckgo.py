@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.browser_headers import browser_headers, judge_result_page
-from websearch.apis.filters import country_code, language_code, query_with_sites
-from websearch.apis.messages import EngineRequest, ResultPage
-from websearch.apis.result_pages import (
+from websearch.engines.base.browser_headers import browser_headers, judge_result_page
+from websearch.engines.base.filters import country_code, language_code, query_with_sites
+from websearch.engines.base.messages import EngineRequest, ResultPage
+from websearch.engines.base.result_pages import (
     MAX_BYTES,
     absolute_url,
     has_class,
@@ -23,14 +23,14 @@ from websearch.apis.result_pages import (
     with_class,
     within_limit,
 )
-from websearch.apis.table import engine_address
+from websearch.engines.table import engine_address
 from websearch.kit import SearchError, drop_empty, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.html_tree import Node
+    from websearch.base.html_tree import Node
     from websearch.kit import Response
 
 NAME = "duckduckgo"

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.filters import country_code
-from websearch.apis.mcp_door import tool_request, tool_result
-from websearch.apis.messages import ResultPage
-from websearch.apis.open_sources import listed_items, period, utc_time
-from websearch.apis.result_pages import within_limit
-from websearch.apis.search_apis import (
+from websearch.engines.base.filters import country_code
+from websearch.engines.base.mcp_door import tool_request, tool_result
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.open_sources import listed_items, period, utc_time
+from websearch.engines.base.result_pages import within_limit
+from websearch.engines.base.search_apis import (
     PROGRAM,
     api_answer,
     api_page,
@@ -22,14 +22,14 @@ from websearch.apis.search_apis import (
     no_list,
     used_up,
 )
-from websearch.apis.table import engine_address, engine_key, mcp_address
+from websearch.engines.table import engine_address, engine_key, mcp_address
 from websearch.kit import drop_empty, list_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "exa"

@@ -6,9 +6,9 @@ import os
 import re
 import time
 
-from websearch.apis.filters import site_filter
-from websearch.apis.messages import Quota, ResultPage
-from websearch.apis.open_sources import (
+from websearch.engines.base.filters import site_filter
+from websearch.engines.base.messages import Quota, ResultPage
+from websearch.engines.base.open_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -23,7 +23,7 @@ from websearch.apis.open_sources import (
     too_fast,
     utc_time,
 )
-from websearch.apis.result_pages import header_signal, within_limit
+from websearch.engines.base.result_pages import header_signal, within_limit
 from websearch.kit import (
     TRUE_WORDS,
     SearchError,
@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "github"

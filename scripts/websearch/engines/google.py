@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.browser_headers import browser_headers, judge_result_page, locale_code
-from websearch.apis.filters import country_code, google_period, language_code, query_with_sites
-from websearch.apis.messages import ResultPage
-from websearch.apis.result_pages import (
+from websearch.engines.base.browser_headers import browser_headers, judge_result_page, locale_code
+from websearch.engines.base.filters import country_code, google_period, language_code, query_with_sites
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.result_pages import (
     absolute_url,
     get_request,
     has_class,
@@ -24,15 +24,15 @@ from websearch.apis.result_pages import (
     with_class,
     within_limit,
 )
-from websearch.apis.table import engine_address
+from websearch.engines.table import engine_address
 from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
-    from websearch.core.html_tree import Node
+    from websearch.engines.base.messages import EngineRequest
+    from websearch.base.html_tree import Node
     from websearch.kit import Response
 
 NAME = "google"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.days import day_of
-from websearch.apis.messages import ResultPage
-from websearch.apis.open_sources import (
+from websearch.engines.base.days import day_of
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.open_sources import (
     FEWER_WORDS,
     api_request,
     counted,
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "hackernews"

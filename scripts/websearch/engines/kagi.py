@@ -5,18 +5,18 @@ Source of the parameters: https://help.kagi.com/kagi/api/search.html
 
 from __future__ import annotations
 
-from websearch.apis.filters import country_code
-from websearch.apis.messages import ResultPage
-from websearch.apis.result_pages import api_text, within_limit
-from websearch.apis.search_apis import api_answer, api_page, days_of, hosts_of, json_post, no_list
-from websearch.apis.table import engine_address, engine_key
+from websearch.engines.base.filters import country_code
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.result_pages import api_text, within_limit
+from websearch.engines.base.search_apis import api_answer, api_page, days_of, hosts_of, json_post, no_list
+from websearch.engines.table import engine_address, engine_key
 from websearch.kit import SearchError, drop_empty, list_field, object_field, retry_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "kagi"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from websearch.apis.filters import query_with_sites
-from websearch.apis.messages import ResultPage
-from websearch.apis.open_sources import listed_items
-from websearch.apis.result_pages import within_limit
-from websearch.apis.search_apis import PROGRAM, api_answer, api_page, days_of, json_post
-from websearch.apis.table import engine_address, engine_key
+from websearch.engines.base.filters import query_with_sites
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.open_sources import listed_items
+from websearch.engines.base.result_pages import within_limit
+from websearch.engines.base.search_apis import PROGRAM, api_answer, api_page, days_of, json_post
+from websearch.engines.table import engine_address, engine_key
 from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "keenable"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.browser_headers import accept_language, locale_code
-from websearch.apis.filters import query_with_sites
-from websearch.apis.messages import ResultPage
-from websearch.apis.result_pages import (
+from websearch.engines.base.browser_headers import accept_language, locale_code
+from websearch.engines.base.filters import query_with_sites
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.result_pages import (
     api_result,
     api_text,
     api_texts,
@@ -24,7 +24,7 @@ from websearch.apis.result_pages import (
     with_class,
     within_limit,
 )
-from websearch.apis.table import engine_address
+from websearch.engines.table import engine_address
 from websearch.kit import (
     SearchError,
     clean_text,
@@ -40,8 +40,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
-    from websearch.core.html_tree import Node
+    from websearch.engines.base.messages import EngineRequest
+    from websearch.base.html_tree import Node
     from websearch.kit import Response
 
 NAME = "searxng"

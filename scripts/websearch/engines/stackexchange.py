@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.days import day_of
-from websearch.apis.filters import site_filter
-from websearch.apis.messages import ApiValue, Quota, ResultPage
-from websearch.apis.open_sources import (
+from websearch.engines.base.days import day_of
+from websearch.engines.base.filters import site_filter
+from websearch.engines.base.messages import ApiValue, Quota, ResultPage
+from websearch.engines.base.open_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -36,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
 
 NAME = "stackexchange"
 DEFAULT_SITE = "stackoverflow"

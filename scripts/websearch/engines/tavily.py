@@ -5,11 +5,11 @@ Source of the parameters: https://docs.tavily.com/documentation/api-reference/en
 
 from __future__ import annotations
 
-from websearch.apis.filters import language_code
-from websearch.apis.messages import ResultPage
-from websearch.apis.open_sources import listed_items
-from websearch.apis.result_pages import within_limit
-from websearch.apis.search_apis import (
+from websearch.engines.base.filters import language_code
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.open_sources import listed_items
+from websearch.engines.base.result_pages import within_limit
+from websearch.engines.base.search_apis import (
     PROGRAM,
     api_answer,
     api_page,
@@ -18,14 +18,14 @@ from websearch.apis.search_apis import (
     json_post,
     used_up,
 )
-from websearch.apis.table import engine_address, engine_key
+from websearch.engines.table import engine_address, engine_key
 from websearch.kit import drop_empty, json_object, list_field, object_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response, SearchError
 
 NAME = "tavily"

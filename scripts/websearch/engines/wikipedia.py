@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.filters import language_code
-from websearch.apis.messages import ResultPage
-from websearch.apis.result_pages import (
+from websearch.engines.base.filters import language_code
+from websearch.engines.base.messages import ResultPage
+from websearch.engines.base.result_pages import (
     api_result,
     api_text,
     get_request,
@@ -14,8 +14,8 @@ from websearch.apis.result_pages import (
     wall_error,
     within_limit,
 )
-from websearch.apis.table import engine_address, has_other_address
-from websearch.core.http_client import identified_agent
+from websearch.engines.table import engine_address, has_other_address
+from websearch.base.http_client import identified_agent
 from websearch.kit import (
     SearchError,
     dump_json,
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "wikipedia"

@@ -15,7 +15,7 @@ from websearch.passages.selection import (
     complete_excerpts,
 )
 from websearch.passages.terms import missing_words
-from websearch.passages.units import ITEM, MAX_SOURCE, PageText
+from websearch.markdown.units import ITEM, MAX_SOURCE, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from websearch.passages.ranking import Scores
     from websearch.passages.selection import Excerpt
-    from websearch.passages.units import Piece
+    from websearch.markdown.units import Piece
 
 # The score of the weakest unit that is shown; the best one of all pages has 1. It is LEAST_SCORE of
 # the first characters and rises with what is shown, because then there is enough: by ENOUGH within

@@ -24,12 +24,12 @@ from websearch.passages.terms import (
     term_weights,
     terms_of,
 )
-from websearch.passages.units import cells_of, columns_of_extremes
+from websearch.markdown.units import cells_of, columns_of_extremes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.passages.terms import Counts
-    from websearch.passages.units import PageText, Piece
+    from websearch.markdown.units import PageText, Piece
 
     Scores = list[list[float]]  # of each unit of each page
 

@@ -11,7 +11,7 @@ import functools
 import re
 import time
 
-from websearch.core.words import PHRASED, STOP_WORDS, UNSPACED
+from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

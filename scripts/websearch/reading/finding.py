@@ -9,17 +9,17 @@ import bisect
 import functools
 import re
 
-from websearch.core.matching import normal_text_with_map
-from websearch.core.words import STOP_WORDS, UNSPACED, language_of
+from websearch.base.matching import normal_text_with_map
+from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.kit import drop_empty, one_line, shorten
-from websearch.passages.units import ITEM, STRONG, PageText
+from websearch.markdown.units import ITEM, STRONG, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document
-    from websearch.passages.units import Piece
+    from websearch.markdown.units import Piece
 
 MAX_TEXTS = 20  # of one call
 MAX_PLACES = 20  # of a text that is looked for alone; the number of all is told
@@ -94,7 +94,7 @@ class PageFinder:
 
     def numbers(self, wanted: str) -> list[tuple[int, int]]:
         """Return where a number stands in another notation; [] if what is wanted is no number."""
-        from websearch.core.numbers import numbers_of
+        from websearch.base.numbers import numbers_of
 
         own = numbers_of(wanted)
         if len(own) != 1 or own[0].text != " ".join(wanted.split()):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.core.calls import result_or_error
-from websearch.core.html_tree import texts_below
-from websearch.core.untrusted import unescape
-from websearch.extraction.content import find_content
-from websearch.extraction.foreign_text import harmless_markdown
-from websearch.extraction.markdown import content_markdown
-from websearch.extraction.metadata import find_metadata
-from websearch.extraction.other_formats import (
+from websearch.base.calls import result_or_error
+from websearch.base.html_tree import texts_below
+from websearch.base.untrusted import unescape
+from websearch.pages.extract.content import find_content
+from websearch.markdown.foreign_text import harmless_markdown
+from websearch.pages.extract.markdown import content_markdown
+from websearch.pages.extract.metadata import find_metadata
+from websearch.pages.extract.other_formats import (
     check_binary,
     feed_markdown,
     fenced,
@@ -21,10 +21,10 @@ from websearch.extraction.other_formats import (
     read_csv,
     sniff_kind,
 )
-from websearch.extraction.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
-from websearch.extraction.thin_pages import MIN_PAGE_CHARS, check_content, is_menu, refresh_target
-from websearch.fetching.charsets import decode_page
-from websearch.fetching.fetch import (
+from websearch.pages.extract.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
+from websearch.pages.extract.thin_pages import MIN_PAGE_CHARS, check_content, is_menu, refresh_target
+from websearch.pages.fetch.charsets import decode_page
+from websearch.pages.fetch.fetch import (
     Fetched,
     check_status,
     fetched_bytes,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.extraction.page_tree import PageTree
+    from websearch.pages.extract.page_tree import PageTree
     from websearch.kit import Document
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
@@ -92,7 +92,7 @@ def read_page(
             add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
         return Page(error=content)
     if isinstance(answer, Fetched) and answer.copy:
-        from websearch.fetching.archive import archived_fields
+        from websearch.pages.fetch.archive import archived_fields
 
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
     text, is_cut = content.pop("text"), bool(content.pop("cut", False))
@@ -170,13 +170,13 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
     """
     response = fetched.response
     if is_pdf(response.body):
-        from websearch.pdf.read_pdf import read_pdf  # 20 modules that other pages do not need
+        from websearch.pages.pdf.read_pdf import read_pdf  # 20 modules that other pages do not need
 
         begin = time.monotonic()
         limit = begin + PDF_TIME_SHARE * (deadline - begin)
         return {**read_pdf(response.body, params.get("pages", ""), limit), "is_foreign": True}
     if is_office(response.body):
-        from websearch.extraction.office.read import read_office
+        from websearch.pages.office.read import read_office
 
         if office := read_office(response.body, fetched.url, params, deadline):
             return office
@@ -231,7 +231,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
         text, metadata["is_foreign"] = article, True
     if len(text) < MIN_PAGE_CHARS:
-        from websearch.extraction.page_data import data_markdown
+        from websearch.pages.extract.page_data import data_markdown
 
         data = data_markdown(html, page, base, keep_links)
         if len(data) >= MIN_PAGE_CHARS:

@@ -6,10 +6,10 @@ import bisect
 import itertools
 import time
 
-from websearch.core.calls import bug_warning, is_bug, result_or_error
-from websearch.core.http_client import proxy_for
-from websearch.core.untrusted import make_harmless, plain_address
-from websearch.fetching.fetch import normal_url
+from websearch.base.calls import bug_warning, is_bug, result_or_error
+from websearch.base.http_client import proxy_for
+from websearch.base.untrusted import make_harmless, plain_address
+from websearch.pages.fetch.fetch import normal_url
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
     SearchError,
@@ -25,10 +25,10 @@ from websearch.kit import (
 )
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import PARAGRAPH_GAP
-from websearch.passages.units import PageText
+from websearch.markdown.units import PageText
 from websearch.reading.finding import MAX_PLACES, PageFinder
 from websearch.reading.one_page import RAW_NOTE, in_time
-from websearch.reading.sections import (
+from websearch.markdown.sections import (
     HEADING,
     bookmark_headings,
     code_begin,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document
     from websearch.reading.page import Page
-    from websearch.reading.sections import Heading
+    from websearch.markdown.sections import Heading
 
 # Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
 # next_offset and a note, and in the document for everything outside of its pages.

@@ -8,10 +8,10 @@ import math
 import time
 from dataclasses import replace
 
-from websearch.apis.site_rules import check_site, refusing_rule
-from websearch.core.calls import is_bug, put, result_or_error, start_thread, take, waits
-from websearch.extraction.thin_pages import wants_browser
-from websearch.fetching.fetch import (
+from websearch.base.site_rules import check_site, refusing_rule
+from websearch.base.calls import is_bug, put, result_or_error, start_thread, take, waits
+from websearch.pages.extract.thin_pages import wants_browser
+from websearch.pages.fetch.fetch import (
     Fetched,
     RobotsCache,
     SharedAnswers,
@@ -38,7 +38,7 @@ from websearch.reading.one_page import (
 from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
-from websearch.sites.dispatch import read_through_api
+from websearch.pages.sites.dispatch import read_through_api
 from websearch.store.history import COMMAND_LINE, note
 from websearch.store.page_store import PART_SECONDS, PageStore
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.fetching.browser import Browser
+    from websearch.pages.fetch.browser import Browser
     from websearch.kit import Document, ProgressCallback
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
@@ -165,7 +165,7 @@ def run_read(
             raise SearchError("invalid_input", message, hint)
         urls = list(dict.fromkeys(params["urls"]))
         if "pages" in params:
-            from websearch.pdf.read_pdf import parse_page_ranges
+            from websearch.pages.pdf.read_pdf import parse_page_ranges
 
             parse_page_ranges(params["pages"])
         if params.get("dry_run"):
@@ -221,7 +221,7 @@ def read_for_search(
 def target_of(url: str, local_files: bool) -> str:
     """Return the address to read for what a caller gave; raises SearchError."""
     if local_files:
-        from websearch.fetching.local_files import is_local, local_url, refuse_file_name
+        from websearch.pages.fetch.local_files import is_local, local_url, refuse_file_name
 
         if is_local(url):
             return local_url(url)
@@ -244,7 +244,7 @@ def fetch_target(
     takes its place if the API fails.
     """
     if url.startswith("file:"):
-        from websearch.fetching.local_files import read_local_file
+        from websearch.pages.fetch.local_files import read_local_file
 
         return read_local_file(url)
     if "llms" in params:
@@ -580,7 +580,7 @@ class PageReading:
 
     def read_copy(self, url: str, error: SearchError) -> Page:
         """Return the copy of the Internet Archive of a page, or its error with what is known."""
-        from websearch.fetching.archive import newest_copy_of
+        from websearch.pages.fetch.archive import newest_copy_of
 
         limit = self.deadline
         if self.hurries:
@@ -589,7 +589,7 @@ class PageReading:
 
     def filled_by_browser(self, thin: Fetched, page: Page) -> Page:
         """Return a thin page as a browser shows it, or why it cannot."""
-        from websearch.fetching.browser import read_in_browser
+        from websearch.pages.fetch.browser import read_in_browser
 
         try:
             shown = read_in_browser(thin.url, self.deadline, self.browsers)

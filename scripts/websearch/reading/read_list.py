@@ -10,10 +10,10 @@ import itertools
 import math
 from dataclasses import replace
 
-from websearch.core.calls import result_or_error, start_thread
-from websearch.core.http_client import warn_once
-from websearch.core.lists import input_lines
-from websearch.fetching.fetch import Fetched, host_and_port
+from websearch.base.calls import result_or_error, start_thread
+from websearch.base.http_client import warn_once
+from websearch.reading.lists import input_lines
+from websearch.pages.fetch.fetch import Fetched, host_and_port
 from websearch.kit import (
     JsonLines,
     SearchError,

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from websearch.fetching.fetch import host_and_port
+from websearch.pages.fetch.fetch import host_and_port
 
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 MAX_REST = 60.0  # seconds that a list waits for a host which asks for rest (Retry-After)

@@ -6,7 +6,7 @@ import contextlib
 import time
 from dataclasses import dataclass, field
 
-from websearch.apis.table import ENGINES, is_storable, other_address
+from websearch.engines.table import ENGINES, is_storable, other_address
 from websearch.kit import SearchError, clean_text, drop_empty, dump_json, may_fall_back
 
 TYPE_CHECKING = False

@@ -12,16 +12,16 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from websearch.apis.pacing import present_state
-from websearch.apis.result_pages import (
+from websearch.engines.base.pacing import present_state
+from websearch.engines.base.result_pages import (
     FILTERED_HINT,
     canonical_url,
     on_asked_sites,
     other_sites_warning,
 )
-from websearch.apis.table import ENGINES, FILTERS, check_filters, has_key, load_module
-from websearch.apis.turns import PacedEngine, note_outcome
-from websearch.core.calls import result_or_error
+from websearch.engines.table import ENGINES, FILTERS, check_filters, has_key, load_module
+from websearch.engines.base.turns import PacedEngine, note_outcome
+from websearch.base.calls import result_or_error
 from websearch.kit import (
     MIN_TIMEOUT,
     SearchError,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.apis.messages import EngineRequest, ResultPage
+    from websearch.engines.base.messages import EngineRequest, ResultPage
     from websearch.kit import Document, ProgressCallback, Response
 
     ReadAnswer = Callable[[EngineRequest, Response], ResultPage]

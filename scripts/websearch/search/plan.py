@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from websearch.apis.table import (
+from websearch.engines.table import (
     FILTERS,
     chosen_engines,
     costs_money,
@@ -12,9 +12,9 @@ from websearch.apis.table import (
     filters_of,
     focused_filters,
 )
-from websearch.core.defaults import WISHES, user_defaults
-from websearch.core.durations import seconds_of_duration
-from websearch.core.words import script_language
+from websearch.search.defaults import WISHES, user_defaults
+from websearch.base.durations import seconds_of_duration
+from websearch.base.words import script_language
 from websearch.kit import DryRun, SearchError, drop_empty, quoted
 from websearch.search.engine_calls import planned_request
 

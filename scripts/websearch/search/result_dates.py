@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.days import DAY, parse_day, seconds_of
+from websearch.engines.base.days import DAY, parse_day, seconds_of
 from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ def is_in_period(date: str, since: str, today: str) -> bool:
 
 def dated_result(result: dict[str, Any], page: dict[str, Any], today: str) -> dict[str, Any]:
     """Return a result with its date settled by its page, and marked if that is an archived copy."""
-    from websearch.fetching.archive import archived_fields
+    from websearch.pages.fetch.archive import archived_fields
 
     date = settled_date(str(result.get("date", "")), str(page.get("published") or ""), today)
     address = str(page.get("final_url") or "")

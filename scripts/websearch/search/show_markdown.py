@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.calls import result_or_error
-from websearch.core.untrusted import make_harmless, plain_address
+from websearch.base.calls import result_or_error
+from websearch.base.untrusted import make_harmless, plain_address
 from websearch.kit import (
     SearchError,
     dump_json,
@@ -14,8 +14,8 @@ from websearch.kit import (
     one_line,
     shorten,
 )
-from websearch.quotations import check
-from websearch.reading.sections import lower_headings
+from websearch.check import check
+from websearch.markdown.sections import lower_headings
 from websearch.search.answers import spoken_questions
 from websearch.search.read_sources import SNIPPET_CHARS
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.words import ENGLISH_STOP_WORDS
+from websearch.base.words import ENGLISH_STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

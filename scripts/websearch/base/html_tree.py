@@ -1,0 +1,336 @@
+"""Read HTML into a tree of elements, in linear time for every page.
+
+html.parser rescans the rest of the page at every tag that is not closed, so 24 KB of "<a " hold
+the interpreter for seconds, and no deadline stops a loop that holds it. Here every search that
+comes back empty is remembered or can come back empty only once, so the work grows with the page.
+"""
+
+from __future__ import annotations
+
+import re
+
+from websearch.base.untrusted import unescape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def name_set(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(words.split())
+
+
+MAX_DEPTH = 120  # of open elements; browsers stop at 512, and real pages stay below 80
+MAX_NODES = 100_000  # elements of one page; the tree ends there and is marked as cut
+MAX_TAGS = 300_000  # of one page, end tags and comments included; the same
+MAX_TAG_CHARS = 20_000  # of one tag that are read; longer ones hold images as data: URLs
+MAX_VALUE_CHARS = 2_000  # of an attribute's value; the rest is cut off
+MAX_ADDRESS_CHARS = 8_000  # of a value that may be an address; a longer one is left out
+MATHML = "#mathml"  # attribute of a math element with its content as source
+
+# fmt: off
+VOID = name_set(
+    "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
+    "track wbr")
+# Elements whose content is no markup; that of the second group is kept as text.
+RAW_TEXT = name_set(
+    "script style textarea title iframe noembed noframes xmp template svg math mml:math")
+KEPT_RAW_TEXT = name_set("script textarea title xmp")
+BLOCKS = name_set(
+    "address article aside blockquote body button canvas caption center col colgroup dd details "
+    "dialog dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header "
+    "hgroup hr html iframe legend li main menu nav object ol optgroup option p pre search section "
+    "select summary table tbody td template textarea tfoot th thead title tr ul video")
+ENDS_PARAGRAPH = BLOCKS - name_set(
+    "body button canvas caption col colgroup html iframe object optgroup option select tbody td "
+    "template textarea tfoot th thead title tr video")
+HEADINGS = name_set("h1 h2 h3 h4 h5 h6")
+TABLE_PARTS = name_set("table thead tbody tfoot tr td th")
+SCOPES = name_set("table td th caption")
+# A start tag ends an open element of the first group, unless one of the second stands between.
+IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    name: (name_set(ended), name_set(barrier))
+    for name, ended, barrier in (
+        ("li", "li", "ul ol menu dir table"),
+        ("dt", "dt dd", "dl table"), ("dd", "dt dd", "dl table"),
+        ("td", "td th", "tr table"), ("th", "td th", "tr table"),
+        ("tr", "tr caption", "table"), ("thead", "thead tbody tfoot", "table"),
+        ("tbody", "thead tbody tfoot", "table"), ("tfoot", "thead tbody tfoot", "table"),
+        ("option", "option", "select"), ("optgroup", "optgroup option", "select"),
+    )
+}
+# fmt: on
+# NUL, and noncharacters of Unicode that writers of Markdown use; references name none of them.
+NO_TEXT = "\0\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
+ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless once cut
+_TAG_NAME = r"/?([a-zA-Z][^\s/>]{0,99})"
+_ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""
+_ATTRIBUTE_REFERENCE = r"&(?:#\d{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
+_QUOTED_VALUE = r"""=\s*["']|>"""
+
+
+# ===== elements and their attributes ==============================================================
+
+
+class Node:
+    """An element with its attributes, its parent and its children, which are elements and texts.
+
+    dropped: the rule that removed it, or "". The counts leave out what is dropped: chars, the
+    characters of text below; own, those directly in it or in inline elements below; link and
+    own_link, those of both in links; prose, those of running text outside of links. has_block:
+    whether a block element is below. label: the tab that shows it.
+    label: what the tab says that shows it.
+    """
+
+    __slots__ = (
+        "attributes", "chars", "children", "dropped", "has_block", "label", "link", "own",
+        "own_link", "parent", "prose", "tag",
+    )  # fmt: skip
+
+    def __init__(self, tag: str, attributes: dict[str, str], parent: Node | None) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.parent = parent
+        self.children: list[Node | str] = []
+        self.dropped = ""
+        self.label: Node | None = None
+        self.has_block = False
+        self.chars = self.link = self.own = self.own_link = self.prose = 0
+
+
+def texts_below(node: Node) -> Iterator[str]:
+    """Yield the texts below an element in order, dropped ones included, a space around blocks.
+
+    Scripts, styles and templates hold none.
+    """
+    waiting: list[Node | str] = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif one.tag not in ("script", "style", "template"):
+            inside = one.children[::-1]
+            waiting += [" ", *inside, " "] if one.tag in BLOCKS else inside
+
+
+def text_beginning(node: Node, limit: int) -> str:
+    """Return about the first limit characters of what texts_below yields, on one line."""
+    pieces: list[str] = []
+    for text in texts_below(node):
+        # No more than limit runs of blanks stand within limit characters.
+        pieces.append(re.sub(r"\s+", " ", text, count=limit)[:limit])
+        limit -= len(pieces[-1])
+        if limit <= 0:
+            break
+    return " ".join("".join(pieces).split())
+
+
+def read_attributes(raw: str) -> dict[str, str]:
+    """Return the attributes of a tag by lower-case name; the first of two with one name wins.
+
+    No value is longer than MAX_VALUE_CHARS, or MAX_ADDRESS_CHARS for ADDRESSES.
+    """
+    found: dict[str, str] = {}
+    for name, double, single, bare in re.findall(_ATTRIBUTE, raw[:MAX_TAG_CHARS]):
+        key, value = name.lower(), double or single or bare
+        if key not in ADDRESSES:
+            value = value[:MAX_VALUE_CHARS]
+        elif len(value) > MAX_ADDRESS_CHARS:
+            value = ""
+        found.setdefault(key, decode_attribute(value))
+    return found
+
+
+def decode_attribute(value: str) -> str:
+    """Return an attribute's value with its character references decoded.
+
+    A name counts only with its semicolon: ?a=1&copy=2 is a query string, not a copyright sign.
+    """
+    if "&" not in value:
+        return value
+    return re.sub(_ATTRIBUTE_REFERENCE, lambda found: unescape(found[0]), value)
+
+
+class TreeBuilder:
+    """Builds the tree of one page; nodes holds its elements in document order, the root first.
+
+    cut: whether the page had more than MAX_NODES elements or MAX_TAGS tags, and ends there.
+    """
+
+    def __init__(self, html: str) -> None:
+        for character in NO_TEXT:
+            html = html.replace(character, "")
+        self.html = html
+        self.root = Node("html", {}, None)
+        self.nodes = [self.root]
+        self.stack = [self.root]
+        self.open: dict[str, int] = {"html": 1}  # name -> how many are on the stack
+        self.too_deep: dict[str, int] = {}  # name -> open elements that are not on the full stack
+        self.unclosed: set[str] = set()  # names of raw text elements that no end tag follows
+        self.last_quote = {'"': html.rfind('"'), "'": html.rfind("'")}
+        self.cut = False
+
+    def build(self) -> None:
+        """Read the page from start to end; every character is looked at a bounded number of times.
+
+        A "<" that begins no tag is text; so is everything after the last ">".
+        """
+        html, find = self.html, self.html.find
+        tag_name = re.compile(_TAG_NAME)
+        last_end = html.rfind(">")
+        comments_end = html.rfind("-->")
+        position = text_start = 0
+        for _ in range(MAX_TAGS):
+            start = find("<", position)
+            if start < 0 or start > last_end:
+                self.add_text(html[text_start:])
+                return
+            sign = html[start + 1]
+            match = None if sign in "!?" else tag_name.match(html, start + 1)
+            if not match and sign not in "!?/":
+                position = start + 1
+                continue
+            if start > text_start:
+                self.add_text(html[text_start:start])
+            if not match:
+                position = self.end_of_comment(start, comments_end)
+            elif sign == "/":
+                position = find(">", match.end()) + 1
+                self.end_element(match[1].lower())
+            else:
+                position = self.start_element(match[1].lower(), match.end())
+            if self.cut:
+                return
+            text_start = position
+        self.cut = True
+
+    def add_text(self, text: str) -> None:
+        """Append text to the innermost open element."""
+        self.stack[-1].children.append(unescape(text))
+
+    def end_of_comment(self, start: int, comments_end: int) -> int:
+        """Return where a comment, declaration or broken end tag ends.
+
+        A comment that is never closed ends at its first ">".
+        """
+        html = self.html
+        if html.startswith("<!--", start) and not html.startswith(("<!-->", "<!--->"), start):
+            if start + 4 <= comments_end:
+                return html.find("-->", start + 4) + 3
+        elif html.startswith("<![CDATA[", start):
+            end = html.find(">", start)
+            self.add_text(html[start + 9 : end].removesuffix("]]"))
+        return html.find(">", start) + 1
+
+    def end_of_tag(self, start: int) -> int:
+        """Return the place of the ">" that ends a tag; its name ends at start.
+
+        A ">" in a quoted value does not count, unless the quote is never closed.
+        """
+        html = self.html
+        end = html.find(">", start)
+        if html.count('"', start, end) % 2 == 0 and html.count("'", start, end) % 2 == 0:
+            return end
+        position = start
+        quoted_value = re.compile(_QUOTED_VALUE)
+        while match := quoted_value.search(html, position):
+            if match[0] == ">":
+                return match.start()
+            quote = match[0][-1]
+            position = match.end()
+            if position <= self.last_quote[quote]:
+                position = html.find(quote, position) + 1
+        self.last_quote = {'"': -1, "'": -1}  # the page's quotes are broken: stop looking
+        return end
+
+    def start_element(self, name: str, name_end: int) -> int:
+        """Open an element; return where reading goes on."""
+        end = self.end_of_tag(name_end)
+        raw = self.html[name_end:end]
+        attributes = read_attributes(raw) if len(raw) > 1 else {}
+        if name in ("html", "body"):
+            self.root.attributes = {**attributes, **self.root.attributes}
+        if name in ("html", "body", "head"):
+            return end + 1
+        self.close_implied(name)
+        parent = self.stack[-1]
+        node = Node(name, attributes, parent)
+        parent.children.append(node)
+        self.nodes.append(node)
+        self.cut = len(self.nodes) > MAX_NODES
+        if name in VOID:
+            return end + 1
+        if name in RAW_TEXT and name not in self.unclosed and not raw.endswith("/"):
+            return self.raw_text(node, end + 1)
+        if len(self.stack) < MAX_DEPTH:
+            self.stack.append(node)
+            self.open[name] = self.open.get(name, 0) + 1
+        else:
+            self.too_deep[name] = self.too_deep.get(name, 0) + 1
+        return end + 1
+
+    def raw_text(self, node: Node, start: int) -> int:
+        """Read the content of a RAW_TEXT element; return where reading goes on.
+
+        Without an end tag, a script or style takes the rest of the page, and other elements take
+        nothing. Later ones of that name take nothing either, so that the search is made only once.
+        """
+        html, name = self.html, node.tag
+        end = start - 2
+        while (end := html.find("</", end + 2)) >= 0:
+            if html[end + 2 : end + 2 + len(name)].lower() == name:
+                break
+        if end < 0:
+            self.unclosed.add(name)
+            return len(html) if name in ("script", "style") else start
+        if name in KEPT_RAW_TEXT:
+            text = html[start:end]
+            node.children.append(text if name == "script" else unescape(text))
+        elif name in ("math", "mml:math"):  # publishers write the prefix
+            node.tag = "math"
+            node.attributes[MATHML] = html[start:end]
+        return html.find(">", end) + 1 or len(html)
+
+    def close_implied(self, name: str) -> None:
+        """End the paragraph, list item, cell or link that a start tag of this name ends."""
+        stack = self.stack
+        if name in ENDS_PARAGRAPH and self.open.get("p"):
+            self.close_nearest(frozenset(("p",)), BLOCKS)
+        if name in IMPLIED_ENDS:
+            self.close_nearest(*IMPLIED_ENDS[name])
+        elif name == "a" and self.open.get("a"):
+            self.close_nearest(frozenset(("a",)), BLOCKS)
+        elif name in HEADINGS and stack[-1].tag in HEADINGS:
+            self.pop_to(len(stack) - 1)
+
+    def close_nearest(self, names: frozenset[str], barrier: frozenset[str]) -> None:
+        """End the innermost open element with one of the names, unless a barrier is nearer."""
+        if not any(self.open.get(name) for name in names):
+            return
+        for index in range(len(self.stack) - 1, 0, -1):
+            tag = self.stack[index].tag
+            if tag in names:
+                self.pop_to(index)
+                return
+            if tag in barrier:
+                return
+
+    def end_element(self, name: str) -> None:
+        """Close the innermost open element of this name; without one, an end tag does nothing.
+
+        Only the tags of tables close elements outside of the cell or table that they stand in.
+        """
+        if self.too_deep.get(name):
+            self.too_deep[name] -= 1
+            return
+        if not self.open.get(name) or name in ("html", "body"):
+            return
+        barrier = frozenset(("table",)) if name in TABLE_PARTS else SCOPES
+        self.close_nearest(frozenset((name,)), barrier)
+
+    def pop_to(self, index: int) -> None:
+        """Remove the elements from index on from the stack."""
+        for node in self.stack[index:]:
+            self.open[node.tag] -= 1
+        del self.stack[index:]

@@ -1,0 +1,192 @@
+"""Numbers of texts, whatever their notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand.
+
+A number has values (what its digits or words may mean), a scale, a unit, and its place.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+from websearch.base.number_words import number_words
+from websearch.base.words import UNSPACED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_GROUPING = " \u00a0\u2009\u202f'’"
+_LETTER = rf"[^\W{UNSPACED}]"
+# Words that multiply, of a few languages, at their beginning.
+SCALES = {
+    "hundred|hundert": 2,
+    "thousand|tausend|mil(?:le)?\\b|k\\b|тыс": 3,
+    "m(?:illi?[oó]n|io\\b|ln\\b|n\\b|\\b)|милл?и|млн": 6,
+    "milliard|mrd|billion|bn\\b|b\\b|млрд": 9, "trillion|tn\\b": 12, "[万萬]": 4, "[亿億]": 8,
+}  # fmt: skip
+_SCALE = "|".join(f"({words})" for words in SCALES)
+_WRITTEN_SCALE = re.compile(rf"(?i)(?<!{_LETTER})(?<!\d)(?<!\d[\s-])(?:{_SCALE})")
+_DIGITS = (
+    rf"(?<!{_LETTER})(?<![\^])(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
+    rf"|\d{{1,20}}(?:[.,]\d{{1,20}}){{0,8}})(?!\d)"
+)
+_SIGN = r"[\s-]?(?:[%％٪]|per\s?cent|prozent|pour cent|por ciento|процент)"
+# A range or list before the sign: 37 to 70 %.
+_PERCENTS = re.compile(
+    r"(?i)(?:\s?(?:[-\u2013\u2014,]|to|and|or|bis|und|à|et|y|и)\s?\d[\d.,]{0,9}){0,3}" + _SIGN
+)
+_PERCENT = re.compile(rf"(?i){_SIGN}")
+# What is counted or measured, one line a unit: English, then German, French, Spanish and Italian.
+_UNITS = """
+second seconds sec secs sekunde sekunden seconde secondes segundo segundos secondo secondi
+minute minutes min mins minuten minuto minutos minuti
+hour hours hr hrs h stunde stunden heure heures hora horas ora ore
+day days tag tage tagen jour jours día días giorno giorni
+week weeks wk wks woche wochen semaine semaines semana semanas settimana settimane
+month months monat monate monaten mois mes meses mese mesi
+year years yr yrs jahr jahre jahren ans année années año años anno anni
+ms millisecond milliseconds millisekunde millisekunden
+mm millimeter millimeters millimetre millimetres millimètre millimètres milímetros millimetri
+cm centimeter centimeters centimetre centimetres zentimeter centimètre centimètres centimetri
+m meter meters metre metres metern mètre mètres metros metri
+km kilometer kilometers kilometre kilometres kilomètre kilomètres kilómetros chilometri
+mile miles mi meile meilen milles millas miglia
+foot feet ft fuß pied pieds pies piedi
+inch inches zoll pouces pulgadas pollici
+mg milligram milligrams milligramm milligramme milligrammes miligramos milligrammi
+g gram grams gramme grammes gramm gramos grammi
+kg kilogram kilograms kilo kilos kilogramm kilogramme kilogrammes kilogramos chilogrammi
+ton tons tonne tonnes tonnen toneladas tonnellate
+lb lbs pounds
+kb kilobyte kilobytes
+mb megabyte megabytes
+gb gigabyte gigabytes
+tb terabyte terabytes
+kw kilowatt kilowatts
+mw megawatt megawatts
+gw gigawatt gigawatts
+l liter liters litre litres litern litros litri
+hectare hectares ha hektar hectáreas ettari
+knot knots kn knoten nœuds nudos nodi
+hp horsepower ps pferdestärken
+$ usd dollar dollars us$
+€ eur euro euros
+£ gbp
+¥ yen jpy yuan rmb
+crown crowns krone kroner kronor kronen couronnes
+°c celsius
+°f fahrenheit
+"""
+UNITS = {word: line.split()[0] for line in _UNITS.strip().split("\n") for word in line.split()}
+_UNIT = re.compile(
+    r"(?i)[\s-]?(?:(?:" + "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True)) + r")"
+    rf"(?!{_LETTER}))"
+)
+_CURRENCY = re.compile(r"(?i)(?:us\$|[$€£¥]|\b(?:usd|eur|gbp|jpy))\s?-?\Z")
+# Marks such as [12] or [3, 5–7] lead to the list of references; they state nothing.
+_REFERENCES = re.compile(r"\[\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\](?!\()")
+
+
+class Number(NamedTuple):
+    """A number of a text: where it stands, and what it may mean.
+
+    plain: its values as digits; scaled: those times the word behind it ("1.2 million"), none
+    without one. unit: "%", "day", "$", ...; "" if none stands beside it.
+    """
+
+    start: int
+    end: int
+    text: str
+    plain: frozenset[str]
+    scaled: frozenset[str]
+    power: int
+    unit: str
+    is_word: bool
+
+
+@functools.cache
+def _pattern(language: str) -> re.Pattern[str]:
+    """Return the pattern of numbers in digits, and in the words of a language."""
+    words = sorted(number_words(language), key=len, reverse=True)
+    named = "|".join(re.sub(r"\\?[ -]", r"[\\s-]", re.escape(word)) for word in words)
+    return re.compile(
+        rf"(?:(?P<digits>{_DIGITS})|(?i:(?<!{_LETTER})(?P<word>{named})(?!{_LETTER})))"
+        rf"(?:[\s-]?(?i:{_SCALE}))?"
+    )
+
+
+def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> list[Number]:
+    """Return the numbers of a text in order; marks of references are none.
+
+    has_ranges: in "37 to 70 %" both are percentages.
+
+    In the words of a language, they are two to ninety-nine, hundred and thousand.
+    """
+    text = _REFERENCES.sub(lambda found: " " * len(found[0]), text)
+    words = number_words(language)
+    numbers = []
+    for found in _pattern(language).finditer(text):
+        scales = zip(found.groups()[2:], SCALES.values(), strict=True)
+        scale, power = next(((word, power) for word, power in scales if word), ("", 0))
+        if found["word"]:
+            name = re.sub(r"\s|-", " ", found["word"].lower())
+            value = next(value for word, value in words.items() if word.replace("-", " ") == name)
+            plain = {str(value)}
+        else:
+            plain = readings(re.sub(f"[{_GROUPING}]", "", found["digits"]))
+        scaled = {shown(value.scaleb(power)) for value in decimals(plain)}
+        is_letter = len(scale) == 1 and scale.isascii()  # 5 m is 5 or five millions
+        unit = unit_beside(text, found.start(), found.end(), has_ranges and not scale)
+        numbers.append(
+            Number(
+                found.start(), found.end(), " ".join(found[0].split()), frozenset(plain),
+                frozenset(scaled if scale else ()), 0 if is_letter else power, unit,
+                bool(found["word"]),
+            )
+        )  # fmt: skip
+    return numbers
+
+
+def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
+    """Return the unit of a number of a text: behind it, or a currency before it; "" if none is."""
+    before = _CURRENCY.search(text, max(0, start - 5), start)
+    found = before or _UNIT.match(text, end)
+    if found:
+        return UNITS[found[0].strip(" \u00a0\n-").lower()]
+    return "%" if (_PERCENTS if has_ranges else _PERCENT).match(text, end) else ""
+
+
+def scale_powers(text: str) -> set[int]:
+    """Return the powers of ten that words of a text name without a number: "in millions" is 6."""
+    found = _WRITTEN_SCALE.finditer(text)
+    powers = [*SCALES.values()]
+    return {powers[(scale.lastindex or 1) - 1] for scale in found if len(scale[0]) > 1}
+
+
+def readings(digits: str) -> set[str]:
+    """Return what digits with commas and points may mean; of a version number, itself."""
+    signs = re.sub(r"\d", "", digits)
+    last = signs[-1:]
+    is_grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", digits)
+    values = set()
+    if len(set(signs)) < 2 and is_grouped:
+        values.add(re.sub("[.,]", "", digits))
+    if signs.count(last) == 1 or not signs:  # a decimal sign stands once, the last one
+        whole, _, rest = digits.rpartition(last) if last else (digits, "", "")
+        values.add(f"{re.sub('[.,]', '', whole)}.{rest}")
+    try:
+        return {shown(Decimal(value)) for value in values or {digits}}
+    except InvalidOperation:
+        return {digits}
+
+
+def decimals(values: Iterable[str]) -> list[Decimal]:
+    """Return the values that are decimal numbers: no versions, no lists."""
+    return [Decimal(value) for value in values if re.fullmatch(r"\d+(?:\.\d+)?", value)]
+
+
+def shown(value: Decimal) -> str:
+    """Return a number in one form: without a point or zeros that say nothing."""
+    return format(value.normalize(), "f") if value else "0"

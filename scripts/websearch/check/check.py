@@ -1,0 +1,559 @@
+"""The command check: its table, the reading of the cited pages, its document and Markdown."""
+
+from __future__ import annotations
+
+import functools
+import time
+
+from websearch.base.calls import result_or_error
+from websearch.base.untrusted import make_harmless, plain_address
+from websearch.kit import (
+    DryRun,
+    SearchError,
+    deadline_of,
+    drop_empty,
+    error_document,
+    fence_untrusted,
+    frame_markdown,
+    one_line,
+    read_argument,
+    run_operation,
+)
+
+# draft, numbers and standing are imported where they are used: their patterns take 25 ms to
+# compile, and every search imports this module for the table of its command.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.kit import Document, ProgressCallback
+    from websearch.check.draft import Cited, CitedParts
+    from websearch.check.numbers import PageNumbers
+    from websearch.check.standing import ComparedText, Quotation
+    from websearch.reading.page import Page
+
+PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
+STORED_SECONDS = 86_400.0  # a page that was read within a day is not read again
+READING_SHARE = 0.7  # of the time that is left; the rest is for comparing
+SHOWN_CHARS = 500  # of a quotation, in Markdown
+MOST_LINES = 10  # with numbers that cite nothing, which are named in Markdown
+VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order in which they are told
+BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources of one quotation
+MOST_LOOKED_UP = 100  # links and quotations of a draft that the store is asked for
+RECALLED_PAGES = 3  # of the store, in which an absent quotation is looked for
+# Where an address was shown, with what stands behind it there: results, pages that were read.
+SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
+    ("SELECT 1 FROM pages WHERE url IN (?, ?) OR final_url IN (?, ?) LIMIT 1", ("", "/", "", "/")),
+    ("SELECT 1 FROM pages WHERE instr(text, ?) LIMIT 1", ("",)),
+)
+INPUT_HINT = "Name a file with the draft, or - for standard input; or give {quote} and {url}."
+WRONG_HINT = (
+    "Write what the source says (source_text), cite the page that says it (found_in), "
+    "or leave it out."
+)
+
+# fmt: off
+COMMANDS: dict[str, dict[str, Any]] = {
+    "check": {
+        "help": "are the quotations and numbers of a draft in the pages that it cites? Exit code "
+                "0: all are; 1: a quotation is altered, absent or unread, a number missing, unread "
+                "or wrongly computed, a link dead, with --strict a number doubtful; 2: no draft",
+        "params": [
+            {"name": "input", "type": "str", "positional": True, "verbatim": True,
+             "help": "file with the draft, in Markdown; - is standard input"},
+            {"name": "text", "type": "str", "verbatim": True,
+             "help": "the draft itself, with a link or [1] behind each quotation"},
+            {"name": "quote", "type": "str", "help": "one quotation in place of a draft; with url"},
+            {"name": "url", "type": "str", "help": "the source of what the draft names none for"},
+            {"name": "offline", "type": "bool", "help": "read no page: those of the store alone"},
+            {"name": "force", "type": "bool", "flags": ["-f"],
+             "help": "read the pages again, whatever the store holds"},
+            {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
+             "default": PAGE_TIMEOUT, "help": "seconds for each page (default: 5)"},
+            {"name": "strict", "type": "bool",
+             "help": "exit with code 1 for doubtful numbers as well"},
+        ],
+        "expendable": ("proof", "computed", "never_shown"),
+    },
+}
+# fmt: on
+
+
+class SourcePage:
+    """A page that a draft cites: its text, with its title, or why there is none."""
+
+    def __init__(self, url: str, page: Page) -> None:
+        from websearch.pages.fetch.fetch import UnknownNameError
+
+        self.url = url
+        self.error = page.error.message if page.error else ""
+        status = page.error.details.get("status") if page.error else None
+        self.is_dead = status in (404, 410) or isinstance(page.error, UnknownNameError)
+        self.is_cut = page.is_cut
+        facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]
+        self.head = " ".join(filter(None, facts))
+        self.lead = f"{facts[0]}\n\n"
+        self.text = self.lead + page.text
+        if not (self.error or page.text.strip()):
+            self.error = "The page has no text."
+
+    @functools.cached_property
+    def compared(self) -> ComparedText:
+        """Return the text as quotations are compared with it."""
+        from websearch.check.standing import ComparedText
+
+        return ComparedText(self.text, len(self.lead))
+
+    @functools.cached_property
+    def numbers(self) -> PageNumbers:
+        """Return the numbers of the page, and what they count."""
+        from websearch.check.numbers import PageNumbers
+
+        return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
+
+
+def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Say of each quotation and number of a draft whether its source holds it. Never raises.
+
+    params: those of COMMANDS["check"] without input, and timeout, max_chars, dry_run, verbose.
+    Returns {ok, checks: [{quote, url, verdict, source_text?, differs?, left_out?, found_in?, note?,
+    error?, line}], numbers: [{sentence, url, missing?, doubtful?: [{number, note}], proof?:
+    [{number, url, text}], error?, line}], computed?, counts, dead_links?, never_shown?,
+    uncited_lines?, unclosed_lines?}; what is wrong comes first. ok is false, and the kind
+    no_results, unless all quotations are verbatim, no number is missing or computed wrongly, and no
+    link is dead; with strict, unless no number is doubtful.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        deadline = deadline_of(params)
+        cited = cited_in(params)
+        every = (*cited.quotations, *cited.sentences, *cited.links)
+        urls = list(
+            dict.fromkeys(page_of(url) for item in every for url in (*item.urls, *item.also))
+        )
+        if params.get("dry_run"):
+            raise DryRun({"requests": [{"method": "GET", "url": url} for url in urls]})
+        unknown = never_shown(cited.links, deadline)
+        pages = read_sources(urls, params, deadline, report)
+        verbose = bool(params.get("verbose"))
+        checks = [checked_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
+        name_stored_holders(checks, urls, deadline)
+        linked = [item for item in cited.sentences if item.urls]
+        numbers = [counted_or_unread(item, pages, deadline, verbose) for item in linked]
+        lines = [item.line for item in cited.sentences if not item.urls]
+        facts = {
+            "dead_links": dead_links(cited.links, pages),
+            "never_shown": unknown,
+            "uncited_lines": list(dict.fromkeys(lines)),
+            "unclosed_lines": cited.unclosed_lines,
+            "verbose": verbose,
+        }
+        return outcome(checks, numbers, facts, bool(params.get("strict")))
+
+    return run_operation("web_search.check", COMMANDS["check"], params, operation)
+
+
+def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Run a check for the command line, which may read the draft from a file.
+
+    Raises SearchError (invalid_input) if it cannot be read.
+    """
+    path = params.get("input")
+    if not isinstance(path, str):
+        return run_check(params, report)
+    try:
+        text = read_argument(f"@{path.removeprefix('@')}", "input")
+    except SearchError as error:
+        hint = f"{INPUT_HINT} If it is a query, begin with the command search."
+        raise SearchError("invalid_input", error.message, hint) from None
+    others = {name: value for name, value in params.items() if name != "input"}
+    return run_check({**others, "text": text}, report)
+
+
+def cited_in(params: dict[str, Any]) -> CitedParts:
+    """Return what is to be checked.
+
+    Raises SearchError: invalid_input without a draft or for a url that is none, no_results if there
+    is nothing in the draft.
+    """
+    from websearch.pages.fetch.fetch import normal_url
+    from websearch.check.draft import Cited, CitedParts, Draft
+
+    url = params.get("url", "")
+    if url:
+        normal_url(url)
+    if "input" in params:
+        message = "input is read on the command line only."
+        raise SearchError("invalid_input", message, "Give the draft itself: text.")
+    if "quote" in params:
+        if not url or "text" in params:
+            message = "quote stands in place of a draft, and needs url."
+            raise SearchError("invalid_input", message, "Give {quote} and {url}.")
+        return CitedParts([Cited(params["quote"], 1, [url])], [], [], [])
+    if "text" not in params:
+        raise SearchError("invalid_input", "There is no draft.", INPUT_HINT)
+    draft = Draft(params["text"], url)
+    parts = CitedParts(
+        draft.quotations(),
+        [item for item in draft.sentences() if is_counting(item)],
+        draft.cited_links(),
+        draft.unclosed_lines(),
+    )
+    if not (parts.quotations or parts.links or any(item.urls for item in parts.sentences)):
+        message = "The draft holds no quotation, no link, and no number with a source."
+        hint = (
+            "A quotation is four words or more between quotation marks, or lines that begin with >."
+        )
+        raise SearchError("no_results", message, hint)
+    return parts
+
+
+def is_counting(item: Cited) -> bool:
+    """Return whether a sentence has a number that is neither a label nor a year in a name."""
+    from websearch.check.numbers import numbers_in
+
+    return any(numbers_in(item.text, item.language))
+
+
+# ===== pages ======================================================================================
+
+
+def page_of(url: str) -> str:
+    """Return the address of the page that an address leads into."""
+    return url.partition("#")[0]
+
+
+def read_sources(
+    urls: list[str], params: dict[str, Any], deadline: float, report: ProgressCallback
+) -> dict[str, SourcePage]:
+    """Return the pages of some addresses: from the store, else from the web, each once."""
+    from contextlib import closing
+
+    from websearch.reading.page import Page, stored_page
+    from websearch.reading.read import MAX_URLS, read_for_search, target_of
+    from websearch.store.page_store import PageStore
+
+    pages: dict[str, Page] = {}
+    for url in urls:
+        error = result_or_error(target_of, url, False)
+        if isinstance(error, SearchError):
+            pages[url] = Page(error=error)
+    allowed = [url for url in urls if url not in pages]
+    is_offline = params.get("offline")
+    with closing(PageStore()) as store:
+        if is_offline or not params.get("force"):
+            stored = store.get_pages(allowed, None if is_offline else STORED_SECONDS)
+            pages |= {
+                url: stored_page(page)
+                for url, page in stored.items()
+                if is_offline or not page["truncated"]
+            }
+        missing = [url for url in allowed if url not in pages]
+        reading_ends = time.monotonic() + READING_SHARE * (deadline - time.monotonic())
+        for start in range(0, 0 if is_offline else len(missing), MAX_URLS):
+            some = missing[start : start + MAX_URLS]
+            read = read_for_search(some, params, reading_ends, report, store)
+            pages |= {page.url: page for page in read}
+    unread = "The page is not in the store, and nothing was read."
+    unknown = Page(error=SearchError("no_results", unread))
+    return {url: SourcePage(url, pages.get(url, unknown)) for url in urls}
+
+
+def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
+    """Return {url, error, line} of the links whose address does not answer: 404, no such host."""
+    read = ((link, pages[page_of(link.urls[0])]) for link in links)
+    return [
+        {"url": link.urls[0], "error": page.error, "line": link.line}
+        for link, page in read
+        if page.is_dead
+    ]
+
+
+def never_shown(links: list[Cited], deadline: float) -> list[Document]:
+    """Return {url, line} of the links that no search or page of the store has ever shown."""
+    from contextlib import closing
+
+    from websearch.store.page_store import PageStore
+
+    unknown: list[Document] = []
+    with closing(PageStore()) as store:
+        for link in links[:MOST_LOOKED_UP]:
+            url = page_of(link.urls[0]).rstrip("/")
+            is_late = time.monotonic() > deadline
+            if not (
+                is_late
+                or any(store.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in SHOWN)
+            ):
+                unknown.append({"url": link.urls[0], "line": link.line})
+        return [] if store.has_failed else unknown
+
+
+def name_stored_holders(checks: list[Document], cited: list[str], deadline: float) -> None:
+    """Name in found_in a page of the store that holds an absent quotation and is not cited."""
+    from contextlib import closing
+
+    from websearch.check.standing import ComparedText, Quotation
+    from websearch.reading.read import target_of
+    from websearch.store.page_store import PageStore
+
+    absent = [check for check in checks if check["verdict"] == "absent" and "found_in" not in check]
+    with closing(PageStore()) as store:
+        for check in absent[:MOST_LOOKED_UP]:
+            for page in store.recall(check["quote"], RECALLED_PAGES):
+                is_other = page["url"] not in cited and time.monotonic() < deadline
+                if not is_other or isinstance(
+                    result_or_error(target_of, page["url"], False), SearchError
+                ):
+                    continue
+                if Quotation(check["quote"]).stands_in(ComparedText(page["text"])):
+                    check["found_in"] = page["url"]
+                    break
+
+
+# ===== verdicts ===================================================================================
+
+
+def checked_or_unread(
+    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
+) -> Document:
+    """Return what checked does; unread, with an error, if that meets a bug of the program."""
+    check: Document | SearchError = result_or_error(checked, item, pages, deadline, verbose=verbose)
+    if isinstance(check, SearchError):
+        head = {
+            "quote": " ".join(item.text.split()),
+            **({"url": item.urls[0]} if item.urls else {}),
+        }
+        return {**head, "verdict": "unread", "error": check.message, "line": item.line}
+    return check
+
+
+def counted_or_unread(
+    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
+) -> Document:
+    """Return what counted does; an error if that meets a bug of the program."""
+    answer: Document | SearchError = result_or_error(
+        counted, item, pages, deadline, verbose=verbose
+    )
+    if isinstance(answer, SearchError):
+        head = {"sentence": item.shown, "url": item.urls[0]}
+        return {**head, "error": answer.message, "line": item.line}
+    return answer
+
+
+def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
+    """Return the check of a quotation: of several sources, the one that is nearest to it."""
+    from websearch.check.standing import LATE, Quotation, is_verbatim
+
+    quotation = Quotation(item.text)
+    head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
+    if time.monotonic() > deadline:
+        return {**head, **({"url": item.urls[0]} if item.urls else {}), **LATE, **line}
+    answers = [
+        {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.urls
+    ]
+    answers = answers or [{"verdict": "unread", "error": "The draft names no source for it."}]
+    best = min(answers, key=lambda answer: BEST_FIRST.index(answer["verdict"]))
+    if best["verdict"] != "verbatim":  # another link of the same sentence may be its source
+        also = [
+            {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.also
+        ]
+        best = next(filter(is_verbatim, also), best)
+    if best["verdict"] != "verbatim":
+        cited = {page_of(url) for url in item.urls}
+        others = ((url, page) for url, page in pages.items() if not (page.error or url in cited))
+        holder = next((url for url, page in others if quotation.stands_in(page.compared)), "")
+        if holder and not cited:
+            best = {"url": holder, "verdict": "verbatim"}
+        elif holder:
+            best["found_in"] = holder
+    return {**head, **best, **line}
+
+
+def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
+    """Return the verdict on a quotation in a page, unread with an error if the page has no say."""
+    if page.error:
+        return {"verdict": "unread", "error": page.error}
+    answer = quotation.judged(page.compared, deadline)
+    if page.is_cut and answer["verdict"] == "absent":
+        return {"verdict": "unread", "error": "The page is longer than what was read of it."}
+    return answer
+
+
+def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
+    """Return which numbers of a sentence are in no page that it cites, or of something else."""
+    from websearch.check.computed import without_marked
+    from websearch.check.numbers import Held
+    from websearch.check.standing import LATE_ERROR
+
+    cited = [pages[page_of(url)] for url in dict.fromkeys(item.urls)]
+    read = [page for page in cited if not page.error]
+    answer: Document = {"sentence": item.shown, "url": item.urls[0]}
+    text, own = without_marked(item.text, item.language)
+    marked = {"computed": own} if own else {}
+    if not read or time.monotonic() > deadline:
+        error = cited[0].error if not read else LATE_ERROR
+        return {**answer, "error": error, **marked, "line": item.line}
+    parts = " ".join(number.get("expression", "") for number in own)
+    sources = [page.numbers for page in read]
+    try:
+        held = Held(text, item.context, sources, item.language, deadline)
+        missing = held.missing() + Held(parts, "", sources, item.language, deadline).missing()
+    except TimeoutError:
+        return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
+    facts = {"missing": missing, "doubtful": held.doubtful(), "proof": held.proof()}
+    return {**answer, **drop_empty(facts), **marked, "line": item.line}
+
+
+def outcome(
+    checks: list[Document], numbers: list[Document], facts: Document, strict: bool
+) -> Document:
+    """Return the document of a check, what is wrong first; facts: its other fields."""
+    checks.sort(key=lambda check: VERDICTS.index(check["verdict"]))
+    computed = [
+        {"sentence": item["sentence"], **number, "line": item["line"]}
+        for item in numbers
+        for number in item.pop("computed", ())
+    ]
+    order = ("missing", "error", "doubtful")
+    numbers.sort(key=lambda sentence: [name not in sentence for name in order])
+    verdicts = [check["verdict"] for check in checks]
+    counts = {verdict: verdicts.count(verdict) for verdict in reversed(VERDICTS)}
+    counts["numbers"] = len(numbers)
+    for count, name in (("missing", "missing"), ("unread", "error"), ("doubtful", "doubtful")):
+        counts[f"numbers_{count}"] = sum(name in sentence for sentence in numbers)
+    message = "; ".join(errors_of(len(checks), counts, computed, facts, strict))
+    head: Document = {"ok": True}
+    if message:
+        head = error_document(SearchError("no_results", f"{message}.", WRONG_HINT))
+    found = {"checks": checks, "numbers": numbers, "counts": counts}
+    return {
+        **head,
+        "provider": "web_search",
+        **found,
+        **drop_empty({"computed": computed, **facts}),
+    }
+
+
+def errors_of(
+    checks: int, counts: dict[str, int], computed: list[Document], facts: Document, strict: bool
+) -> list[str]:
+    """Return what is wrong in a draft, in words: without any, the exit code is 0."""
+    altered = checks - counts["verbatim"]
+    wrong = sum(bool(number.get("is_wrong")) for number in computed)
+    sentences = f"of {counts['numbers']} sentences with"
+    doubtful = counts["numbers_doubtful"] if strict else 0
+    lines = (
+        (altered, f"of {checks} quotations not verbatim"),
+        (counts["numbers_missing"], f"{sentences} a number that is not in the source"),
+        (counts["numbers_unread"], f"{sentences} numbers whose source could not be read"),
+        (doubtful, f"{sentences} a doubtful number"),
+        (wrong, "computed wrongly"),
+        (len(facts["dead_links"]), "dead links" if len(facts["dead_links"]) > 1 else "dead link"),
+    )
+    return [f"{count} {what}" for count, what in lines if count]
+
+
+# ===== the document for people ====================================================================
+
+
+def to_markdown(document: Document) -> str:
+    """Return a document as Markdown: how much is right, then what is wrong, fenced as untrusted."""
+    if "counts" not in document:
+        return frame_markdown(document)
+    counts = document["counts"]
+    checks, numbers = sum(counts[verdict] for verdict in VERDICTS), counts["numbers"]
+    right = numbers - counts["numbers_missing"] - counts["numbers_unread"]
+    summary = [
+        f"Verbatim: {counts['verbatim']} of {checks} quotations." if checks else "",
+        f"Somewhere in their sources: the numbers of {right} of {numbers} sentences."
+        if numbers
+        else "",
+        *(
+            lines_sentence(document.get(name, []), what)
+            for name, what in (
+                ("uncited_lines", "Not checked, because they cite nothing: numbers of"),
+                ("unclosed_lines", "A quotation mark is never closed in"),
+            )
+        ),
+    ]
+    is_verbose = document.get("verbose")
+    wrong = [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
+    wrong += [
+        numbers_markdown(item, bool(is_verbose))
+        for item in document["numbers"]
+        if is_verbose or {"missing", "error", "doubtful"} & {*item}
+    ]
+    wrong += [computed_markdown(item) for item in document.get("computed", [])]
+    wrong += [
+        f"- {what}, line {link['line']}: {plain_address(link['url'])}"
+        for name, what in (
+            ("dead_links", "dead link"),
+            ("never_shown", "no search or page has shown this link"),
+        )
+        for link in document.get(name, [])
+    ]
+    hint = [] if document["ok"] else [document["details"]["hint"]]
+    advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
+    return frame_markdown({**document, "ok": True}, " ".join(filter(None, summary)), *advice)
+
+
+def lines_sentence(lines: list[int], what: str) -> str:
+    """Return a sentence that names some lines of the draft; "" without any."""
+    if not lines:
+        return ""
+    named = ", ".join(map(str, lines[:MOST_LINES])) + " and more" * (len(lines) > MOST_LINES)
+    return f"{what} line{'s' * (len(lines) > 1)} {named}."
+
+
+def computed_markdown(item: Document) -> str:
+    """Return a number that the author counted or computed as an item of a list."""
+    what = "computed wrongly" if item.get("is_wrong") else "counted or computed"
+    result = f" = {item['result']}" if "result" in item else ""
+    sum_ = f", {item['expression']}{result}" if "expression" in item else ""
+    return f"- {what}, line {item['line']}: {line_of(item['number'] + sum_)}"
+
+
+def check_markdown(check: Document) -> str:
+    """Return a quotation that is not verbatim as an item of a list: what the page says instead."""
+    lines = [f"- {check['verdict']}, {place_of(check)}: “{line_of(check['quote'])}”"]
+    if "source_text" in check:
+        lines.append(f"The page: “{line_of(check['source_text'])}”")
+    if "differs" in check:
+        pairs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in check["differs"])
+        lines.append(f"It differs: {line_of('; '.join(pairs))}")
+    if check.get("left_out"):
+        lines.append(f"Left out: {line_of(' […] '.join(check['left_out']))}")
+    if "found_in" in check:
+        lines.append(f"It stands in {plain_address(check['found_in'])}")
+    lines += [line_of(check[name]) for name in ("note", "error") if name in check]
+    return "\n  ".join(lines)
+
+
+def numbers_markdown(item: Document, is_verbose: bool) -> str:
+    """Return a sentence with numbers as an item of a list: what is wrong, or what proves them."""
+    what = ["numbers unread"] if "error" in item else []
+    if "missing" in item:
+        what.append(f"not in the source: {', '.join(item['missing'])}")
+    doubtful = item.get("doubtful", [])
+    if doubtful:
+        what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
+    proof = item.get("proof", []) if is_verbose else []
+    lines = [
+        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
+        line_of(item.get("error", "")),
+        *(line_of(f"{number['number']}: {number['note']}") for number in doubtful),
+        *(line_of(f"{number['number']} stands in: {number['text']}") for number in proof),
+    ]
+    return "\n  ".join(filter(None, lines))
+
+
+def place_of(item: Document) -> str:
+    """Return where an item stands in the draft, and the address that it cites."""
+    address = plain_address(item["url"]) if "url" in item else "no source"
+    return f"line {item['line']}, {address}"
+
+
+def line_of(text: str) -> str:
+    """Return text of a draft or page in one line, with nothing live in it."""
+    return one_line(make_harmless(text), SHOWN_CHARS)

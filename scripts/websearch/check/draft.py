@@ -1,0 +1,528 @@
+"""What a draft in Markdown quotes and counts, and the addresses that it cites for that.
+
+Code, links and quotations are covered by signs of the same length, one after the other, so that
+every offset is one of the draft.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from bisect import bisect_left, bisect_right
+from itertools import pairwise
+from typing import NamedTuple
+
+from websearch.base.numbers import numbers_of
+from websearch.base.words import UNSPACED, language_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Span = tuple[int, int]
+
+MOST_SOURCES = 5  # of one quotation
+MOST_BETWEEN = 2_000  # characters between a quotation and its link, that are looked at
+LONGEST_ATTRIBUTION = 500  # characters
+LEAST_WORDS = 4  # shorter ones are titles, terms and irony
+LEAST_CITED_WORDS = 2  # of a quotation with a link in its sentence
+CHARS_OF_A_WORD = 2  # in a script without spaces
+COVER = "\u2060"  # in place of code and addresses; it is no character of a word and no space
+LINK = "\ufffc"  # in place of links where it matters what stands around them
+
+_CODE = re.compile(
+    r"(?ms)^[ \t>]{0,9}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^[ \t>]{0,9}\1[`~]*[ \t]*$|\Z)"
+    r"|(`{1,3})[^`\n]{1,500}\2"
+)
+_URL = r"https?://(?:[^\s<>\"“”‘’«»()（）「」『』、。，；\[\]|`]|\([^\s<>()]{0,200}\)){1,2000}"
+_LINK = re.compile(
+    r"!?\[((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,3000})\]"
+    rf"\([ ]?<?({_URL})>?(?:\s[^()\n]{{0,300}})?\)"
+    rf"|<?({_URL})>?"
+    r"|\[([^\[\]\n]{1,300})\](?:\[([^\[\]\n]{0,300})\])?(?!\()"
+)
+# An entry of the draft's own list: "[1]: https://...", "[^a]: Title, https://...", "1. https://..."
+_ENTRY = re.compile(
+    r"(?m)^[ \t>]{0,9}(?:\[(\^?[^\[\]\n]{1,300})\]:"
+    r"|(?:[-*+][ \t]{1,4})?(?:\\?\[(\d{1,3})\\?\]:?|(\d{1,3})[.)])(?=[ \t]))"
+    r"[^\n]{0,2000}(?:\n[ \t]{1,9}(?![-*+>\d])\S[^\n]{0,2000})?"
+)
+_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]|\|")
+_LETTER = rf"[^\W{UNSPACED}]"
+# The marks of many languages. An apostrophe closes nothing.
+_QUOTATION = re.compile(
+    "[“„‟]([^“”„‟]*)[“”‟]|”([^”“]*)[”“]|〝([^〝〞〟]*)[〞〟]|«([^«»]*)»|»([^«»]*)«"
+    "|‹([^‹›]*)›|›([^‹›]*)‹|「([^「」]*)」"
+    rf'|『([^『』]*)』|(?<!{_LETTER})"(?=\S)([^"]*)"(?!{_LETTER})|＂([^＂]*)＂'
+    rf"|(?<!{_LETTER})״(?=\S)((?:[^״]|(?<=\w)״(?=\w))*)״(?!{_LETTER})"
+    rf"|[‘‚]((?:[^‘’‚]|(?<=\w)’(?=\w))*)[’‘](?!{_LETTER})"
+    rf"|(?<!{_LETTER})'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)'(?!{_LETTER})"
+)
+# An opening mark; of the straight ones only such as no inch can be.
+_OPENING = re.compile(r"[“„«「『〝](?=\S)|(?<![^\s(\[])[\"״](?=\w)")
+# Marks as HTML and TeX write them, and the mark that each one is.
+_WRITTEN_MARKS = (
+    (re.compile(r"(?<!`)``(?!`)(?=(?:[^`'\n]|'(?!')){1,3000}'')"), "“"),
+    (re.compile(r"(?<!')''(?!')"), "”"),
+    (re.compile(r"(?i)&(?:ldquo|bdquo|#8220|#8222|#x201[ce]);"), "“"),
+    (re.compile(r"<(?:q|blockquote)(?:\s[^<>]{0,500})?>"), "“"),
+    (re.compile(r"(?i)&(?:rdquo|#8221|#x201d);|</(?:q|blockquote)>"), "”"),
+    (re.compile(r"(?i)&(?:laquo|#171);"), "«"),
+    (re.compile(r"(?i)&(?:raquo|#187);"), "»"),
+    (re.compile(r"(?i)&(?:quot|#34);"), '"'),
+)  # fmt: skip
+_TAG = re.compile(r"</?(?:q|blockquote|p|a|b|i|em|strong|span|br|sup|sub)(?:[\s/][^<>]{0,500})?>")
+_RULE = re.compile(r"\|[-:| \t]+\n?")
+_SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
+# What has a full stop behind it that ends no sentence.
+_ABBREVIATION = re.compile(
+    r"(?:\b[A-Z](?:\.[A-Z])*|\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|cf|ca|e\.g|i\.e))\Z"
+)
+# Behind the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
+_ATTRIBUTION = re.compile(
+    rf"(?:\n[ \t>]*(?:[-–—]{{1,2}}|\(|[Ss]ource\b|{LINK})|(?<=[.!?…])[ \t][–—])[^\n]*\Z"
+    rf"|[\s>(\[,;:–—-]{{0,40}}{LINK}[{LINK}\s>()\[\].,;]*\Z"
+)
+_BELOW = re.compile(rf"\W{{0,6}}(?:[Ss]ource\W{{0,6}})?{LINK}|[–—(]|-{{1,2}} ")
+_CALLOUT = re.compile(r"[\s>]*(?:\[!\w|\*\*\w+:)")
+_WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+")
+
+
+class Cited(NamedTuple):
+    """A quotation or sentence of a draft, its line, and the addresses that may be its source.
+
+    shown: the sentence with the quotations and code whose numbers do not count. also: further links
+    in the sentence of a quotation. context: the head of a table and the label of a row.
+    """
+
+    text: str
+    line: int
+    urls: list[str]
+    shown: str = ""
+    also: tuple[str, ...] = ()
+    context: str = ""
+    language: str = "en"
+
+
+class CitedParts(NamedTuple):
+    """What is to be checked of a draft: quotations, sentences with numbers, links."""
+
+    quotations: list[Cited]
+    sentences: list[Cited]
+    links: list[Cited]
+    unclosed_lines: list[int]
+
+
+class Link(NamedTuple):
+    """A link or mark of a source: where it stands, where its text does, the addresses."""
+
+    start: int
+    end: int
+    text: Span
+    urls: list[str]
+
+
+class Block(NamedTuple):
+    """Where a paragraph, item or row stands; is_quoted: its lines begin with ">"."""
+
+    start: int
+    end: int
+    is_quoted: bool
+
+
+class Draft:
+    """A draft in Markdown. url: the source of what names none; "" if there is no such source.
+
+    plain: the draft without code and addresses; readable: without addresses; marked: with signs in
+    place of links.
+    """
+
+    def __init__(self, text: str, url: str = "") -> None:
+        self.text = text = text.replace("\r\n", "\n")
+        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.others = [url] if url else []
+        self.language = language_of(text) or "en"
+        self.known_sentences: dict[int, list[Span]] = {}
+        text = with_marks(text)
+        text = covered(text, [match.span() for match in _CODE.finditer(text)], COVER)
+        addresses, entries = read_entries(text)
+        self.links = list(links_of(text, addresses))
+        self.starts = [link.start for link in self.links]
+        outside = [((link.start, link.text[0]), (link.text[1], link.end)) for link in self.links]
+        targets = [span for pair in outside for span in pair]
+        marks = [
+            link.text
+            for link in self.links
+            if not re.search(_LETTER, text[slice(*link.text)])
+            or (text[link.start - 1 : link.start] == "(" and text[link.end : link.end + 1] == ")")
+        ]
+        self.plain = covered(
+            text, targets + marks, COVER
+        )  # [1](URL), ([Name 2012](URL)) state none
+        self.readable = covered(self.text, targets, COVER)
+        self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
+        labels = {text[link.start : link.end].strip("[]") for link in self.links}
+        listed = {start for start, label in entries.items() if not label or label in labels}
+        self.blocks = [block for block in blocks_of(text) if block.start not in listed]
+
+    def quotations(self) -> list[Cited]:
+        """Return what stands between quotation marks or in a quoted block, in order."""
+        quotations: list[Cited] = []
+        for index, block in enumerate(self.blocks):
+            spans = self.spans_in(block)
+            lead = self.plain[block.start : spans[0][0] if spans else block.end]
+            if block.is_quoted and len(lead.strip("> \t")) > 1:  # more than the opening mark
+                quotations += self.quoted_block(index)
+                continue
+            for number, span in enumerate(spans):
+                urls = self.source_of(number, spans, block) or self.others
+                links = self.links_beside(block, span)
+                also = tuple(url for link in links for url in link.urls if url not in urls)
+                text = self.text[slice(*span)].strip()
+                if self.text[span[0] - 1] != self.plain[span[0] - 1]:  # HTML, as its marks are
+                    text = html.unescape(_TAG.sub(" ", text)).strip()
+                quotations.append(Cited(text, self.line_of(span[0]), urls, also=also))
+        return quotations
+
+    def unclosed_lines(self) -> list[int]:
+        """Return the lines with a quotation mark that is never closed."""
+        lines = []
+        for block in self.blocks:
+            spans = [
+                found.span() for found in _QUOTATION.finditer(self.plain, block.start, block.end)
+            ]
+            rest = (
+                covered(self.plain, spans, COVER)[block.start : block.end]
+                if spans
+                else self.plain[block.start : block.end]
+            )
+            lines += [
+                self.line_of(block.start + found.start()) for found in _OPENING.finditer(rest)
+            ]
+        return list(dict.fromkeys(lines))
+
+    def sentences(self) -> list[Cited]:
+        """Return the sentences and rows that may have a number, without code and quotations.
+
+        Those that cite nothing have no urls.
+        """
+        sentences: list[Cited] = []
+        for index, block in enumerate(self.blocks):
+            if block.is_quoted:
+                continue
+            if index in self.heads:
+                sentences += self.row(index, *self.heads[index])
+                continue
+            start = block.start
+            spans = [(first - start, last - start) for first, last in self.spans_in(block)]
+            plain = self.plain[start : block.end]
+            item = _ITEM.match(plain)
+            plain = covered(plain, [*([item.span()] if item else []), *spans], COVER)
+            for first, last in self.sentence_spans(block):
+                sentence = one_sentence(plain[first - start : last - start])
+                links = self.links_in(first, last)
+                urls = [url for link in links for url in link.urls] or self.others
+                is_heading = self.text.startswith("#", start)
+                is_number = re.search(r"\d", sentence) or (urls and self.counts(sentence))
+                if is_number and (urls or not is_heading):
+                    begin = max(first, start + item.end()) if item else first
+                    shown = one_sentence(self.readable[begin:last])
+                    line = self.line_of(first)
+                    sentences.append(Cited(sentence, line, urls, shown, language=self.language))
+        return sentences
+
+    def counts(self, sentence: str) -> bool:
+        """Return whether a sentence has a number, in digits or in words."""
+        return bool(numbers_of(sentence, self.language))
+
+    def cited_links(self) -> list[Cited]:
+        """Return each address of the draft with the line where it is first."""
+        lines: dict[str, int] = {}
+        for link in self.links:
+            for url in link.urls:
+                lines.setdefault(url, self.line_of(link.start))
+        return [Cited("", line, [url]) for url, line in lines.items()]
+
+    # ----- tables
+
+    @functools.cached_property
+    def heads(self) -> dict[int, tuple[int, Block]]:
+        """Return for each row of a table the index of its head, and the paragraph above."""
+        found: dict[int, tuple[int, Block]] = {}
+        head, end = -1, -1
+        above = Block(0, 0, False)
+        for index, block in enumerate(self.blocks):
+            if not self.text.startswith("|", block.start):
+                above, head = block, -1
+                continue
+            if head < 0 or end != block.start:
+                rule = self.blocks[index + 1 : index + 2]
+                is_table = rule and _RULE.fullmatch(self.text, rule[0].start, rule[0].end)
+                head = index if is_table else -1
+            if head >= 0:
+                found[index] = (head, above)
+            end = block.end
+        return found
+
+    def row(self, index: int, head: int, above: Block) -> list[Cited]:
+        """Return a row of a table, or its cells if the heads of their columns have the links.
+
+        The sources of a row are its links, else those of the column's head, else those above.
+        """
+        if index <= head + 1:
+            return []
+        block, top = self.blocks[index], self.blocks[head]
+        others = self.urls_in(above.start, above.end) or self.others
+        own, columns = self.urls_in(block.start, block.end), self.cells(top)
+        context = one_sentence(self.readable[top.start : top.end])
+        line = self.line_of(block.start)
+        shown = one_sentence(self.readable[block.start : block.end])
+        if own or not self.links_in(top.start, top.end):
+            text = one_sentence(self.plain[block.start : block.end])
+            row = Cited(text, line, own or others, shown, (), context, self.language)
+            return [row] if self.counts(text) else []
+        cells = self.cells(block)
+        label = one_sentence(self.plain[slice(*cells[0])]) if cells else ""
+        cited = []
+        for number, span in enumerate(cells):
+            column = columns[number] if number < len(columns) else (0, 0)
+            head_words = one_sentence(self.readable[slice(*column)])
+            text = one_sentence(self.plain[slice(*span)])
+            urls = self.urls_in(*column) or others
+            if self.counts(text):
+                cited.append(
+                    Cited(text, line, urls, shown, (), f"{head_words} {label}", self.language)
+                )
+        return cited
+
+    def cells(self, block: Block) -> list[Span]:
+        """Return where the cells of a row stand."""
+        marks = [
+            found.start()
+            for found in re.finditer(r"(?<!\\)\||\n|\Z", self.plain[block.start : block.end])
+        ]
+        return [(block.start + one + 1, block.start + two) for one, two in pairwise(marks)]
+
+    def urls_in(self, start: int, end: int) -> list[str]:
+        """Return the addresses of the links between two offsets."""
+        return [url for link in self.links_in(start, end) for url in link.urls]
+
+    def sentences_of(self, block: Block, span: Span) -> list[Span]:
+        """Return where the sentences of a block stand that a quotation is in."""
+        if block.start not in self.known_sentences:
+            self.known_sentences[block.start] = list(self.sentence_spans(block))
+        spans = self.known_sentences[block.start]
+        first = max(0, bisect_right(spans, (span[0], span[0])) - 1)
+        return spans[first : bisect_left(spans, (span[1], 0))]
+
+    def line_of(self, offset: int) -> int:
+        """Return the number of the line at an offset, from 1 on."""
+        return bisect_right(self.lines, offset)
+
+    def links_in(self, start: int, end: int, most: int | None = None) -> list[Link]:
+        """Return the links that begin between two offsets, or the first of them."""
+        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        return self.links[first : last if most is None else min(last, first + most)]
+
+    # ----- quotations and their sources
+
+    def spans_in(self, block: Block) -> list[Span]:
+        """Return where text between quotation marks stands, if it is long enough."""
+        found = _QUOTATION.finditer(self.plain, block.start, block.end)
+        spans = (match.span(match.lastindex or 0) for match in found)
+        counts = [(span, words_in(self.plain[slice(*span)])) for span in spans]
+        return [
+            span
+            for span, count in counts
+            if count >= LEAST_WORDS or (count >= LEAST_CITED_WORDS and self.is_cited(block, span))
+        ]
+
+    def is_cited(self, block: Block, span: Span) -> bool:
+        """Return whether a link is in the sentence of a quotation, which is not its text."""
+        links = self.links_beside(block, span)
+        first = bisect_left(self.starts, span[0])
+        before = self.links[max(0, first - 1) : first]
+        is_text = any(link.start < span[0] < link.end for link in before)
+        return bool(links) and not is_text
+
+    def links_beside(self, block: Block, span: Span) -> list[Link]:
+        """Return the first links in the sentences of a quotation, as many as may be its source."""
+        sentences = self.sentences_of(block, span)
+        if not sentences:
+            return []
+        first = bisect_left(self.starts, sentences[0][0])
+        last = bisect_left(self.starts, sentences[-1][1])
+        return [link for link in self.links[first : min(last, first + MOST_SOURCES)] if link.urls]
+
+    def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
+        """Return the addresses for a quotation of a block: of links in it, right behind it, before.
+
+        Where nothing stands behind the last quotation, each one's link stands before it. Where a
+        sentence ends between a quotation and the link behind it, the one before counts as well.
+        """
+        start, end = spans[number]
+        inside = self.links_in(start, end)
+        first = bisect_left(self.starts, start)
+        before = [
+            link for link in self.links[max(0, first - 1) : first] if link.start >= block.start
+        ]
+        if before and before[0].end > start:  # the quotation is the text of a link
+            inside = before
+        if inside:
+            return [url for link in inside for url in link.urls]
+        behind = self.links_in(end, block.end, MOST_SOURCES)
+        if not behind or (before and not self.links_in(spans[-1][1], block.end, 1)):
+            return (before or behind or [Link(0, 0, (0, 0), [])])[0].urls
+        urls = list(behind[0].urls)
+        for link, following in pairwise(behind):  # several side by side
+            if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
+                break
+            urls += following.urls
+        between = self.marked[end : min(behind[0].start, end + MOST_BETWEEN)]
+        is_far = re.search(r"[.!?]\W{1,5}\w", between)
+        return [*before[0].urls, *urls] if is_far and before else urls
+
+    def quoted_block(self, index: int) -> list[Cited]:
+        """Return the quotation that a quoted block is, [] for a note; it may name its own source.
+
+        Else the paragraph below says whose it is, or the one above that ends with a colon.
+        """
+        start, end, _ = self.blocks[index]
+        latest = max(start, end - LONGEST_ATTRIBUTION)
+        found = _ATTRIBUTION.search(self.marked, latest, end)
+        text_end = found.start() if found else end
+        text = re.sub(r"(?m)^[ \t]*(?:>[ \t]?)+", "", self.text[start:text_end]).strip()
+        if _CALLOUT.match(self.plain, start, end) or words_in(text) < LEAST_WORDS:
+            return []
+        links = self.links_in(text_end, end)
+        above, below = (
+            self.blocks[max(0, index - 1)],
+            [*self.blocks, Block(end, end, False)][index + 1],
+        )
+        if not links and _BELOW.match(self.marked, below.start, below.end):
+            links = self.links_in(below.start, below.end)[:1]
+        if not links and self.marked[above.start : above.end].rstrip().endswith(":"):
+            links = self.links_in(above.start, above.end)[-1:]
+        links = links or self.links_in(start, end)
+        urls = [url for link in links for url in link.urls] or self.others
+        return [Cited(text, self.line_of(start), urls)]
+
+    # ----- sentences
+
+    def sentence_spans(self, block: Block) -> Iterator[Span]:
+        """Yield where the sentences of a block stand; the links right behind one belong to it."""
+        start = block.start
+        for found in _SENTENCE_END.finditer(self.marked, block.start, block.end):
+            following = self.marked[found.end() : found.end() + 1]
+            is_end = found[0][0] in "。！？" or found[0] != found[0].rstrip() or not following
+            is_short = _ABBREVIATION.search(
+                self.marked, max(start, found.start() - 8), found.start()
+            )
+            if is_end and not (is_short or following.islower() or following.isdigit()):
+                yield start, found.end()
+                start = found.end()
+        if start < block.end:
+            yield start, block.end
+
+
+# ===== the parts of Markdown that matter here =====================================================
+
+
+def covered(text: str, spans: list[Span], sign: str) -> str:
+    """Return a text of the same length with a sign in place of each character of some spans."""
+    pieces, done = [], 0
+    for start, end in sorted(spans):
+        pieces += [text[done:start], sign * (end - max(start, done))]
+        done = max(done, end)
+    return "".join([*pieces, text[done:]])
+
+
+def with_marks(text: str) -> str:
+    """Return a text of the same length with quotation marks for those of HTML and TeX."""
+
+    def padded(found: re.Match[str], mark: str) -> str:
+        cover = COVER * (len(found[0]) - 1)
+        is_opening = mark in "“«" or (mark == '"' and text[found.end() : found.end() + 1].isalnum())
+        return cover + mark if is_opening else mark + cover
+
+    for pattern, mark in _WRITTEN_MARKS:
+        text = pattern.sub(functools.partial(padded, mark=mark), text)
+    return text
+
+
+def one_sentence(text: str) -> str:
+    """Return a text of a draft in one line, without what is covered."""
+    return re.sub(r" (?=[.,;!?])", "", " ".join(text.replace(COVER, "").split()))
+
+
+def words_in(text: str) -> float:
+    """Return how many words a text has; in a script without spaces, two characters are one."""
+    words = _WORD.findall(text)
+    characters = sum(1 for word in words if re.match(f"[{UNSPACED}]", word))
+    return len(words) - characters + characters / CHARS_OF_A_WORD
+
+
+def read_entries(text: str) -> tuple[dict[str, str], dict[int, str]]:
+    """Return the draft's own list: label -> address, and where entries begin -> label of an item.
+
+    An item ("1. ...") is an entry only if a mark refers to it; a definition ("[1]: ...") always is.
+    """
+    numbered: dict[str, str] = {}
+    labelled: dict[str, str] = {}
+    starts: dict[int, str] = {}
+    for found in _ENTRY.finditer(text):
+        address = re.search(_URL, found[0])
+        if not address:
+            continue
+        number = found[2] or found[3] or ""
+        starts[found.start()] = number
+        (numbered if number else labelled)[number or label_of(found[1])] = trimmed(address[0])
+    return {**numbered, **labelled}, starts
+
+
+def label_of(text: str) -> str:
+    """Return a label in the form in which labels are compared."""
+    return " ".join(text.lower().split())
+
+
+def trimmed(address: str) -> str:
+    """Return an address without the punctuation of the sentence around it."""
+    return address.rstrip(".,;:!?*_~'’”")
+
+
+def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
+    """Yield the links of a text, and the marks that its own list resolves ("[1]", "[1, 2]")."""
+    for found in _LINK.finditer(text):
+        start, end = found.span()
+        if found[2]:
+            is_image = found[0].startswith("!")
+            words = (end, end) if is_image else found.span(1)
+            yield Link(start, end, words, [] if is_image else [found[2]])
+        elif found[3]:
+            end = found.start(3) + len(trimmed(found[3]))
+            yield Link(start, end, (end, end), [trimmed(found[3])])
+        else:
+            labels = [found[5] or found[4]]
+            if re.fullmatch(r"\d{1,3}(?:\s?[,;]\s?\d{1,3}){0,20}", found[4]) and not found[5]:
+                labels = re.findall(r"\d+", found[4])
+            urls = [addresses[label_of(label)] for label in labels if label_of(label) in addresses]
+            if urls:
+                words = (end, end) if found[4][0] in "^0123456789" else found.span(4)
+                yield Link(start, end, words, urls)
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """Yield the blocks of a draft: lines without a blank one, from an item or row to the next."""
+    start = offset = 0
+    kind: bool | None = None  # of the block so far; None is space between blocks
+    for line in text.split("\n"):
+        is_quoted = line.lstrip().startswith(">")
+        own = is_quoted if line.strip() else None
+        if own != kind or (own is False and _ITEM.match(line)):
+            if kind is not None:
+                yield Block(start, offset, kind)
+            start, kind = offset, own
+        offset += len(line) + 1
+    if kind is not None:
+        yield Block(start, len(text), kind)

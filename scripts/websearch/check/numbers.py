@@ -1,0 +1,692 @@
+"""Whether the numbers of a draft's sentence are in a page, of the same thing.
+
+A number of a page proves one of the draft if it has the same value, no other unit or scale, and
+stands in a sentence or row that speaks of the same. Where another sentence, row or column speaks
+of it more clearly, with another number, it is doubtful.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import time
+from bisect import bisect_right
+from collections import defaultdict
+from decimal import Decimal
+from heapq import nlargest
+from itertools import pairwise
+from typing import NamedTuple
+
+from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
+from websearch.base.words import STOP_WORDS, UNSPACED, language_of
+from websearch.kit import one_line
+from websearch.markdown.units import PageText, cells_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from websearch.markdown.units import Piece
+
+PROOF_CHARS = 300  # of the sentence or row that is shown
+STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
+TOGETHER = 0.7  # for each other number of the sentence in the same piece of the page
+NEARER = 1.8  # times as near as its proof is another number, to make it doubtful
+MOST_DATED = 2_000  # characters of a sentence, in which days are looked for
+MOST_ROWS = 200  # of a table, above and below
+CLEARLY = 1.0  # a row speaks of a number more clearly with a word more than another row
+MUCH = 1.5  # and another sentence with two words more, of which one may be in its headings
+MOST_TOLD = 5  # rivals that are looked at
+NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
+OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
+NEAR_CHARS = 300  # on each side of a number, in which its words are
+MOST_NEAR = 12  # words on each side of a number
+NAMED_BEFORE = 3  # sentences before a number, in which its subject may be named
+MOST_OCCURRENCES = 500  # of a value in a page, that are compared with the sentence
+BEST_OCCURRENCES = 20  # whose next words are compared
+MOST_DOUBTED = 50  # numbers of a sentence
+MOST_RIVALS = 2_000  # pieces of a page with a word of the draft's sentence, that are looked at
+
+_WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
+# Names of parts, steps and versions, and of norms: the number says which, not how many.
+_LABEL = re.compile(
+    r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
+    r"|appendix|vol(?:ume)?\.?|versions?|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
+    r"|seiten?|tableau|chapitre|étape|tabla|capítulo|paso|figura|capitolo|passo|§+)\s?\d[\d.]*"
+    r"(?:\s?(?:[-–,]|and|und|et|y|e|to)\s?\d[\d.]*)*"
+    r"|\b(?-i:ISO|RFC|IEC|IEEE|DIN|EN|PEP|CVE|BCP|ANSI|ECMA|UTF|SHA)(?:/[A-Z]+)?[ -]?\d[\d.:-]*"
+    r"|\b(?-i:[A-Z])[^\W\d_]*-\d[\d.]*"
+)
+# A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are none.
+_NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
+_VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
+_BORDER = re.compile(
+    r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
+    r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
+)
+_AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
+_NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
+_FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
+FROM_CHARS = 12  # before a number, in which it is looked for
+_NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
+_ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+
+
+class Occurrence(NamedTuple):
+    """A number of a page, the index of its sentence or row, and of its cell in a row."""
+
+    number: Number
+    piece: int
+    cell: int  # -1 outside of tables
+
+
+class Proof(NamedTuple):
+    """What a page has for a number of a draft: its occurrence there, and how well it fits."""
+
+    score: float
+    affinity: float
+    page: PageNumbers
+    occurrence: Occurrence
+
+
+class DraftNumber:
+    """A number of a sentence of a draft, with its possible values and what it counts."""
+
+    def __init__(self, number: Number, sentence: str) -> None:
+        self.number = number
+        self.text = number.text
+        self.sentence = sentence
+
+    @functools.cached_property
+    def near(self) -> dict[str, float]:
+        """Return the telling words around the number, the nearer, the more."""
+        return near_words(self.sentence, self.number.start, self.number.end)
+
+    @functools.cached_property
+    def noun(self) -> str:
+        """Return the telling word right behind the number, "" if there is none."""
+        return noun_behind(self.sentence, self.number)
+
+    def fits(self, found: Occurrence, page: PageNumbers) -> bool:
+        """Return whether a number of a page has the value, scale and unit of this one."""
+        own, its = self.number, found.number
+        values = its.scaled or values_of(its)
+        if own.unit == "%" and its.unit != "%":
+            shares = {shown(value / 100) for value in decimals(own.plain)}
+            if values & (shares - {"0", "1"}):
+                return True
+            if found.cell < 0:
+                return False
+        if its.unit == "%" and not own.unit:
+            parts = {shown(value * 100) for value in decimals(own.plain)}
+            if {value for value in own.plain if "." in value} and values & parts:
+                return True
+        if values & own.scaled or (not its.power and its.scaled and its.plain & own.plain):
+            is_same = True
+        elif values & own.plain:
+            is_same = not own.power or own.power in scale_powers(page.label(found))
+        else:
+            return False
+        if own.unit and its.unit and own.unit != its.unit:
+            return False
+        return is_same and (not own.unit or bool(its.unit) or page.has_unit(found, own.unit))
+
+
+class PageNumbers:
+    """The numbers of a page: its sentences and rows, and the words that tell what they count."""
+
+    def __init__(self, url: str, head: str, text: str) -> None:
+        self.url = url
+        self.text = f"{head}\n\n{text}"
+        self.title = stems(head)
+        self.language = language_of(self.text)
+        self.pieces: list[Piece] = PageText(self.text).pieces
+        self.starts = [piece.start for piece in self.pieces]
+        self.contexts: dict[int, dict[str, float]] = {}
+        self.by_value: dict[str, list[Occurrence]] = {}
+        self.by_piece: dict[int, list[Occurrence]] = {}
+        for number in numbers_of(self.text, self.language or "en", has_ranges=True):
+            index = max(0, bisect_right(self.starts, number.start) - 1)
+            piece = self.pieces[index] if self.pieces else None
+            is_row = piece is not None and piece.kind == "row"
+            cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
+            if self.language == "en" and _GROUPED.fullmatch(number.text):  # 1,300 is not 1.3
+                number = number._replace(plain=frozenset({number.text.replace(",", "")}))  # noqa: PLW2901
+            found = Occurrence(number, index, cell)
+            self.by_piece.setdefault(index, []).append(found)
+            for value in values_of(number):
+                self.by_value.setdefault(value, []).append(found)
+
+    @functools.cached_property
+    def by_word(self) -> dict[str, list[int]]:
+        """Return the indexes of the pieces with numbers that have a word, themselves or above."""
+        found: dict[str, list[int]] = {}
+        for index in self.by_piece:
+            for word in self.context(index):
+                found.setdefault(word, []).append(index)
+        return found
+
+    @functools.cached_property
+    def counted(self) -> set[str]:
+        """Return the words that follow numbers of the page, and those of heads of columns."""
+        found = set()
+        for number in (one.number for some in self.by_piece.values() for one in some):
+            found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
+        heads = (
+            self.text[piece.start : piece.end] for piece in self.pieces if piece.kind == "head"
+        )
+        return found.union(*map(stems, heads))
+
+    @functools.cached_property
+    def words(self) -> set[str]:
+        """Return all telling words of the page."""
+        return stems(self.text)
+
+    @functools.cached_property
+    def days(self) -> set[str]:
+        """Return the days that the page names, as YYYY-MM-DD."""
+        return set().union(*(days_of(self.of(index)) for index in self.by_piece))
+
+    def of(self, index: int) -> str:
+        """Return the text of a piece, a row with the head of its table."""
+        if not self.pieces:
+            return self.text
+        piece = self.pieces[index]
+        heads = [self.text[frame.start : frame.end].split("\n")[0] for frame in piece.frames]
+        own = self.text[piece.start : piece.end].strip()
+        return "\n".join([*(heads if piece.kind == "row" else []), own])
+
+    def context(self, index: int) -> dict[str, float]:
+        """Return the telling words of a piece and of what stands above it, with their weights."""
+        if index not in self.contexts:
+            own = stems(self.of(index))
+            above = set(self.title)
+            if self.pieces:
+                piece = self.pieces[index]
+                above |= stems(" ".join(lead.words for lead in piece.leads))
+                if index and piece.kind != "row" and self.pieces[index - 1].kind != "row":
+                    above |= stems(self.of(index - 1))
+            self.contexts[index] = dict.fromkeys(above, NEAR_WEIGHT) | dict.fromkeys(own, 1.0)
+        return self.contexts[index]
+
+    def label(self, found: Occurrence) -> str:
+        """Return what says of a number what it is: its sentence and the headings above.
+
+        In a table, the head of its column, the label of its row and what stands above the table.
+        """
+        if not self.pieces:
+            return self.text
+        piece = self.pieces[found.piece]
+        leads = [lead.words for lead in piece.leads]
+        if found.cell < 0:
+            return " ".join([*leads, self.of(found.piece)])
+        first = piece.frames[0].index if piece.frames else found.piece
+        above = (
+            self.text[self.pieces[first - 1].start : self.pieces[first - 1].end] if first else ""
+        )
+        row = cells_of(self.text[piece.start : piece.end])
+        return " ".join([*leads, above, self.head_of(found), *row[:1]])
+
+    def head_of(self, found: Occurrence) -> str:
+        """Return the head of a cell's column."""
+        piece = self.pieces[found.piece]
+        head = self.text[piece.frames[0].start : piece.frames[0].end] if piece.frames else ""
+        cells = cells_of(head.split("\n")[0])
+        return cells[found.cell] if found.cell < len(cells) else ""
+
+    def has_unit(self, found: Occurrence, unit: str) -> bool:
+        """Return whether what is said of a number names a unit."""
+        text = self.label(found).lower()
+        words = {word for word, name in UNITS.items() if name == unit} | {unit}
+        return any(
+            re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
+        )
+
+    def labels(self, found: Occurrence) -> dict[int, set[str]]:
+        """Return the numbers that label the rows of a cell's table, by the index of the row."""
+        frames = self.pieces[found.piece].frames
+        labels: dict[int, set[str]] = {}
+        step = range(
+            max(0, found.piece - MOST_ROWS), min(len(self.pieces), found.piece + MOST_ROWS)
+        )
+        for index in step:
+            if self.pieces[index].kind == "row" and self.pieces[index].frames == frames:
+                first = [one for one in self.by_piece.get(index, ()) if one.cell == 0]
+                labels[index] = {value for one in first for value in one.number.plain}
+        return labels
+
+    def speaks_of(self, noun: str, found: Occurrence) -> bool:
+        """Return whether what is around a number has a noun; another noun behind it is nearer."""
+        weight = self.context(found.piece).get(noun, 0.0)
+        is_other = found.cell < 0 and noun_behind(self.text, found.number)
+        return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
+
+    def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
+        """Return the telling words of a cell's row and of its column's head."""
+        piece = self.pieces[found.piece]
+        return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
+
+    def piece_of(self, proof: Proof) -> Piece | None:
+        """Return the piece of a proof."""
+        return self.pieces[proof.occurrence.piece] if self.pieces else None
+
+    def near(self, found: Occurrence) -> dict[str, float]:
+        """Return the telling words around a number of the page, the nearer, the more."""
+        if found.cell >= 0:
+            row, column = self.cell_words(found)
+            return dict.fromkeys(row | column, 1.0)
+        if not self.pieces:
+            return {}
+        start = self.pieces[found.piece].start
+        own = self.text[start : self.pieces[found.piece].end]
+        return near_words(own, found.number.start - start, found.number.end - start)
+
+
+def days_of(text: str) -> set[str]:
+    """Return the days that a text names, as YYYY-MM-DD."""
+    from websearch.pages.extract.dates import written_dates
+
+    return {written.day.isoformat() for written in written_dates(text[:MOST_DATED])}
+
+
+def stems(text: str) -> set[str]:
+    """Return the telling words of a text, without their endings."""
+    return {stem for _, stem in stemmed(text)}
+
+
+def stemmed(text: str) -> list[tuple[int, str]]:
+    """Return where each telling word of a text stands, and its beginning."""
+    words = ((found.start(), found[0].lower()) for found in _WORD.finditer(text))
+    return [
+        (start, stem_of(word))
+        for start, word in words
+        if len(word) > 1 and word not in STOP_WORDS and word not in NOT_TELLING
+    ]
+
+
+# Units, scales, and what leads to a source.
+NOT_TELLING = {*UNITS} | set(
+    """
+percent per cent prozent hundred thousand thousands million millions billion billions trillion
+source sources link ref quelle according says said see via siehe laut selon según fuente fonte
+""".split()
+)
+
+
+def stem_of(word: str) -> str:
+    """Return a word without its ending."""
+    word = re.split("['’]", word)[0]
+    return word[:STEM_CHARS] if len(word) > STEM_CHARS else word.removesuffix("s")
+
+
+def near_words(text: str, start: int, end: int) -> dict[str, float]:
+    """Return the telling words of a text with weights that fall with the distance to a number.
+
+    Behind a comma, an "and" or another number they belong to something else, as a rule.
+    """
+    cut = max(0, start - NEAR_CHARS)
+    text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
+    words = stemmed(text)
+    before = [(word, text[place:start]) for place, word in words if place < start][::-1]
+    behind = [(word, text[end:place]) for place, word in words if place >= end]
+    weights: dict[str, float] = {}
+    for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": what is counted is behind
+        for distance, (word, between) in enumerate(side[:MOST_NEAR]):
+            weight = OTHER_CLAUSE ** len(_BORDER.findall(between)) / (first + distance)
+            weights[word] = max(weights.get(word, 0.0), weight)
+    return weights
+
+
+def values_of(number: Number) -> set[str]:
+    """Return under which values a number of a page is looked for."""
+    values = {*number.plain, *number.scaled}
+    if not number.is_word and " " in number.text:  # "12 300" may be two
+        values |= {shown(Decimal(part)) for part in number.text.split() if part.isdecimal()}
+    return values
+
+
+# ===== the numbers of a draft =====================================================================
+
+
+def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list[str]]:
+    """Return the numbers of a draft's sentence, and its days as YYYY-MM-DD; labels are neither."""
+    days = _ISO_DAY.findall(text)
+    for pattern in (_ISO_DAY, _LABEL, _VERSION):
+        text = pattern.sub(lambda found: "\u2060" * len(found[0]), text)
+    text = _NAMED.sub(without_name, text)
+    return [DraftNumber(number, text) for number in numbers_of(text, language or "en")], days
+
+
+def without_name(found: re.Match[str]) -> str:
+    """Return a name and number with the number covered, unless it counts or is part of a date."""
+    from websearch.pages.extract.dates import month_number
+
+    behind = _WORD.match(found.string, found.end() + 1)
+    counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
+    if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
+        return found[0]
+    return found[1] + "\u2060" * (len(found[0]) - len(found[1]))
+
+
+class Held:
+    """The numbers of a sentence held against its pages: missing, doubtful and proven ones.
+
+    context: text of the draft that belongs to the sentence, such as the head of a table. Raises
+    TimeoutError after the deadline.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        context: str,
+        pages: Sequence[PageNumbers],
+        language: str = "en",
+        deadline: float = math.inf,
+    ) -> None:
+        self.deadline = deadline
+        self.pages = pages
+        self.language = language
+        self.numbers, self.days = numbers_in(text, language)
+        self.written_days = days_of(text) - set(self.days)
+        self.words = stems(f"{text} {context}")
+        self.names = [stems(name) for name in _NAMES.findall(text)]
+        powers = scale_powers(context)
+        self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
+        self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
+        for index, candidates in enumerate(self.candidates):
+            for page, found in candidates:
+                self.holders.setdefault((page, found.piece), set()).add(index)
+        self.proofs = [self.proof_of(index) for index in range(len(self.numbers))]
+        self.used = {(proof.page, proof.occurrence.piece) for proof in self.proofs if proof}
+
+    def missing(self) -> list[str]:
+        """Return the numbers that no page has; of words alone, the author may have counted."""
+        is_counted = all(number.number.is_word for number in self.numbers)
+        lost = [
+            number.text
+            for number, proof in zip(self.numbers, self.proofs, strict=True)
+            if not (proof or is_counted)
+        ]
+        known = set().union(*(page.days for page in self.pages))
+        months = {day[:7] for day in known}  # of a month without its days, nothing is known
+        others = [day for day in self.written_days if day[:7] in months]
+        return lost + [day for day in (*self.days, *others) if day not in known]
+
+    def proof(self) -> list[dict[str, str]]:
+        """Return {number, url, text} of what was taken as the proof of each number."""
+        return [
+            {"number": number.text, "url": proof.page.url, "text": shown_piece(proof)}
+            for number, proof in zip(self.numbers, self.proofs, strict=True)
+            if proof
+        ]
+
+    def doubtful(self) -> list[dict[str, str]]:
+        """Return {number, note} of the numbers whose proof speaks of something else."""
+        swapped = self.swapped()
+        found = []
+        for index, (number, proof) in enumerate(
+            zip(self.numbers[:MOST_DOUBTED], self.proofs[:MOST_DOUBTED], strict=True)
+        ):
+            if proof:
+                note = self.doubt(index, proof) or swapped.get(index, "")
+            else:
+                is_word = all(number.number.is_word for number in self.numbers)
+                note = "The page does not have it: was it counted?" if is_word else ""
+            if note:
+                found.append({"number": number.text, "note": note})
+        return found
+
+    def candidates_of(
+        self, number: DraftNumber, powers: set[int]
+    ) -> list[tuple[PageNumbers, Occurrence]]:
+        """Return the occurrences that fit a number; powers: scales that the context names."""
+        if time.monotonic() > self.deadline:
+            raise TimeoutError
+        own = number.number
+        values = {*own.plain, *own.scaled}
+        plain = decimals(own.plain)
+        values |= {shown(value * factor) for value in plain for factor in (Decimal("0.01"), 100)}
+        values |= {shown(value.scaleb(power)) for value in plain for power in powers}
+        if powers and not own.power:
+            scaled = frozenset(shown(value.scaleb(power)) for value in plain for power in powers)
+            number.number = own._replace(scaled=own.scaled | scaled)
+        return [
+            (page, found)
+            for page in self.pages
+            for value in values
+            for found in page.by_value.get(value, ())[:MOST_OCCURRENCES]
+            if number.fits(found, page)
+        ]
+
+    def proof_of(self, index: int) -> Proof | None:
+        """Return the occurrence that fits a number best; None if there is none.
+
+        A sentence or row with other numbers of the sentence fits better.
+        """
+        near = self.numbers[index].near
+        scores = [
+            (
+                score(self.words, page.context(found.piece))
+                + TOGETHER * self.others(index, page, found),
+                page,
+                found,
+            )
+            for page, found in self.candidates[index]
+        ]
+        best = nlargest(BEST_OCCURRENCES, scores, key=lambda item: item[0])
+        proofs = [
+            Proof(points, score(near, page.near(found)), page, found)
+            for points, page, found in best
+        ]
+        return max(proofs, key=lambda proof: (proof.score, proof.affinity), default=None)
+
+    def others(self, index: int, page: PageNumbers, found: Occurrence) -> int:
+        """Return how many other numbers of the sentence a piece has."""
+        holders = self.holders.get((page, found.piece), set())
+        return len(holders - {index})
+
+    # ----- doubts
+
+    def doubt(self, index: int, proof: Proof) -> str:
+        """Return why a proof may speak of something else, "" if it does not."""
+        page, found, number = proof.page, proof.occurrence, self.numbers[index]
+        if self.language != page.language:  # the words say nothing
+            return ""
+        context, noun = page.context(found.piece), number.noun
+        far = (
+            name
+            for name in self.names
+            if name and name <= page.words and not any(map(self.is_near, name))
+        )
+        is_alone = not self.others(index, page, found)
+        if is_alone and self.words and self.words.isdisjoint(context):
+            note = "Nothing near it on the page speaks of what the sentence does."
+        elif any(far):
+            note = "The page has it elsewhere than what the sentence names."
+        elif noun in page.counted and not page.speaks_of(noun, found):
+            note = "The page does not say it of what is counted here."
+        elif self.counts_another(number, proof):
+            note = "The page counts this with another number."
+        elif self.is_other_column(proof):
+            note = "The page has it in another column."
+        elif self.is_other_row(number, proof):
+            note = "The page has it in another row."
+        elif self.is_nearer(number, proof):
+            note = "Another number of the same sentence is nearer to what is said here."
+        else:
+            rival = self.rival(number, proof)
+            note = f"This fits the sentence better: {rival}" if rival else ""
+        return note
+
+    def is_near(self, name: str) -> bool:
+        """Return whether a name is in the context of a proof of the sentence, or just before it.
+
+        If the proof has other names, it speaks of them.
+        """
+        for page, index in self.used:
+            own = page.of(index)
+            others = {stem_of(word.lower()) for word in _NAME.findall(own)} - self.words
+            before = range(max(0, index - (0 if others else NAMED_BEFORE)), index + 1)
+            if name in page.context(0) or any(name in page.context(other) for other in before):
+                return True
+        return False
+
+    def counts_another(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the same sentence of the page counts with another number."""
+        page, found = proof.page, proof.occurrence
+        if not number.noun or found.cell >= 0:
+            return False
+        nouns = {
+            other: noun_behind(page.text, other.number) for other in page.by_piece[found.piece]
+        }
+        own = nouns.pop(found, "")
+        same = [other for other, noun in nouns.items() if noun == number.noun]
+        return bool(own) and own != number.noun and own not in self.words and bool(same)
+
+    def is_other_column(self, proof: Proof) -> bool:
+        """Return whether the sentence speaks of another column than that of the proof."""
+        page, found = proof.page, proof.occurrence
+        if found.cell < 0:
+            return False
+        used = {other.occurrence for other in self.proofs if other and other.page is page}
+        _, own = page.cell_words(found)
+        if not own or own & self.words:
+            return False
+        others = [other for other in page.by_piece[found.piece] if other not in used]
+        columns = [page.cell_words(other)[1] for other in others]
+        return any(column and column <= self.words for column in columns)
+
+    def is_other_row(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the sentence names by a number another row of the table of a proof.
+
+        If it names several rows, the nearest one counts, where it is clearly nearer.
+        """
+        page, found = proof.page, proof.occurrence
+        if found.cell < 1:
+            return False
+        labels = page.labels(found)
+        own = labels.get(found.piece, set())
+        everywhere = set().union(*labels.values())
+        named = sorted(
+            (distance(number.number, other.number), bool(own & other.number.plain))
+            for other in self.numbers
+            if other is not number and everywhere & other.number.plain
+        )
+        if not (own and named):
+            return False
+        nearest, is_own = named[0]
+        others = [away for away, is_same in named if is_same]
+        return not is_own and (not others or others[0] > 2 * nearest)
+
+    def is_nearer(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether a number that the sentence lacks is nearer to its words than its proof."""
+        page, found = proof.page, proof.occurrence
+        used = {other.occurrence for other in self.proofs if other and other.page is page}
+        if found.cell >= 0:
+            return False
+        others = [
+            other
+            for other in page.by_piece[found.piece]
+            if other not in used and kind_of(other.number) == kind_of(found.number)
+        ]
+        nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
+        return nearest > NEARER * proof.affinity + 0.1
+
+    def rival(self, number: DraftNumber, proof: Proof) -> str:
+        """Return the sentence or row that speaks of a number more clearly, with another one."""
+        scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
+        for page in self.pages:
+            for word in self.words:
+                for index in page.by_word.get(word, ())[:MOST_RIVALS]:
+                    scores[page, index] += page.context(index)[word]
+        own = proof.page.piece_of(proof)
+        for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
+            piece = page.pieces[index] if page.pieces else None
+            is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
+            kinds = [kind_of(found.number) for found in page.by_piece[index]]
+            is_other = (page, index) not in self.used and kind_of(number.number) in kinds
+            is_alike = is_row or bool(piece and own and "row" not in (piece.kind, own.kind))
+            if is_other and is_alike and points >= proof.score + (CLEARLY if is_row else MUCH):
+                return one_line(page.of(index), PROOF_CHARS)
+        return ""
+
+    def swapped(self) -> dict[int, str]:
+        """Return notes for pairs of numbers that would fit each other's place better."""
+        notes: dict[int, str] = {}
+        proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
+        for (first, one), (second, two) in pairwise(proven):
+            is_turned = self.is_turned(first, second)
+            is_known = one.page is two.page and one.page.language == self.language
+            is_alike = is_turned or self.are_alike(first, second)
+            if not (is_known and is_alike and self.may_swap(one, two)):
+                continue
+            own = one.affinity + two.affinity
+            other = score(self.numbers[first].near, two.page.near(two.occurrence))
+            other += score(self.numbers[second].near, one.page.near(one.occurrence))
+            if is_turned or other > 1.1 * own + 0.03:
+                notes[first] = f"Is it {self.numbers[second].text} there?"
+                notes[second] = f"Is it {self.numbers[first].text} there?"
+        return notes
+
+    def are_alike(self, first: int, second: int) -> bool:
+        """Return whether two numbers of the sentence may count alike things, not in a list."""
+        (unit, is_year), (other, is_other_year) = (
+            kind_of(self.numbers[index].number) for index in (first, second)
+        )
+        start, end = self.numbers[first].number.end, self.numbers[second].number.start
+        between = self.numbers[first].sentence[start:end]
+        is_list = _AND.fullmatch(between)  # in 1985 and 1990
+        return is_year == is_other_year and (unit == other or not (unit and other)) and not is_list
+
+    def is_turned(self, first: int, second: int) -> bool:
+        """Return whether "from" stands before one number here, and before the other on the page."""
+        own, its = [], []
+        for index in (first, second):
+            proof, number = self.proofs[index], self.numbers[index]
+            own.append(is_from(number.sentence, number.number.start))
+            its.append(bool(proof and is_from(proof.page.text, proof.occurrence.number.start)))
+        return own == its[::-1] and own[0] != own[1]
+
+    def may_swap(self, one: Proof, two: Proof) -> bool:
+        """Return whether two proofs are in one sentence or table, at two places."""
+        first, second = one.occurrence, two.occurrence
+        if first.number.start == second.number.start or not one.page.pieces:
+            return False
+        pieces = [one.page.pieces[found.piece] for found in (first, second)]
+        is_table = pieces[0].kind == "row" and pieces[0].frames == pieces[1].frames
+        return first.piece == second.piece or is_table
+
+
+def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) -> float:
+    """Return how much of some words a context has, with the weights of both."""
+    weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
+    return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def distance(one: Number, two: Number) -> int:
+    """Return how many characters stand between two numbers of a sentence."""
+    return max(two.start - one.end, one.start - two.end)
+
+
+def is_from(text: str, start: int) -> bool:
+    """Return whether "from" stands before a place of a text."""
+    return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))
+
+
+def kind_of(number: Number) -> tuple[str, bool]:
+    """Return the unit of a number, and whether it may be a year."""
+    is_year = bool(re.fullmatch(r"1\d{3}|20\d\d", number.text)) and not number.unit
+    return number.unit, is_year
+
+
+def noun_behind(text: str, number: Number) -> str:
+    """Return the telling word right behind a number, "" if there is none."""
+    behind = re.match(rf"[\s-]{{1,2}}({_WORD.pattern})", text[number.end : number.end + 40])
+    return next(iter(stems(behind[1])), "") if behind and not number.unit else ""
+
+
+def shown_piece(proof: Proof) -> str:
+    """Return the sentence of a proof, or its row with the head of the table, in one line."""
+    return one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS)

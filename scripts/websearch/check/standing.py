@@ -1,0 +1,477 @@
+"""Whether a quotation stands in a text, literally, and which words are nearest to it if not.
+
+Both are compared in the form of websearch.base.matching, in lower case and without marks of notes.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import NamedTuple
+
+from websearch.base.matching import MINUS, normal_text_with_map
+from websearch.base.words import NEGATIONS, STOP_WORDS, UNSPACED
+from websearch.kit import shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from websearch.kit import Document
+
+NEAR = 0.6  # share of a quotation's words that stand in the text, in order, if it is altered
+COMMON_WEIGHT = 0.3  # of "the" and "of", which stand in any page; another word has 1
+SHORT_PART = 3  # words; a shorter part beside a gap stands near the other one
+NEAR_CHARS = 1_000
+MOST_TRIES = 100  # places of the first part of a quotation
+PIECE_WORDS = 150  # that are aligned at once: aligning takes quadratic time
+MOST_PLACES = 4_000  # of the words of one piece, that are looked at
+BEST_PLACES = 3  # that are aligned
+ADDED_WORDS = 8  # of the text in a row, inside of words that are the quotation's
+MOST_DIFFERENCES = 10  # that are told
+SOURCE_CHARS = 1_500  # of the words of the text that are told
+FAR_CHARS = 1_500  # between two parts of a quotation, from which on both places are told
+LEFT_OUT_CHARS = 300  # of the words in a gap that are told
+SHORT_GAP = 8  # words; a negation in it denies what stands around it
+NEXT_WORDS = 2  # before the end of a gap over several sentences
+NEGATION_REACH = 4  # words before the end of a longer gap: what they deny is quoted
+JOINED_CHARS = 100  # between two places of a page; nearer, words were left out
+LEAST_JOINED = 3  # words of each half of a quotation that was joined from two places
+GLUE_NOTE = "Only spaces, or hyphens at the ends of lines, differ."
+LATE_ERROR = "No time was left to compare it."
+LATE = {"verdict": "unread", "error": LATE_ERROR}
+
+# Marks of notes and sources, which are no part of what is quoted.
+_NOTE = re.compile(r"\\?\[(?:\^?\d{1,3}|[a-z]|(?:note|nb|n) \d{1,3}|citation needed)\\?\](?!\w)")
+# What an author leaves out or puts in: "...", "[...]", "(…)", "[the company]"; "[t]his" is no gap.
+_DOTS = r"(?:…|\.(?:\s?\.){2,3})"
+_GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
+_LETTER = rf"[^\W{UNSPACED}]"
+_TOKEN = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:'{_LETTER}+|(?<=\d)[.,]\d+)*|[^\w\s]")
+# A line end stands for the place between two characters that belong to one word or number.
+_INSIDE = re.compile(
+    rf"{_LETTER}\n{_LETTER}|\d[.,]\n\d|\d\n[.,]\d|{_LETTER}'\n{_LETTER}|{_LETTER}\n'{_LETTER}"
+    rf"|{MINUS}\n[\d.$€£¥]"
+)
+_SPACE = re.compile(r"(?<=\d)\s(?=\d{3}(?!\d))|(?<!\d)\s|\s(?!\d)")
+# Minutes or feet, and seconds or inches; a quotation mark has its partner before it.
+_PRIME = re.compile(r"""(?<=\d)(?:(['\u2032])|(["\u2033]))(?!\w)""")
+_OPENED = re.compile(r"""(?<![\w.,;:!?])['"](?=\w)""")
+_EDGES = " .,;:"  # a sentence's own signs at the ends of a quotation belong to the draft
+
+
+class Nearest(NamedTuple):
+    """The words of a text that are nearest to a piece of a quotation, and what differs."""
+
+    same: float  # the weight of its words that agree
+    text: str
+    differences: list[tuple[str, str]]  # (words of the quotation, words of the text)
+    start: int = 0  # indexes of the tokens
+    end: int = 0
+
+
+class ComparedText:
+    """A text in the form in which it is compared: compared, and the offset of each character.
+
+    lead: how many characters stand before the text of the page, where offsets begin.
+    """
+
+    def __init__(self, text: str, lead: int = 0) -> None:
+        self.text = text
+        self.lead = lead
+        unmarked = _NOTE.sub(lambda note: "\u200b" * len(note[0]), text)  # counts as nothing
+        normal, self.offsets = normal_text_with_map(unmarked)
+        self.compared = normal.lower()
+        if len(self.compared) != len(normal):  # of a few capitals, two characters come
+            lower = ((sign.lower(), sign) for sign in normal)
+            self.compared = "".join(low if len(low) == 1 else sign for low, sign in lower)
+
+    @functools.cached_property
+    def tokens(self) -> list[re.Match[str]]:
+        """Return the words, numbers and signs of the text; of the signs at its ends none."""
+        end = len(self.compared.rstrip(_EDGES))
+        start = len(self.compared) - len(self.compared.lstrip(_EDGES))
+        return list(_TOKEN.finditer(self.compared, start, end))
+
+    @functools.cached_property
+    def words(self) -> list[str]:
+        """Return the tokens as text."""
+        return [token[0] for token in self.tokens]
+
+    @functools.cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Return the indexes of each word among the tokens."""
+        places: dict[str, list[int]] = {}
+        for index, word in enumerate(self.words):
+            if word[0].isalnum():
+                places.setdefault(word, []).append(index)
+        return places
+
+    def original(self, first: int, last: int) -> str:
+        """Return the text from one token to before another one, in one line."""
+        if first >= last:
+            return ""
+        return self.slice(self.tokens[first].start(), self.tokens[last - 1].end())
+
+    @functools.cached_property
+    def glued(self) -> GluedText:
+        """Return the text without spaces."""
+        return GluedText(self)
+
+    # ----- literally
+
+    def find(self, part: str, start: int, limit: int | None = None) -> Iterator[int]:
+        """Yield where a compared part ends that stands here as whole words, up to a limit."""
+        while (start := self.compared.find(part, start, limit)) >= 0:
+            end = start + len(part)
+            if not any(self.is_inside_word(border) for border in (start, end)):
+                yield end
+            start += 1
+
+    def is_inside_word(self, index: int) -> bool:
+        """Return whether a word or number goes on over an index."""
+        text = self.compared
+        around = f"{text[max(0, index - 2) : index]}\n{text[index : index + 2]}"
+        return bool(_INSIDE.search(around))
+
+    def spans_of(self, parts: Sequence[ComparedText]) -> Iterator[list[tuple[int, int]]]:
+        """Yield where parts of a quotation stand in order, short ones near to others.
+
+        Each time as near to the last part as they stand: what is between is what was left out.
+        """
+        texts = [part.compared.strip(_EDGES) for part in parts]
+        is_short = [len(part.words) < SHORT_PART for part in parts]
+        for tries, first_end in enumerate(self.find(texts[0], 0)):
+            spans = [(first_end - len(texts[0]), first_end)]
+            for index, text in enumerate(texts[1:], 1):
+                is_near = is_short[index] or is_short[index - 1]
+                last = spans[-1][1]
+                limit = last + NEAR_CHARS + len(text) if is_near else None
+                end = next(self.find(text, last, limit), -1)
+                if end < 0 and not is_near:  # further on, it is not either
+                    return
+                if end < 0:
+                    break
+                spans.append((end - len(text), end))
+            else:
+                yield self.drawn_together(texts, spans)
+            if tries == MOST_TRIES:
+                break
+
+    def drawn_together(
+        self, texts: list[str], spans: list[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """Return the spans of texts with each one as near to the following one as it stands."""
+        for index in range(len(texts) - 2, -1, -1):
+            start, following = spans[index][0], spans[index + 1][0]
+            near = max(start, following - NEAR_CHARS)
+            ends = list(self.find(texts[index], near, following)) or [spans[index][1]]
+            spans[index] = (ends[-1] - len(texts[index]), ends[-1])
+        return spans
+
+    def slice(self, start: int, end: int) -> str:
+        """Return the original of some compared characters, in one line."""
+        if start >= end:
+            return ""
+        return " ".join(self.text[self.offsets[start] : self.offsets[end - 1] + 1].split())
+
+    def offset(self, index: int) -> int:
+        """Return the offset in the text of the page of a compared character."""
+        return max(0, self.offsets[index] - self.lead)
+
+    # ----- nearly
+
+    def nearest(self, part: ComparedText, deadline: float) -> list[Nearest]:
+        """Return the nearest words of this text to each piece of a part of a quotation.
+
+        Raises TimeoutError after the deadline.
+        """
+        pieces = []
+        for start in range(0, len(part.words), PIECE_WORDS):
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            pieces.append(self.nearest_to(part, start, part.words[start : start + PIECE_WORDS]))
+        return pieces
+
+    def nearest_to(self, part: ComparedText, offset: int, words: list[str]) -> Nearest:
+        """Return the nearest words of this text to words of a part from a token on."""
+        best = Nearest(0, "", [])
+        margin = len(words) // 3 + ADDED_WORDS
+        for start in self.likely_starts(words):
+            first = max(0, start - margin)
+            window = self.words[first : start + len(words) + margin]
+            blocks = agreeing_blocks(words, window)
+            same = sum(
+                map(weight_of, (word for a, _, size in blocks for word in words[a : a + size]))
+            )
+            if same <= best.same:
+                continue
+            # Words that differ at the ends stand for as many words of the text.
+            begin = blocks[0][1] - min(blocks[0][1], blocks[0][0])
+            last_a, last_b, size = blocks[-1]
+            end = min(len(window), last_b + len(words) - last_a)
+            borders = [(0, begin, 0), *blocks, (len(words), end, 0)]
+            differences = []
+            for (a, b, size), (next_a, next_b, _) in pairwise(borders):
+                own = part.original(offset + a + size, offset + next_a)
+                its = self.original(first + b + size, first + next_b)
+                if (a + size, b + size) != (next_a, next_b):
+                    differences.append((own, its))
+            begin, end = first + begin, first + end
+            if begin < end and self.is_inside_word(self.tokens[begin].start()):  # behind a minus
+                differences.insert(0, ("", self.original(begin - 1, begin)))
+            best = Nearest(same, self.original(begin, end), differences, begin, end)
+        return best
+
+    def likely_starts(self, words: list[str]) -> list[int]:
+        """Return where most of some words would begin together, the rare ones asked first."""
+        known = [
+            (self.places[word], index) for index, word in enumerate(words) if word in self.places
+        ]
+        votes: Counter[int] = Counter()
+        left = MOST_PLACES
+        for places, index in sorted(known, key=lambda item: len(item[0])):
+            votes.update(place - index for place in places[:left])
+            left -= min(left, len(places))
+        sums = {start: sum(votes.get(start + step, 0) for step in (-1, 0, 1)) for start in votes}
+        starts: list[int] = []
+        for start in sorted(sums, key=lambda start: -sums[start]):
+            if all(abs(start - other) > 2 for other in starts):
+                starts.append(start)
+            if len(starts) == BEST_PLACES:
+                break
+        return starts
+
+
+class GluedText(ComparedText):
+    """A compared text without spaces, and without hyphens at the ends of lines.
+
+    Between two digits a space says something, unless it groups them in thousands.
+    """
+
+    def __init__(self, source: ComparedText) -> None:
+        self.text, self.lead, self.source = source.text, source.lead, source
+        compared = source.compared
+        dropped = {found.start() for found in _SPACE.finditer(compared)}
+        for found in re.finditer(r"(?<=[^\W\d])-(?=[^\W\d])", compared):
+            start = source.offsets[found.start()]
+            if source.text[start - 1 : start + 2].strip() == source.text[start - 1 : start + 1]:
+                dropped.add(found.start())
+        self.indexes = [index for index in range(len(compared)) if index not in dropped]
+        self.compared = "".join(compared[index] for index in self.indexes)
+        self.offsets = array("l", (source.offsets[index] for index in self.indexes))
+        self.words = source.words
+
+    def is_inside_word(self, index: int) -> bool:
+        """Return whether a word of the text with its spaces goes on over an index."""
+        end = self.indexes[index - 1] + 1 if index else 0
+        start = self.indexes[index] if index < len(self.indexes) else end
+        return end == start and self.source.is_inside_word(start)
+
+
+def weight_of(word: str) -> float:
+    """Return what a word counts that a quotation and a text share; signs count nothing."""
+    return COMMON_WEIGHT if word in STOP_WORDS else float(word[0].isalnum())
+
+
+def agreeing_blocks(words: list[str], window: list[str]) -> list[tuple[int, int, int]]:
+    """Return the blocks (start in words, start in window, size) that agree, around the largest.
+
+    A block that stands further from the next one than ADDED_WORDS more is another use of the word.
+    """
+    matcher = SequenceMatcher(None, words, window, autojunk=False)
+    blocks = [(a, b, size) for a, b, size in matcher.get_matching_blocks() if size]
+    if not blocks:
+        return []
+    largest = blocks.index(max(blocks, key=lambda block: block[2]))
+    first = last = largest
+    while first and added_between(blocks[first - 1], blocks[first]) <= ADDED_WORDS:
+        first -= 1
+    while last + 1 < len(blocks) and added_between(blocks[last], blocks[last + 1]) <= ADDED_WORDS:
+        last += 1
+    return blocks[first : last + 1]
+
+
+def added_between(block: tuple[int, int, int], following: tuple[int, int, int]) -> int:
+    """Return how many more tokens the window has between two blocks than the words."""
+    return (following[1] - block[1]) - (following[0] - block[0])
+
+
+def primes(text: str) -> list[tuple[str, bool]]:
+    """Return the numbers with a mark of feet or inches behind them, and whether it is a double."""
+    found = (mark for mark in _PRIME.finditer(text) if not _OPENED.search(text, 0, mark.start()))
+    return [(re.findall(r"\d+", text[: mark.start()])[-1], bool(mark[2])) for mark in found]
+
+
+def negation_in(gap: str) -> bool:
+    """Return whether a gap, as it is compared, holds a word that denies what stands around it.
+
+    In a long gap, or one over several sentences, most of what is denied was left out with it.
+    """
+    sentences = re.split(r"[.!?;。！？](?=\s|$)", gap)
+    words = _TOKEN.findall(sentences[-1])
+    near = words[-(NEGATION_REACH if len(sentences) == 1 else NEXT_WORDS) :]
+    if len(sentences) == 1:
+        near += words[: SHORT_GAP if len(words) <= SHORT_GAP else 1]
+    return not NEGATIONS.isdisjoint(near) or any(word.endswith("n't") for word in near)
+
+
+# ===== the verdict ================================================================================
+
+
+class Quotation:
+    """A quotation as it is compared: whole, and its parts between what was left out or put in."""
+
+    def __init__(self, text: str) -> None:
+        self.whole = ComparedText(text)
+        text = _NOTE.sub("", text).strip()
+        parts = (ComparedText(piece.strip(f"{_EDGES}\n\t")) for piece in _GAP.split(text))
+        self.parts = [part for part in parts if part.words]
+        self.begins_with_gap = bool(_GAP.match(text))
+
+    def stands_in(self, page: ComparedText) -> bool:
+        """Return whether it stands in a page literally."""
+        return self.literally(page).get("verdict") == "verbatim"
+
+    def literally(self, page: ComparedText) -> Document:
+        """Return the verdict if its words stand in a page, whole or in parts, {} if they do not."""
+        if not self.parts:
+            return {}
+        return self.answer_in(page, self.whole, self.parts)
+
+    def glued(self, page: ComparedText) -> Document:
+        """Return the verdict if it stands in a page but for spaces, {} if it does not."""
+        parts = [part.glued for part in self.parts]
+        answer = self.answer_in(page.glued, self.whole.glued, parts) if parts else {}
+        return {"note": GLUE_NOTE, **answer} if answer else {}
+
+    def answer_in(
+        self, page: ComparedText, quoted: ComparedText, parts: Sequence[ComparedText]
+    ) -> Document:
+        """Return the verdict on a quotation and its parts, in the form that the page has here."""
+        whole = next(page.spans_of([quoted]), None)
+        if whole:
+            return self.measured(page, whole[0])
+        if len(parts) == 1 and not self.begins_with_gap:
+            return {}
+        answers = (self.with_gaps(page, spans) for spans in page.spans_of(parts))
+        first: Document = next(answers, {})
+        return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
+
+    def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
+        """Return verbatim, or altered if a number has another mark of feet or inches there."""
+        text = page.slice(span[0], span[1] + 1)
+        own, its = primes(self.whole.text), dict(primes(text))
+        differs = [
+            {
+                "quote": f"{number}{'″' if double else '′'}",
+                "source": f"{number}{'′' if double else '″'}",
+            }
+            for number, double in own
+            if its.get(number, double) != double
+        ]
+        if not differs:
+            return {"verdict": "verbatim"}
+        return {"verdict": "altered", "source_text": text, "differs": differs}
+
+    def with_gaps(self, page: ComparedText, spans: list[tuple[int, int]]) -> Document:
+        """Return the verdict where the parts stand; left_out: what the page has in the gaps.
+
+        A negation in a gap, or right before one that begins the quotation, changes what is quoted.
+        """
+        gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
+        denying = [gap for gap in gaps if negation_in(ComparedText(page.slice(*gap)).compared)]
+        start = spans[0][0]
+        before = re.search(r"\w+[\W]?\Z", page.compared[max(0, start - 30) : start])
+        if self.begins_with_gap and before and negation_in(before[0]):
+            start -= len(before[0])
+            denying.insert(0, (start, spans[0][0]))
+        texts = [shorten(page.slice(*gap), LEFT_OUT_CHARS) for gap in gaps]
+        left_out = {"left_out": [text for text in texts if text.strip(_EDGES)]}
+        if denying:
+            text = shorten(page.slice(start, spans[-1][1]), SOURCE_CHARS)
+            differs = [{"quote": "[…]", "source": page.slice(*gap)} for gap in denying]
+            note = {"note": "What was left out or replaced says the contrary."}
+            return {
+                "verdict": "altered",
+                "source_text": text,
+                "differs": differs,
+                **left_out,
+                **note,
+            }
+        far = [gap for gap in gaps if gap[1] - gap[0] > FAR_CHARS]
+        note = {"note": f"The parts stand far apart: {places(page, spans)}."} if far else {}
+        return {"verdict": "verbatim", **(left_out if left_out["left_out"] else {}), **note}
+
+    def judged(self, page: ComparedText, deadline: float) -> Document:
+        """Return {verdict, source_text?, differs?, left_out?, note?} of it in a page.
+
+        The verdict is verbatim, altered, absent, or unread after the deadline. differs: {quote,
+        source} of the first words that differ; "" stands for none.
+        """
+        answer = self.literally(page) or self.glued(page)
+        if answer:
+            return answer
+        try:
+            nearest = [near for part in self.parts for near in page.nearest(part, deadline)]
+        except TimeoutError:
+            return dict(LATE)
+        whole = sum(weight_of(word) for part in self.parts for word in part.words)
+        joined = self.joined(page)
+        is_near = sum(near.same for near in nearest) >= max(COMMON_WEIGHT, NEAR * whole)
+        if not (is_near or joined):
+            return {"verdict": "absent"}
+        differences = [pair for near in nearest for pair in near.differences]
+        if not differences and all(one.end == two.start for one, two in pairwise(nearest)):
+            return {"verdict": "verbatim", "note": GLUE_NOTE}
+        text = shorten(" […] ".join(near.text for near in nearest if near.text), SOURCE_CHARS)
+        answer = {"verdict": "altered", "source_text": text}
+        if joined or not differences:
+            return {**answer, "note": joined or self.apart(page)}
+        differs = [{"quote": own, "source": its} for own, its in differences[:MOST_DIFFERENCES]]
+        return {**answer, "differs": differs}
+
+    def apart(self, page: ComparedText) -> str:
+        """Return a note that tells where parts stand that all stand somewhere."""
+        found = [next(page.spans_of([part]), [(0, 0)])[0] for part in self.parts]
+        if found != sorted(found):
+            return f"The parts stand in another order: {places(page, found)}."
+        return f"The parts stand far apart: {places(page, found)}."
+
+    def joined(self, page: ComparedText) -> str:
+        """Return a note if two places of a page were joined without a gap, "" otherwise."""
+        if len(self.parts) != 1:
+            return ""
+        tokens = self.parts[0].tokens
+        text = self.parts[0].compared
+
+        def place(first: int, last: int) -> tuple[int, int] | None:
+            part = text[tokens[first].start() : tokens[last - 1].end()].strip(_EDGES)
+            end = next(page.find(part, 0), None) if part else None
+            return None if end is None else (end - len(part), end)
+
+        if len(tokens) < 2 * LEAST_JOINED:
+            return ""
+        counts = range(LEAST_JOINED, len(tokens) - LEAST_JOINED + 1)
+        longest = bisect_left(counts, True, key=lambda count: place(0, count) is None)
+        for count in reversed(counts[max(0, longest - 3) : longest]):
+            first, second = place(0, count), place(count, len(tokens))
+            if first and second and not 0 <= second[0] - first[1] <= JOINED_CHARS:
+                return f"Joined from two places: {places(page, [first, second])}."
+        return ""
+
+
+def is_verbatim(answer: Document) -> bool:
+    """Return whether a verdict is that a quotation stands in its source."""
+    return bool(answer.get("verdict") == "verbatim")
+
+
+def places(page: ComparedText, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the offsets of some places of a page in words."""
+    return f"offsets {' and '.join(f'{page.offset(start):,}' for start, _ in spans)}"

@@ -1,0 +1,112 @@
+"""What was spent: requests to engines that cost money, by engine and month, and their budgets.
+
+The store counts the requests to paid engines, but for those that the provider refused.
+WEB_SEARCH_BUDGET (such as brave:900,serper:2000) says how many requests each engine may answer in a
+month (UTC). For Serper, credits are counted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from websearch.engines.table import ENGINES, costs_money
+from websearch.kit import SearchError, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from websearch.store.page_store import PageStore
+
+BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
+WARN_FROM = 0.8  # share of a budget from which a warning says how much of it is used
+
+
+def this_month() -> str:
+    """Return the month in UTC as YYYY-MM."""
+    return time.strftime("%Y-%m", time.gmtime())
+
+
+def paid_engines() -> list[str]:
+    """Return the names of the engines that cost money."""
+    return [name for name, entry in ENGINES.items() if entry["paid"]]
+
+
+def budgets() -> dict[str, int]:
+    """Return engine -> requests a month, from WEB_SEARCH_BUDGET; raises SearchError."""
+    items = os.environ.get(BUDGET_VARIABLE, "").split(",")
+    limits: dict[str, int] = {}
+    for item in filter(None, map(str.strip, items)):
+        name, _, number = item.partition(":")
+        name, number = name.strip().lower(), number.strip()
+        if name not in paid_engines() or not (number.isascii() and number.isdecimal()):
+            example = "engines and numbers such as brave:900,serper:2000"
+            message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
+            hint = f"Give a whole number of requests a month for {' or '.join(paid_engines())}."
+            raise SearchError("invalid_input", message, hint)
+        limits[name] = int(number)
+    return limits
+
+
+def begin_request(engine: str, store: PageStore) -> str:
+    """Count a request to an engine that costs money, before it is sent; return its month.
+
+    So processes that ask at the same time keep a budget together. end_request takes it back if the
+    provider refuses it. Raises SearchError (quota) if the budget is used up or cannot be counted,
+    (invalid_input) for a malformed budget.
+    """
+    month = this_month()
+    if not costs_money(engine):
+        return month
+    budget, title = budgets().get(engine), ENGINES[engine]["title"]
+    spent = store.add_spent(month, engine, 1)
+    if budget is None:
+        return month
+    if spent < 1 or store.path == ":memory:":
+        reason = store.warnings[0] if store.warnings else "The store keeps nothing (:memory:)."
+        message = f"{title} is not asked: its budget cannot be counted. {reason}"
+        hint = f"Name a file in a writable folder in GLSI_DB_PATH, or take {engine} out of "
+        raise SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
+    if spent > budget:
+        store.add_spent(month, engine, -1)
+        message = f"{title} is not asked: the {budget} requests of {BUDGET_VARIABLE} are used up."
+        hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
+        raise SearchError("quota", message, hint)
+    return month
+
+
+def end_request(
+    engine: str, month: str, kind: str, taken: object, store: PageStore
+) -> dict[str, int]:
+    """Correct the count of a month by what a request has cost; return engine -> requests.
+
+    {}: it has cost nothing. kind: of the error, "" if there is none. taken: the credits that the
+    provider has taken, None if it does not say.
+    """
+    if not costs_money(engine):
+        return {}
+    requests = max(1, int(taken)) if isinstance(taken, (int, float)) else 1
+    # A request whose answer did not come in time counts: the provider may have answered it.
+    if kind not in ("", "no_results", "timeout"):
+        requests = 0
+    if requests != 1:
+        store.add_spent(month, engine, requests - 1)
+    return {engine: requests} if requests else {}
+
+
+def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:
+    """Return a warning for each of the engines whose budget is nearly used up.
+
+    engines: some that have just been asked, so that the budgets are known to be well formed.
+    """
+    limits = (
+        {name: limit for name, limit in budgets().items() if name in engines} if engines else {}
+    )
+    spent = store.spent(this_month()) if limits else {}
+    return [
+        f"{ENGINES[name]['title']}: {spent.get(name, 0)} of the {limit} requests of "
+        f"{BUDGET_VARIABLE} are used this month."
+        for name, limit in limits.items()
+        if spent.get(name, 0) >= WARN_FROM * limit
+    ]

@@ -1,0 +1,76 @@
+"""One anonymous call of a tool of an MCP server over HTTP: a POST, answered by itself.
+
+No handshake and no session: servers for anonymous callers answer each message alone. The answer is
+JSON or a stream with one event. What is no result is told apart in this order: the status, an error
+of JSON-RPC, a result that calls itself an error; a refusal that looks like a result is left to the
+engine's module, which knows its own results.
+"""
+
+from __future__ import annotations
+
+import json
+
+from websearch.engines.base.search_apis import json_post, no_list, refusal, refused_key, too_many
+from websearch.kit import clean_tree, list_field, object_field, retry_after
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.base.messages import EngineRequest
+    from websearch.kit import Response, SearchError
+
+LIMIT_CODE = -32000  # of JSON-RPC: Exa's, for an allowance that is used up
+BOTH_TYPES = "application/json, text/event-stream"  # else the answer is 406
+
+
+def tool_request(url: str, tool: str, arguments: dict[str, Any], **headers: str) -> EngineRequest:
+    """Return the call of a tool. url: exactly as the server has it, without a slash at its end."""
+    call = {"name": tool, "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    return json_post(url, message, Accept=BOTH_TYPES, **headers)
+
+
+def tool_result(engine: str, response: Response) -> tuple[dict[str, Any], str]:
+    """Return (structured content, text) of a tool's result; raises SearchError for a failure."""
+    if response.status != 200:
+        raise refusal(engine, response)
+    message = rpc_message(response)
+    error, result = object_field(message, "error"), object_field(message, "result")
+    if error.get("code") == LIMIT_CODE:
+        raise too_many(engine, response.status, retry_after(response))
+    if error or not result:
+        raise no_list(engine)
+    text = "\n".join(str(part.get("text", "")) for part in list_field(result, "content"))
+    if result.get("isError"):
+        raise told_failure(engine, text)
+    return object_field(result, "structuredContent"), text
+
+
+def rpc_message(response: Response) -> dict[str, Any]:
+    """Return the message of JSON-RPC that an answer holds, {} if there is none."""
+    texts = [response.text()]
+    if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+        events = response.text().replace("\r\n", "\n").split("\n\n")
+        texts = [event_data(event) for event in events]
+    for text in texts:
+        try:
+            message = clean_tree(json.loads(text))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(message, dict) and not message.keys().isdisjoint(("result", "error")):
+            return message
+    return {}
+
+
+def event_data(event: str) -> str:
+    """Return the data of an event of a stream: its data lines, joined."""
+    lines = [line[5:] for line in event.split("\n") if line.startswith("data:")]
+    return "\n".join(line.removeprefix(" ") for line in lines)
+
+
+def told_failure(engine: str, text: str) -> SearchError:
+    """Return what a result means that calls itself an error; its words are not shown."""
+    if "(401)" in text[:80]:
+        return refused_key(engine, 401)
+    return no_list(engine)

@@ -1,0 +1,198 @@
+"""What the modules of open sources share: words of a query, periods, requests, refusals.
+
+An open source is a site's own API that needs no key. It asks its callers to name themselves and to
+keep its limits, and says in headers or in its answers when they went too far.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.engines.base.result_pages import (
+    MAX_TEXT,
+    api_text,
+    get_request,
+    header_signal,
+    tidy_url,
+    wall_error,
+    within_limit,
+)
+from websearch.engines.table import ENGINES, engine_address
+from websearch.base.durations import spoken
+from websearch.base.http_client import identified_agent
+from websearch.base.words import ENGLISH_STOP_WORDS
+from websearch.kit import (
+    SearchError,
+    drop_empty,
+    json_answer,
+    list_field,
+    one_line,
+    retry_after,
+    shorten,
+    status_error,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.base.messages import EngineRequest
+    from websearch.kit import Response
+
+MOST_WORDS = 6  # of a query: these APIs want every word, so a whole question finds nothing
+FEWER_WORDS = 3  # of a second request, if the first one finds nothing
+MAX_AUTHORS = 3  # of a paper, that are named
+_PERIODS = {
+    "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_678_400, "year": 31_622_400,
+}  # fmt: skip
+_DAY = 86_400  # seconds
+# Words of a question that say nothing about its subject.
+_FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
+    "after anyone best cannot else ever get gets getting give help like make makes mean means need "
+    "one please tell thing things us use used using want way without".split()
+)
+
+# ===== queries ====================================================================================
+
+
+def key_words(query: str, most: int = MOST_WORDS) -> str:
+    """Return the most telling words of a query in their order; qualifiers such as repo:a/b stay.
+
+    A query with a quoted phrase stays as it is. The most telling are names with digits, signs or
+    capitals inside, then long words.
+    """
+    if '"' in query:
+        return query
+    stripped = (word.strip("?!.,;:()…") for word in query.split())
+    words = [word for word in stripped if word]
+    telling = [word for word in words if word.lower() not in _FILLING_WORDS] or words
+    plain = [word for word in telling if not is_qualifier(word)]
+    best = {*sorted(plain, key=lambda word: (is_name(word), len(word)), reverse=True)[:most]}
+    return " ".join(word for word in telling if is_qualifier(word) or word in best)
+
+
+def is_name(word: str) -> bool:
+    """Return whether a word has a digit or sign after a letter, or a capital inside."""
+    letter = re.search("[a-zA-Z]", word)
+    # Two searches: one pattern for both is slow on a long word.
+    has_sign = letter and re.search(r"[\d_.#+/-]", word[letter.end() :])
+    return bool(has_sign or re.search(r"\w[A-Z]", word))
+
+
+def is_qualifier(word: str) -> bool:
+    """Return whether a word is an operator of a search API, such as is:issue or -label:bug."""
+    return bool(re.match(r"-?[a-z_]+:[^\s:/]", word))
+
+
+def period(since: str, now: float) -> tuple[int, int]:
+    """Return (start, end) of a period word or a range of dates, in seconds since 1970, UTC."""
+    if ".." not in since:
+        return int(now) - _PERIODS[since], int(now)
+    from datetime import datetime
+
+    days = [datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in since.split("..")]
+    return int(days[0].timestamp()), int(days[1].timestamp()) + _DAY - 1
+
+
+def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
+    """Return a moment (seconds since 1970) as a day, or in another form of time.strftime."""
+    return time.strftime(form, time.gmtime(moment))
+
+
+def api_request(engine: str, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
+    """Return the GET of a search, by a caller that names itself. Raises SearchError."""
+    sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
+    return get_request(f"{engine_address(engine)}{path}", drop_empty(fields), sent, max_body=0)
+
+
+def search_words(engine: str, query: str, most: int = MOST_WORDS) -> str:
+    """Return the key words of a query; raises SearchError (invalid_input) if they are too long."""
+    return within_limit(engine, key_words(query, most))
+
+
+# ===== answers ====================================================================================
+
+
+def raw_text(text: Any) -> str:
+    """Return an API's plain text on one line: what looks like markup in it is text."""
+    return one_line(text, MAX_TEXT) if isinstance(text, str) else ""
+
+
+def text_of_html(html: Any) -> str:
+    """Return the text of an API's HTML on one line: tags removed, then entities decoded once."""
+    if not isinstance(html, str):
+        return ""
+    return api_text(re.sub(r"</?[a-zA-Z][^<>]{0,2000}>", " ", html[: 20 * MAX_TEXT]))
+
+
+def source_result(title: str, url: Any, facts: list[str], **fields: Any) -> dict[str, Any]:
+    """Return a result; {} if it has no web address. facts: what its snippet says, "" left out."""
+    if not isinstance(url, str) or not re.match(r"https?://\w", url):
+        return {}
+    snippet = shorten(" · ".join(fact for fact in facts if fact), MAX_TEXT)
+    return {"title": title or url, "url": tidy_url(url), "snippet": snippet, **fields}
+
+
+def counted(number: Any, noun: str) -> str:
+    """Return a number with its noun: 1 point, 3 answers; "" for anything else."""
+    if not isinstance(number, int) or isinstance(number, bool):
+        return ""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def named_authors(names: list[str]) -> str:
+    """Return the first authors of a paper, "et al." in place of further ones."""
+    known = [name for name in names if name]
+    return ", ".join(known[:MAX_AUTHORS]) + (" et al." if len(known) > MAX_AUTHORS else "")
+
+
+def listed_items(engine: str, answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the objects of an answer's list; raises SearchError (provider) if it has no list."""
+    if isinstance(answer.get(name), list):
+        return list_field(answer, name)
+    message = f"{ENGINES[engine]['title']}'s answer holds no list of results ({name})."
+    raise SearchError("provider", message, "Try again later.", status=200)
+
+
+def good_answer(engine: str, response: Response) -> dict[str, Any]:
+    """Return the JSON object of an answer with status 200; raises SearchError for others."""
+    if response.status != 200 or header_signal(response):
+        raise refusal(engine, response)
+    return json_answer(response, ENGINES[engine]["title"])
+
+
+# ===== refusals ===================================================================================
+
+
+def refusal(engine: str, response: Response) -> SearchError:
+    """Return what a status of a source means.
+
+    A refusal that says how long is a rate limit, to be waited for. After another one the source
+    rests, as an engine does after a bot wall.
+    """
+    signal = header_signal(response)
+    if response.status in (403, 429) or signal:
+        seconds = retry_after(response)
+        if seconds is not None and not signal:
+            return too_fast(engine, response.status, seconds)
+        reason = raw_text(response.excerpt())
+        signal = signal or f"HTTP {response.status}" + (
+            f" ({shorten(reason, 80)})" if reason else ""
+        )
+        return wall_error(engine, response, signal)
+    return status_error(response, ENGINES[engine]["title"])
+
+
+def too_fast(engine: str, status: int, seconds: float) -> SearchError:
+    """Return the error of a source that wants no request for some seconds."""
+    message = f"{ENGINES[engine]['title']} wants no request for {spoken(seconds)}."
+    hint = "Wait, then try again; another source may answer meanwhile."
+    details = {"status": status, "retry_after": round(seconds, 1)}
+    return SearchError("rate_limit", message, hint, retryable=True, **details)
+
+
+def bad_query(engine: str, response: Response, reason: str, hint: str) -> SearchError:
+    """Return the error of a query that a source does not take; reason: its own words."""
+    message = f"{ENGINES[engine]['title']} does not take this: {shorten(raw_text(reason), 200)}"
+    return SearchError("invalid_input", message, hint, status=response.status)

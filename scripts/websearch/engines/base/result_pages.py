@@ -1,0 +1,316 @@
+"""What the modules of engines share: result pages as trees, addresses, bot walls."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.engines.base.days import day_of_text
+from websearch.engines.base.filters import site_filter
+from websearch.engines.base.messages import EngineRequest
+from websearch.base.site_rules import matches, plain_address
+from websearch.engines.table import ENGINES
+from websearch.base.html_tree import BLOCKS, Node, TreeBuilder
+from websearch.kit import SearchError, clean_text, plain_text, retry_after, shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from websearch.kit import Response
+
+MAX_BYTES = 2_000_000  # of a result page; real ones stay under 600,000
+MAX_TEXT = 1_000  # characters of one title or snippet
+MAX_PIECES = 1_000  # elements and texts that one title or snippet is made of
+FILTERED_HINT = "Drop filters, or ask another engine."  # where they left out all results
+UNSEEN = ("script", "style", "template", "textarea")  # elements whose text is not shown
+# Parameters that say where a visitor comes from or how a page looks, not which page it is.
+_TRACKING = (
+    r"(?i)(utm_\w+|gclid|gbraid|wbraid|fbclid|msclkid|dclid|yclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi"
+    r"|vero_id|oly_\w+|ref_src|ref_url|cmpid|ocid|amp|amp_\w+|usqp|outputtype)(=|$)"
+)
+# What the titles of bot walls end with; a site may put its name before it.
+_WALL_TITLES = {"Just a moment": "Cloudflare", "Verifying your request": "a bot check"}
+_WALL_TITLE = rf"\b({'|'.join(_WALL_TITLES)})[\s.…]*$"
+# First parts of a host that name a form of the same site: phones, AMP.
+_MOBILE_HOST = r"^(?:www\d?|m|mobile|amp|touch)\.(?=[^.]+\.[^.]+)"
+# Pages that a cache serves for another host: the address of the page stands in the path.
+_AMP_CACHES = (
+    r"^(?:www\.)?google\.[a-z.]+/amp/(?:s/)?(?P<page>.+)",
+    r"^[\w-]+\.cdn\.ampproject\.org/[cvr]/(?:s/)?(?P<page>.+)",
+)
+
+# ===== elements of a result page ==================================================================
+
+
+def read_nodes(html: str) -> list[Node]:
+    """Return the elements of a result page in document order."""
+    builder = TreeBuilder(html)
+    builder.build()
+    return builder.nodes
+
+
+def has_class(node: Node, *names: str) -> bool:
+    """Return whether an element has one of the classes."""
+    classes = node.attributes.get("class", "")
+    return bool(classes) and not set(names).isdisjoint(classes.split())
+
+
+def nodes_below(nodes: list[Node], start: int, end: int) -> list[Node]:
+    """Return nodes[start] and what is below it, not beyond nodes[end]."""
+    inside = {nodes[start]}
+    for index in range(start + 1, end):
+        if nodes[index].parent not in inside:
+            return nodes[start:index]
+        inside.add(nodes[index])
+    return nodes[start:end]
+
+
+def result_blocks(nodes: list[Node], tag: str) -> Iterator[list[Node]]:
+    """Yield the elements of each block with the class "result", the block itself first.
+
+    A block that is not closed ends where the next one begins.
+    """
+    starts = [
+        index for index, node in enumerate(nodes) if node.tag == tag and has_class(node, "result")
+    ]
+    # Not strict: without any block there is one end too many.
+    for start, end in zip(starts, [*starts[1:], len(nodes)], strict=False):
+        yield nodes_below(nodes, start, end)
+
+
+def with_class(nodes: list[Node], *names: str) -> Node | None:
+    """Return the first element that has one of the classes, or None."""
+    return next((node for node in nodes if has_class(node, *names)), None)
+
+
+def shown_text(node: Node | None) -> str:
+    """Return the text of an element on one line, cleaned and of bounded length; "" for None."""
+    pieces: list[str] = []
+    waiting: list[Node | str] = [node] if node else []
+    for _ in range(MAX_PIECES):
+        if not waiting:
+            break
+        piece = waiting.pop()
+        if isinstance(piece, str):
+            pieces.append(piece[: 4 * MAX_TEXT])
+        elif piece.tag not in UNSEEN:
+            inner = piece.children[MAX_PIECES::-1]
+            separates = piece.tag in BLOCKS or piece.tag in ("br", "cite")
+            waiting += [" ", *inner, " "] if separates else inner
+    return shorten(" ".join(clean_text("".join(pieces)).split()), MAX_TEXT)
+
+
+def api_text(text: Any) -> str:
+    """Return an API's text on one line, without its highlighting; "" if it is not text."""
+    return shorten(" ".join(plain_text(text).split()), MAX_TEXT) if isinstance(text, str) else ""
+
+
+def api_texts(items: Any, name: str) -> list[str]:
+    """Return a list's texts; an item may be a text, or an object that holds it under a name."""
+    listed = items if isinstance(items, list) else []
+    texts = [item.get(name) if isinstance(item, dict) else item for item in listed]
+    return [text for text in map(api_text, texts) if text]
+
+
+def api_result(title: Any, url: Any, snippet: Any, moment: Any) -> dict[str, Any]:
+    """Return a result of an API's own fields; {} if it has no web address."""
+    if not isinstance(url, str) or not split_url(url):
+        return {}
+    return {
+        "title": api_text(title) or url,
+        "url": tidy_url(url),
+        "snippet": api_text(snippet),
+        "date": day_of_text(moment),
+    }
+
+
+# ===== addresses ==================================================================================
+
+
+def absolute_url(href: str, engine_host: str) -> str:
+    """Return a link's target as an http or https URL, "" if it has none.
+
+    engine_host completes a link that leaves out the host or the scheme.
+    """
+    href = tidy_url(href)
+    if href.startswith("//"):
+        href = "https:" + href
+    elif href.startswith("/"):
+        href = f"https://{engine_host}{href}"
+    return href if split_url(href) else ""
+
+
+def split_url(url: str) -> tuple[str, str, str] | None:
+    """Return (host, path, query) of an http or https URL; None if it is neither."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+            return None
+        return parts.hostname.lower(), parts.path, parts.query
+    except ValueError:  # a bracket where it may not stand
+        return None
+
+
+def query_value(query: str, *names: str) -> str:
+    """Return the first named value of a query string, decoded once.
+
+    A plus sign stays: within an address it is a plus sign, and its spaces are written %20.
+    """
+    from urllib.parse import unquote
+
+    for field in query.split("&"):
+        name, _, value = field.partition("=")
+        if name in names and value:
+            return unquote(value)
+    return ""
+
+
+def tidy_url(url: str) -> str:
+    """Return a URL without white space, which a decoded one may hold: a space becomes %20."""
+    return re.sub(r"\s", lambda blank: "%20" if blank[0] == " " else "", clean_text(url).strip())
+
+
+def is_on_host(host: str, name: str) -> bool:
+    """Return whether a host is the named one or a part of it."""
+    return host == name or host.endswith(f".{name}")
+
+
+def is_advertisement(url: str) -> bool:
+    """Return whether a URL is a click on an advertisement of DuckDuckGo, Bing or Google."""
+    host, path, _ = split_url(url) or ("", "", "")
+    clicks = {"duckduckgo.com": "/y.js", "bing.com": "/aclick", "google.com": "/aclk"}
+    sold = any(is_on_host(host, name) and path.startswith(at) for name, at in clicks.items())
+    return sold or is_on_host(host, "googleadservices.com") or is_on_host(host, "doubleclick.net")
+
+
+def canonical_url(url: str) -> str:
+    """Return what the addresses of one page have in common.
+
+    Left out: scheme, default port, fragment, tracking parameters, trailing slash, www and the hosts
+    of mobile and AMP forms; Wikipedia's en.m and the like become en.
+    """
+    rest = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://", "", url.strip()).partition("#")[0]
+    for pattern in _AMP_CACHES:
+        if cached := re.match(pattern, rest):
+            rest = cached["page"]
+    address, _, query = rest.partition("?")
+    host, slash, path = address.partition("/")
+    host = re.sub(r":(80|443)$", "", host.lower().rpartition("@")[2]).rstrip(".")
+    host = re.sub(_MOBILE_HOST, "", host)
+    host = re.sub(r"^([a-z-]{2,12})\.m\.(?=wiki)", r"\1.", host)
+    amp_or_index = r"^/amp(?=/.)|[/.]amp(?:\.html)?/?$|/index\.(?:html?|php)$"
+    path = re.sub(amp_or_index, "", f"{slash}{path}")
+    fields = sorted(field for field in query.split("&") if field and not re.match(_TRACKING, field))
+    return f"{host}{path.rstrip('/')}{'?' if fields else ''}{'&'.join(fields)}"
+
+
+def on_asked_sites(
+    engine: str, results: list[dict[str, Any]], params: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the results that keep to the filters site and exclude_site of params.
+
+    Engines of the whole web take these filters for wishes; the APIs of single sources do not.
+    """
+    if "web" not in ENGINES[engine]["sources"]:
+        return results
+    wanted, unwanted = (
+        [plain_address(site_filter(name, site)).removeprefix("www.") for site in params[name]]
+        if name in params
+        else []
+        for name in ("site", "exclude_site")
+    )
+
+    def is_asked(result: dict[str, Any]) -> bool:
+        address = plain_address(result["url"])
+        is_wanted = not wanted or any(matches(address, site) for site in wanted)
+        return is_wanted and not any(matches(address, site) for site in unwanted)
+
+    return [result for result in results if is_asked(result)]
+
+
+def other_sites_warning(engine: str, left_out: list[dict[str, Any]]) -> str:
+    """Return the sentence that counts the results which are not on the asked sites.
+
+    The first three sites are named: one of them may be what was meant.
+    """
+    sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
+    named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
+    results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
+    return f"{results} of {ENGINES[engine]['title']} left out, of other sites than asked: {named}."
+
+
+# ===== requests ===================================================================================
+
+
+def within_limit(engine: str, query: str) -> str:
+    """Return a query with its operators; raises SearchError (invalid_input) if it is too long."""
+    title, longest = ENGINES[engine]["title"], ENGINES[engine]["max_query"]
+    if len(query) <= longest:
+        return query
+    message = f"{title} takes at most {longest} characters of query, not {len(query)}."
+    raise SearchError("invalid_input", message, "Sites count, too; ask in fewer words.")
+
+
+def get_request(
+    url: str, fields: dict[str, str], headers: dict[str, str], max_body: int = MAX_BYTES
+) -> EngineRequest:
+    """Return a GET of a result page; its fields stay in it for the next page."""
+    from urllib.parse import urlencode
+
+    address = f"{url}?{urlencode(fields)}" if fields else url
+    return EngineRequest(address, headers, fields=fields, max_body=max_body)
+
+
+# ===== bot walls, and pages that are neither results nor a known word for none ====================
+
+
+def wall_signal(nodes: list[Node], is_empty: bool) -> str:
+    """Return the sign of a bot wall that any site may stand behind, or "".
+
+    An engine's page for "nothing found" is no wall, even if Cloudflare has put its script in it.
+    """
+    paths = {"/cdn-cgi/challenge-platform/": "Cloudflare", "/.within.website/": "Anubis"}
+    for node in [] if is_empty else nodes:
+        if node.tag == "altcha-widget":
+            return "a bot wall (Altcha)"
+        if node.tag == "title":
+            title = re.search(_WALL_TITLE, shown_text(node))
+            name = _WALL_TITLES[title[1]] if title else None
+        else:
+            target = node.attributes.get("src") or node.attributes.get("href") or ""
+            name = next((wall for path, wall in paths.items() if path in target), None)
+        if name:
+            return f"a bot wall ({name})"
+    return ""
+
+
+def header_signal(response: Response) -> str:
+    """Return the sign of a bot wall in an answer's headers, or ""."""
+    location = response.headers.get("location", "")
+    if 300 <= response.status < 400 and re.search(r"/sorry/|//sorry\.google\.", location):
+        return "a redirect to its block page (/sorry/)"
+    if 300 <= response.status < 400 and "//consent.google." in location:
+        return "a redirect to its consent page (consent.google)"
+    if response.headers.get("cf-mitigated", "").lower() == "challenge":
+        return "a bot wall (Cloudflare)"
+    return ""
+
+
+def wall_error(engine: str, response: Response, signal: str) -> SearchError:
+    """Return the error of an answer that is a bot wall; pacing completes it."""
+    message = f"{ENGINES[engine]['title']} answered with {signal}."
+    details = {"status": response.status, "retry_after": retry_after(response)}
+    return SearchError("blocked", message, "", signal=signal, **details)
+
+
+def layout_error(engine: str, response: Response) -> SearchError:
+    """Return the error of a page that holds neither results nor the engine's word for none."""
+    message = (
+        f"{ENGINES[engine]['title']}'s page holds neither results nor its word for none; it "
+        f"begins: {response.excerpt() or '(nothing)'}"
+    )
+    hint = "Its layout has changed, or something between answered for it; use another engine."
+    return SearchError("provider", message, hint, status=response.status)

@@ -1,0 +1,154 @@
+"""What the modules of search APIs for programs share: keys, days, snippets, refusals.
+
+These APIs take a key; most of them also answer without one (`keyless` in the table of engines).
+What they write into a refusal is an advertisement, some of it addressed to agents: an error says in
+a sentence of ours what happened, and nothing of theirs is shown or acted on.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.engines.base.days import day_of_text
+from websearch.engines.base.filters import site_filter
+from websearch.engines.base.messages import EngineRequest
+from websearch.engines.base.open_sources import period, raw_text, utc_time
+from websearch.engines.base.result_pages import tidy_url
+from websearch.engines.table import ENGINES
+from websearch.base.durations import spoken
+from websearch.base.http_client import identified_agent
+from websearch.kit import (
+    USER_AGENT,
+    SearchError,
+    configured_key,
+    json_answer,
+    quoted,
+    retry_after,
+    shorten,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.kit import Response
+
+PROGRAM = USER_AGENT.partition("/")[0]  # how callers without a key name themselves
+MAX_SNIPPET = 400  # characters: highlights and excerpts are pieces of pages, not snippets
+LONGEST_LIMIT = 3_600.0  # seconds: a longer wait is an allowance that is used up, not a pace
+
+# ===== requests ===================================================================================
+
+
+def json_post(url: str, body: dict[str, Any], **headers: str) -> EngineRequest:
+    """Return a POST of JSON by a caller that names itself. Raises SearchError (invalid_input)."""
+    sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
+    return EngineRequest(url, sent, "POST", json=body)
+
+
+def days_of(since: str) -> tuple[str, str]:
+    """Return the first and last day (YYYY-MM-DD, UTC) of a period word or a range of dates."""
+    first, last = period(since, time.time())
+    return utc_time(first), utc_time(last)
+
+
+def hosts_of(params: dict[str, Any], name: str) -> list[str]:
+    """Return the hosts of a site filter; raises SearchError (invalid_input) for one with a path."""
+    hosts = [site_filter(name, site) for site in params.get(name, [])]
+    for host in hosts:
+        if "/" in host:
+            message = f"{name} takes whole hosts here, not {quoted(host)}."
+            raise SearchError("invalid_input", message, "Leave the path out, or use engine brave.")
+    return hosts
+
+
+# ===== results ====================================================================================
+
+
+def api_page(title: Any, url: Any, snippet: str, moment: Any, text: str = "") -> dict[str, Any]:
+    """Return a result; {} if it has no web address.
+
+    snippet: a piece of the page, of any length. moment: a date as ISO 8601 or RFC 1123. text: the
+    page's own text, if the provider has read it.
+    """
+    if not isinstance(url, str) or not re.match(r"https?://\w", url):
+        return {}
+    result = {
+        "title": raw_text(title) or url,
+        "url": tidy_url(url),
+        "snippet": shorten(raw_text(snippet), MAX_SNIPPET),
+        "date": day_of_text(moment),
+    }
+    return {**result, "text": text} if text else result
+
+
+# ===== refusals ===================================================================================
+
+
+def api_answer(engine: str, response: Response, spent: tuple[int, ...] = (402,)) -> dict[str, Any]:
+    """Return the JSON object of an answer with status 200; raises SearchError for others.
+
+    spent: statuses that say that credits or the plan's allowance are used up.
+    """
+    if response.status != 200:
+        raise refusal(engine, response, spent)
+    return json_answer(response, ENGINES[engine]["title"])
+
+
+def refusal(engine: str, response: Response, spent: tuple[int, ...] = (402,)) -> SearchError:
+    """Return what a status other than 200 means."""
+    status, title = response.status, ENGINES[engine]["title"]
+    if status in spent:
+        return used_up(engine, status)
+    if status in (401, 403):
+        return refused_key(engine, status)
+    if status == 429:
+        return too_many(engine, status, retry_after(response))
+    if status in (400, 413, 422):
+        message = f"{title} does not take this question or one of its filters (HTTP {status})."
+        hint = "Ask in other words, or drop filters."
+        return SearchError("invalid_input", message, hint, status=status)
+    message = f"{title} answered with HTTP {status}."
+    passes = status in (500, 502, 503, 504)
+    hint = "Try again later, or use another engine."
+    return SearchError("provider", message, hint, status=status, retryable=passes)
+
+
+def refused_key(engine: str, status: int) -> SearchError:
+    """Return the error of a key that is not accepted, or of a caller without one."""
+    entry = ENGINES[engine]
+    name, key = configured_key(*entry["keys"])
+    if key:
+        message = f"{entry['title']} refused {name}."
+        hint = f"Check the key at {entry['key_site']}."
+    else:
+        message = f"{entry['title']} does not answer this machine without a key."
+        hint = f"Set {entry['keys'][0]} (a key is at {entry['key_site']}), or use another engine."
+    return SearchError("auth", message, hint, status=status)
+
+
+def used_up(engine: str, status: int, seconds: float | None = None) -> SearchError:
+    """Return the error of credits or an allowance that is used up; seconds: until it is renewed."""
+    entry = ENGINES[engine]
+    name, key = configured_key(*entry["keys"])
+    what = f"the credits of {name} are" if key else "the allowance without a key is"
+    renewed = f" for another {spoken(seconds)}" if seconds else ""
+    hint = "Use another engine" + ("." if key else f", or set {entry['keys'][0]}.")
+    return SearchError("quota", f"{entry['title']}: {what} used up{renewed}.", hint, status=status)
+
+
+def too_many(engine: str, status: int, seconds: float | None) -> SearchError:
+    """Return the error of too many requests; seconds: until the next one is welcome, if known."""
+    if seconds and seconds > LONGEST_LIMIT:
+        return used_up(engine, status, seconds)
+    message = f"{ENGINES[engine]['title']} wants fewer requests (HTTP {status})."
+    hint = "Wait, then try again; another engine may answer meanwhile."
+    details = {"status": status, "retry_after": seconds}
+    return SearchError("rate_limit", message, hint, retryable=True, **details)
+
+
+def no_list(engine: str) -> SearchError:
+    """Return the error of an answer that is neither results nor their refusal."""
+    message = f"{ENGINES[engine]['title']}'s answer holds no list of results."
+    return SearchError("provider", message, "Try again later, or use another engine.", status=200)

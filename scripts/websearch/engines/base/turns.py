@@ -1,0 +1,197 @@
+"""Requests to engines without a key, each in its turn.
+
+A caller reserves the next slot, then sleeps without holding a lock. If it is killed meanwhile, its
+slot stays unused; a call that is cancelled gives it back.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from websearch.engines.base.messages import EngineAnswer
+from websearch.engines.base.pacing import (
+    PAGES,
+    EngineState,
+    change_state,
+    pace_of,
+    present_state,
+    rest_error,
+)
+from websearch.engines.table import entry_of
+from websearch.base.calls import check_cancelled
+from websearch.base.durations import spoken
+from websearch.base.http_client import send_within
+from websearch.kit import FAULT_TRIES, SearchError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from websearch.engines.base.messages import EngineRequest
+    from websearch.engines.base.pacing import StateChange
+    from websearch.kit import ProgressCallback, Response
+
+    Answer = TypeVar("Answer", bound=EngineAnswer)
+
+FAIR_SECONDS = 3.0  # an engine that had less time than this did not fail if it did not answer
+LOOK_SECONDS = 1.0  # a waiting caller looks this often whether the engine has begun to rest
+BUSY_LOOK_SECONDS = 0.2  # and this often whether an engine that takes one request is free again
+
+
+class PacedEngine:
+    """Sends the requests of one call to one engine, each in its turn.
+
+    deadline: on time.monotonic()'s clock. warnings: sentences are added to it. report: progress.
+    use: PAGES, or "" for searches. Raises SearchError (invalid_input) for a wrong GLSI_RATE_LIMIT.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        deadline: float,
+        warnings: list[str],
+        report: ProgressCallback = None,
+        use: str = "",
+    ) -> None:
+        self.engine, self.use, self.deadline = engine, use, deadline
+        self.warnings, self.report = warnings, report
+        self.pace = pace_of(engine, use)
+        entry = entry_of(engine)
+        self.is_serial = "serial" in entry and not (use == PAGES and "page_interval" in entry)
+        self.has_turn = False  # the next slot is taken, and its moment has come
+        self.has_waited = False  # for the last turn
+        self.slot = 0.0  # see EngineState.give_back
+        self.has_failed = False  # something stood against the engine when the turn was taken
+
+    def change(self, change: StateChange) -> Any:
+        """Apply a change to the engine's state, and return its result."""
+        return change_state(self.engine, change, self.warnings, self.use)
+
+    def take_turn(self) -> None:
+        """Wait for the engine's next slot. Raises SearchError (blocked, provider, rate_limit)."""
+        self.has_waited = False
+        while (wait := self.change(self.reserve)) is None:
+            self.has_waited = True
+            time.sleep(BUSY_LOOK_SECONDS)
+            check_cancelled()
+        self.has_waited = self.has_waited or wait > 0
+        turn_comes = time.monotonic() + wait
+        try:
+            if wait > 0 and self.report:
+                title = entry_of(self.engine)["title"]
+                self.report(f"{title}: {spoken(wait)} until our turn", 0, 1)
+            while (pause := turn_comes - time.monotonic()) > 0:
+                time.sleep(min(pause, LOOK_SECONDS))
+                check_cancelled()
+                present_state(self.engine, self.use).check_rest(self.engine)
+        except BaseException:  # another caller has been blocked meanwhile, cancelled, or Ctrl-C
+            self.give_back()
+            raise
+        self.has_turn = True
+
+    def reserve(self, state: EngineState) -> float | None:
+        """Take the next slot, as EngineState.reserve does."""
+        left = self.deadline - time.monotonic()
+        self.has_failed = bool(state.blocks or state.failures)
+        wait = state.reserve(self.engine, self.pace, left, self.is_serial)
+        self.slot = state.free_at
+        return wait
+
+    def give_back(self) -> None:
+        """End a turn in which no request was sent."""
+        self.has_turn = False
+        self.change(lambda state: state.give_back(self.slot, self.pace[0]))
+
+    def end_turn(self) -> None:
+        """End the turn; an engine that takes one request at a time is free again."""
+        self.has_turn = False
+        if self.is_serial:
+            self.change(lambda state: state.end_turn(self.pace))
+
+    def send(self, request: EngineRequest) -> Response:
+        """Send a request whose turn has come; return the answer, whatever its status."""
+        return send_within(request.for_http(), self.deadline)
+
+    def fetch(
+        self, request: EngineRequest, read: Callable[[EngineRequest, Response], Answer]
+    ) -> Answer:
+        """Send a request in its turn; return what read(request, response) makes of the answer.
+
+        Every try takes a turn of its own. A 403 is answered with the request's "otherwise", if it
+        has one. What the outcome means for later requests is noted for all processes. Raises
+        SearchError.
+        """
+        fault: SearchError | None = None
+        for _ in range(FAULT_TRIES):
+            try:
+                if not self.has_turn:
+                    self.take_turn()
+            except SearchError as error:
+                raise fault or error from None
+            sent = time.monotonic()
+            try:
+                response = self.send(request)
+                if response.status == 403 and request.otherwise:
+                    request = request.otherwise
+                    continue
+                answer = read(request, response)
+            except SearchError as error:
+                fault = self.noted(error)
+                if not is_passing_fault(fault):
+                    break
+            else:
+                if self.has_failed or answer.quota or answer.pause:
+                    self.change(partial(EngineState.note_answer, answer=answer, pace=self.pace))
+                return answer
+            finally:
+                self.end_turn()
+        seconds = time.monotonic() - sent
+        if fault and is_failure(fault, seconds):
+            self.change(lambda state: state.note_failure(seconds))
+        raise fault or SearchError("internal", "No request was sent.")
+
+    def noted(self, error: SearchError) -> SearchError:
+        """Note a block or a rate limit for all processes; return the error to raise."""
+        if error.kind == "blocked":
+            signal, at_least = error.details["signal"], error.retry_after or 0.0
+            state = self.change(lambda state: state.note_block(signal, at_least))
+            return rest_error(self.engine, state, status=error.details["status"])
+        if error.kind == "rate_limit" and error.retry_after:
+            seconds = error.retry_after
+            self.change(lambda state: state.note_limit(seconds, self.pace))
+        return error
+
+
+def is_passing_fault(error: SearchError) -> bool:
+    """Return whether a request may be sent again at once, in its next turn."""
+    passing = error.kind == "provider" and error.details.get("status") in (500, 502, 503, 504)
+    waits = error.kind == "rate_limit" and error.retry_after is not None
+    return error.retryable and (passing or waits or error.kind == "network")
+
+
+# ===== what an outcome means ======================================================================
+
+
+def is_failure(error: SearchError, seconds: float) -> bool:
+    """Return whether an error is the engine's, and not the caller's or this machine's network.
+
+    seconds: that the engine had for its answer.
+    """
+    if error.kind == "network":
+        return "could not be resolved" not in error.message
+    if error.kind == "provider":
+        return not 400 <= (error.details.get("status") or 0) < 500
+    return error.kind == "timeout" and seconds >= FAIR_SECONDS
+
+
+def note_outcome(engine: str, error: SearchError | None, seconds: float) -> None:
+    """Note what the outcome of a call to an engine that is not paced means for later calls.
+
+    error: None if it answered; seconds: that it took.
+    """
+    if error and is_failure(error, seconds):
+        change_state(engine, lambda state: state.note_failure(seconds), [])
+    elif not error and present_state(engine).failures:
+        change_state(engine, lambda state: state.note_answer(EngineAnswer(), (0.0, 1)), [])

@@ -1,0 +1,458 @@
+"""The report on what works on this machine: settings, engines, store, and the rest.
+
+The checks of keys, addresses and engines are made from the table of engines, so a new engine
+appears by itself. Nothing is sent without `live`. A key is never shown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import closing
+
+from websearch import kit
+from websearch.engines.base.ledger import (
+    BUDGET_VARIABLE,
+    budget_warnings,
+    budgets,
+    paid_engines,
+    this_month,
+)
+from websearch.engines.table import (
+    ENGINES,
+    GITHUB_RAW,
+    READ_HOSTS,
+    costs_money,
+    engine_address,
+    engine_order,
+    has_key,
+    has_other_address,
+    keyless_engines,
+)
+from websearch.search.defaults import user_defaults
+from websearch.base.durations import spoken
+from websearch.ways_in.terminal import to_terminal
+from websearch.kit import (
+    SearchError,
+    deadline_of,
+    error_markdown,
+    internal_error,
+    run_operation,
+    shorten,
+)
+from websearch.search.engine_calls import planned_request
+from websearch.machine import doctor_machine as machine
+from websearch.machine import key_file
+from websearch.machine.doctor_machine import INSTALL_HINT, failed, ok, warning
+from websearch.machine.key_file import KEY_NAMES, KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.engines.base.pacing import EngineState
+    from websearch.kit import Document, ProgressCallback
+    from websearch.machine.doctor_machine import Line
+
+# ===== commands and their parameters ==============================================================
+
+# fmt: off
+COMMANDS: dict[str, dict[str, Any]] = {
+    "check": {
+        "help": "check what works on this machine",
+        "params": [
+            {"name": "live", "type": "bool", "default": False,
+             "help": "also ask each engine of auto one question, which may cost money"},
+        ],
+        "cannot": {"query": "This command searches nothing; web_search.py does."},
+    },
+    **key_file.COMMANDS,
+}
+
+# Where to get a key, for the providers that have a line even without one.
+KEY_SITES = {
+    **{name: entry["key_site"] for name, entry in ENGINES.items() if "key_site" in entry},
+    "gemini": "https://aistudio.google.com/apikey",
+}
+# Variables of addresses: of the user's own servers -> the engine, and all others.
+OWN_SERVERS = {entry["address"][0]: name for name, entry in ENGINES.items()
+               if entry.get("own_server")}
+ADDRESSES = (
+    *(entry["address"][0] for entry in ENGINES.values() if not entry.get("own_server")),
+    *(entry["mcp"][0] for entry in ENGINES.values() if "mcp" in entry),
+    *(entry["address"][0] for entry in READ_HOSTS.values()), GITHUB_RAW[0],
+    "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
+)
+# fmt: on
+
+# ===== keys and addresses =========================================================================
+
+
+def check_secrets_file() -> list[Line]:
+    """Return the lines on secrets.yaml: whether it can be read, by whom, and which lines are not.
+
+    Faulty lines are named by number only, because they may hold a key.
+    """
+    name, path = "secrets file", kit.secrets_path()
+    try:
+        text = key_file.read_text(path)
+    except FileNotFoundError:
+        if os.environ.get("WEB_SEARCH_SECRETS"):
+            message = f"WEB_SEARCH_SECRETS names {path}, which is not there."
+            return [warning(name, message, "Correct or unset WEB_SEARCH_SECRETS.")]
+        return [ok(name, f"none (it would be {path})")]
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}."
+        return [failed(name, message, "Make it a file that you can read.")]
+    lines = []
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
+        lines.append(warning(name, f"Others can read {path}.", f"Run: chmod 600 '{path}'"))
+    faulty = [
+        str(number)
+        for number, line in enumerate(text.splitlines(), 1)
+        if not re.match(r"\s*(#|$|[A-Z][A-Z0-9_]*\s*:)", line)
+    ]
+    if faulty:
+        message = f"{path}: no NAME: value in line {', '.join(faulty[:5])}."
+        hint = "Write lines such as SERPER_API_KEY: ..., or comments with #."
+        lines.append(warning(name, message, hint))
+    defaults = ", ".join(f"{name} {value}" for name, value in user_defaults().items())
+    return lines or [ok(name, f"{path}; defaults: {defaults}" if defaults else path)]
+
+
+def check_keys() -> list[Line]:
+    """Return a line for each provider's key: whether and where it is set."""
+    sources = key_file.key_sources(kit.read_secrets())
+    lines, keyless = [], []
+    for provider, (names, user) in KEYS.items():
+        name = f"{provider} key"
+        used, *others = [f"{key} in {source}" for source, key in sources if key in names] or [""]
+        if used:
+            unused = f"; not used: {', '.join(others)}" if others else ""
+            lines.append(ok(name, f"set: {used}{unused}"))
+        elif provider == "gemini" and (other := other_gemini_provider()):
+            lines.append(ok(name, f"{names[0]} is not set; {user} uses {other}."))
+        elif "keyless" in ENGINES.get(provider, {}):
+            keyless.append(provider)
+        elif provider in KEY_SITES:
+            hint = f"Get a key at {KEY_SITES[provider]}, then run: doctor.py key set {names[0]}"
+            message = f"{names[0]} is not set; {user} cannot be used."
+            lines.append(warning(name, message, f"{hint}; the other scripts work without it."))
+    if keyless:
+        message = (
+            f"no key for {', '.join(keyless)}: they answer without one if they are named; their "
+            "operators see the query. WEB_SEARCH_ENGINES puts them into auto."
+        )
+        lines.append(ok("further keys", message))
+    return lines
+
+
+def other_gemini_provider() -> str:
+    """Return the provider that gemini_search.py can use instead of the Gemini API, or ""."""
+    import gemini_search
+
+    try:
+        others = [name for name in gemini_search.provider_order() if name != "gemini"]
+    except gemini_search.SearchError:  # GEMINI_PROVIDERS is wrong; the script itself says so
+        return ""
+    return next((name for name in others if gemini_search.configuration_error(name) is None), "")
+
+
+def check_addresses() -> list[Line]:
+    """Return the lines on the addresses that variables set."""
+    name, lines = "addresses", []
+    local: list[str] = []
+    elsewhere: list[str] = []
+    for variable in ADDRESSES:
+        try:
+            address = kit.base_url(variable, "https://default.example")
+        except SearchError as error:
+            lines.append(failed(variable, error.message, error.details["hint"]))
+            continue
+        if os.environ.get(variable, "").strip():
+            is_local = kit.is_loopback(address)
+            (local if is_local else elsewhere).append(f"{variable} ({address})")
+    if local:
+        message = f"Requests, keys included, go to this machine: {', '.join(local)}."
+        lines.append(warning(name, message, "Unset these variables, if you do not want that."))
+    if elsewhere:
+        lines.append(ok(name, f"requests go elsewhere: {', '.join(elsewhere)}"))
+    for variable, engine in OWN_SERVERS.items():
+        if has_other_address(engine):
+            try:
+                message = f"your {ENGINES[engine]['title']}: {engine_address(engine)}"
+                lines.append(ok(variable, message))
+            except SearchError as error:
+                lines.append(failed(variable, error.message, error.details["hint"]))
+    return lines or [ok(name, "no variable changes where requests go")]
+
+
+# ===== engines ====================================================================================
+
+
+def check_default_engine() -> list[Line]:
+    """Return the line on what web_search.py asks by default, and whether that can answer now."""
+    from websearch.engines.base import pacing
+
+    name = "default engine"
+    try:
+        first, *others = engine_order("auto")
+    except SearchError as error:
+        return [failed(name, error.message, error.details["hint"], error.kind)]
+    states = pacing.engine_states()
+    rests = [states[engine].rest_seconds() for engine in (first, *others) if engine in states]
+    if len(rests) == 1 + len(others) and all(rests):
+        keys = [entry["keys"][0] for entry in ENGINES.values() if "keys" in entry and entry["auto"]]
+        message = f"Every engine rests; the first for {spoken(min(rests))} more."
+        return [failed(name, message, f"Wait, or set a key: {' or '.join(keys)}.", "blocked")]
+    question = {"query": "test", "count": 1}
+    refusals = []
+    for engine in (first, *others):
+        plan = planned_request(engine, question)
+        if not isinstance(plan, SearchError):
+            break
+        refusals.append(plan)
+    else:
+        why = refusals[0]
+        return [failed(name, why.message, why.details["hint"], why.kind)]
+    then = f"then {', '.join(others)}" if others else "which needs no key"
+    return [ok(name, f"web_search.py asks {first} first, {then}")]
+
+
+def default_engines() -> list[str]:
+    """Return the engines that an automatic search asks, in order; [] if that order is invalid."""
+    try:
+        return engine_order("auto")
+    except SearchError:  # check_default_engine says so
+        return []
+
+
+def check_paced_engines() -> list[Line]:
+    """Return the lines on the pacing of the engines that need no key, and on all that rest."""
+    from websearch.engines.base import browser_headers, pacing
+
+    name = "keyless engines"
+    try:
+        pacing.request_interval()
+        browser_headers.browser_headers({}, "https://example.org")
+    except SearchError as error:  # GLSI_RATE_LIMIT or GLSI_USER_AGENT
+        is_fatal = all("keys" not in ENGINES[engine] for engine in default_engines())
+        kind = error.kind if is_fatal else ""
+        return [failed(name, error.message, error.details["hint"], kind)]
+    lines, ready = [], []
+    for key, state in pacing.engine_states().items():
+        engine, _, use = key.partition(" ")
+        title = ENGINES[engine]["title"]
+        if seconds := state.rest_seconds():
+            message = f"{title} rests for {spoken(seconds)} more: {pacing.why_it_rests(state)}."
+            hint = f"Wait; until then use {pacing.other_engines(engine)}."
+            lines.append(warning(name, message, hint))
+        elif engine in keyless_engines() and not has_key(engine):
+            ready.append(key + engine_facts(state, pacing.pace_of(engine, use)))
+    rest = "the others can be asked" if lines else "none rests"
+    return [*lines, ok(name, f"{rest}: {', '.join(ready)}")]
+
+
+def engine_facts(state: EngineState, pace: tuple[float, int]) -> str:
+    """Return what is known of an engine's quota and of the wait for its next request, or ""."""
+    facts = []
+    if state.remaining >= 0 and state.renewal > state.now:
+        renewal = spoken(state.renewal - state.now)
+        facts.append(f"{state.remaining} requests left, renewed in {renewal}")
+    if seconds := state.queue_seconds(pace):
+        facts.append(f"next request in {spoken(seconds)}")
+    return f" ({'; '.join(facts)})" if facts else ""
+
+
+# ===== what is kept, logged and allowed ===========================================================
+
+
+def check_store() -> list[Line]:
+    """Return the lines on the store of answers and pages."""
+    from websearch.store.page_store import PageStore
+
+    with closing(PageStore()) as store:
+        facts = store.stats()
+    path, name, hint = facts["path"], "store", "Searches work without it."
+    if store.warnings:
+        return [warning(name, text, hint) for text in store.warnings]
+    if path == ":memory:":
+        return [ok(name, "kept nowhere (GLSI_DB_PATH is :memory:)")]
+    if not path or not is_writable(path):
+        message = f"{path or 'Without a home folder it'} cannot be written, so nothing is kept."
+        hint += " Set GLSI_DB_PATH to a file in a writable folder."
+        return [warning(name, message, hint)]
+    if not os.path.exists(path):
+        return [ok(name, f"nothing kept yet (it would be {path})")]
+    contents = f"{facts['answers']} answers, {facts['pages']} pages"
+    return [ok(name, f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
+
+
+def is_writable(path: str) -> bool:
+    """Return whether a file can be written, or made in a folder that is there or can be made."""
+    path = os.path.abspath(path)
+    if os.path.exists(path):
+        return not os.path.isdir(path) and os.access(path, os.W_OK)
+    while not os.path.exists(path) and path != os.path.dirname(path):  # Windows may lack a drive
+        path = os.path.dirname(path)
+    return os.path.isdir(path) and os.access(path, os.W_OK)
+
+
+def check_spending() -> list[Line]:
+    """Return the line on requests that cost money and on budgets; none if there are neither."""
+    from websearch.store.page_store import PageStore
+
+    name = "spending"
+    try:
+        limits = budgets()
+    except SearchError as error:
+        # Then web_search.py asks no engine that may cost money, and none in its place.
+        kind = error.kind if any(map(costs_money, default_engines())) else ""
+        return [failed(name, error.message, error.details["hint"], kind)]
+    with closing(PageStore()) as store:
+        spent = store.spent(this_month())
+        is_near = budget_warnings(limits, store)
+    parts = [
+        f"{engine} {spent.get(engine, 0)}" + (f" of {limits[engine]}" if engine in limits else "")
+        for engine in paid_engines()
+        if engine in spent or engine in limits
+    ]
+    message = f"requests that cost money in {this_month()}: {', '.join(parts)}"
+    hint = f"An engine is not asked once its number in {BUDGET_VARIABLE} is reached."
+    if is_near:
+        return [warning(name, message, hint)]
+    return [ok(name, message)] if parts else []
+
+
+def check_log() -> list[Line]:
+    """Return the line on the log of queries; none if there is no log."""
+    path = os.environ.get("WEB_SEARCH_LOG", "")
+    return [ok("log", f"every query is written to {path} (WEB_SEARCH_LOG)")] if path else []
+
+
+def check_private_addresses() -> list[Line]:
+    """Return the line on the private addresses that read_page.py may fetch; none without any."""
+    allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
+    message = f"read_page.py may fetch {shorten(allowed, 200)}"
+    return [ok("private addresses", message)] if allowed else []
+
+
+# ===== the report =================================================================================
+
+CHECKS: dict[str, Callable[[], list[Line]]] = {
+    "python": machine.check_python,
+    "uv": machine.check_uv,
+    "skill folder": machine.check_skill_folder,
+    "installed": machine.check_installed,
+    "default engine": check_default_engine,
+    "secrets file": check_secrets_file,
+    "keys": check_keys,
+    "addresses": check_addresses,
+    "proxy": machine.check_proxies,
+    "certificates": machine.check_certificates,
+    "keyless engines": check_paced_engines,
+    "sqlite": machine.check_sqlite,
+    "browser": machine.check_browser,
+    "store": check_store,
+    "spending": check_spending,
+    "log": check_log,
+    "private addresses": check_private_addresses,
+}
+
+
+def run_one_check(name: str, work: Callable[[], list[Line]]) -> list[Line]:
+    """Return the lines of one check; one that breaks becomes a line and stops no other check."""
+    try:
+        return work()
+    except ImportError as error:
+        message, hint = f"{error.name} cannot be loaded.", INSTALL_HINT
+    except Exception as error:  # noqa: BLE001  a broken machine is what this script is run on
+        reason = internal_error(error, verbose=False)["error"]
+        message, hint = f"It could not be checked. {reason}", "Report it, with this message."
+    return [failed(name, message, hint, "internal" if name == "default engine" else "")]
+
+
+def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Check everything; the document holds a line for each check. Never raises.
+
+    ok is false only if no search works; error and details then say why.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        from websearch.machine import doctor_live
+
+        deadline = deadline_of(params)
+        secrets = kit.read_secrets()
+        engines = doctor_live.live_engines(secrets) if params["live"] else []
+        if params.get("dry_run"):
+            raise kit.DryRun(doctor_live.live_requests(engines))
+        checks = [line for name, work in CHECKS.items() for line in run_one_check(name, work)]
+        if report and engines:
+            report(f"asking {', '.join(engines)}", 1, 2)
+        checks += doctor_live.ask_all(engines, deadline)
+        return report_document(checks, secrets)
+
+    return run_operation("doctor.check", COMMANDS["check"], params, operation)
+
+
+def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
+    """Return the document of all lines: an error document if a line says that no search works.
+
+    secrets: what secrets.yaml holds. Keys are hidden in every line, because a variable that should
+    hold an address may hold a key by mistake.
+    """
+    fatal = next((line for line in checks if "kind" in line), None)
+    document: Document = {"ok": True}
+    if fatal:
+        reason = SearchError(fatal.pop("kind"), fatal["message"], fatal["hint"])
+        document = kit.error_document(reason)
+    lines = [{name: text for name, text in line.items() if name != "kind"} for line in checks]
+    text = kit.dump_json(kit.clean_tree({**document, "provider": "doctor", "checks": lines}))
+    keys = {source.get(name, "").strip() for source in (os.environ, secrets) for name in KEY_NAMES}
+    for key in sorted(keys, key=len, reverse=True):
+        if len(key) >= kit.SHORTEST_KEY:
+            text = text.replace(json.dumps(key, ensure_ascii=False)[1:-1], "[key]")
+    hidden: Document = json.loads(text)
+    return hidden
+
+
+RUN: dict[str, Callable[..., Document]] = {"check": run_check, **key_file.RUN}
+
+# ===== the document for people ====================================================================
+
+
+def to_markdown(document: Document) -> str:
+    """Return the report as a Markdown list, a line for each check."""
+    if "checks" not in document:
+        if isinstance(document.get("request"), list):  # a dry run
+            plans = [f"- {item['method']} {item['url']}" for item in document["request"]]
+            return "\n".join(plans) or "Nothing would be sent."
+        return key_file.to_markdown(document)
+    lines = [
+        f"- {line['status']:<8} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
+        for line in document["checks"]
+    ]
+    statuses = [line["status"] for line in document["checks"]]
+    counts = {status: statuses.count(status) for status in ("ok", "warning", "failed")}
+    summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
+    verdict = "A search works" if document["ok"] else "No search works"
+    reason = "" if document["ok"] else f"\n\n{error_markdown(document)}"
+    return "\n".join(lines) + f"\n\n{verdict}: {summary}.{reason}"
+
+
+def main(description: str, argv: list[str] | None) -> int:
+    """Run the command line; return the exit code.
+
+    description: the help text. argv: the words after the program's name, None for sys.argv's.
+    """
+    script = {
+        "name": "doctor.py",
+        "description": description,
+        "commands": COMMANDS,
+        "run": RUN,
+        "to_markdown": to_markdown,
+        "to_terminal": to_terminal,
+    }
+    return kit.run_command_line(script, argv)

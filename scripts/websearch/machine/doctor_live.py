@@ -1,0 +1,95 @@
+"""What doctor.py asks with `live`: one question at each engine of `auto`, Gemini's list of models.
+
+A question costs what it costs elsewhere, counts in the budget, and is answered by no store.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from websearch.engines.table import configured_engines
+from websearch.kit import SearchError
+from websearch.search.ask import answer_question
+from websearch.search.engine_calls import planned_request
+from websearch.search.plan import Question
+from websearch.machine.doctor_machine import failed, ok, warning
+from websearch.machine.key_file import KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.machine.doctor_machine import Line
+
+QUESTION = Question(1, "sourdough bread", ("auto",), {}, {}, "general", 3, max_age=0.0)
+
+
+def live_engines(secrets: dict[str, str]) -> list[str]:
+    """Return what is asked: the engines of `auto`, and gemini if its key is set.
+
+    secrets: what secrets.yaml holds. A malformed list has its own line in the report.
+    """
+    try:
+        engines = configured_engines()
+    except SearchError:
+        engines = []
+    has_gemini = any(os.environ.get(name) or secrets.get(name) for name in KEYS["gemini"][0])
+    return engines + ["gemini"] * has_gemini
+
+
+def live_requests(engines: list[str]) -> list[dict[str, Any]]:
+    """Return the requests to these engines, without keys; what cannot be sent is left out."""
+    import gemini_search
+
+    requests = []
+    for name in engines:
+        if name == "gemini":
+            request = gemini_search.run_models({"dry_run": True}).get("request")
+        else:
+            request = planned_request(name, QUESTION.for_engine(name))
+        if isinstance(request, dict):
+            requests.append(request)
+    return [{"method": request["method"], "url": request["url"]} for request in requests]
+
+
+def ask_all(engines: list[str], deadline: float) -> list[Line]:
+    """Return the lines on what asking shows, in the order of the engines, all asked at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max(1, len(engines))) as pool:
+        asks = [ask_gemini if engine == "gemini" else ask_one for engine in engines]
+        return list(pool.map(lambda ask, engine: ask(engine, deadline), asks, engines))
+
+
+def ask_one(engine: str, deadline: float) -> Line:
+    """Return the line on one question: the number of results, the seconds, and what it cost."""
+    name, started = f"{engine} live", time.monotonic()
+    answer = answer_question(QUESTION, engine, "", deadline)
+    seconds = time.monotonic() - started
+    if answer.error and answer.error.kind != "no_results":
+        return failed(name, answer.error.message, answer.error.details["hint"])
+    billed = sum(answer.billed.values())
+    cost = f"{billed} billed request{'s' * (billed > 1)}" if billed else "free"
+    message = f"{len(answer.results)} results in {seconds:.1f} s, {cost}"
+    if not answer.results:
+        return warning(
+            name, message, "Ask it something else; it may answer strangers with nothing."
+        )
+    return ok(name, message)
+
+
+def ask_gemini(engine: str, deadline: float) -> Line:
+    """Return the line on Gemini's list of models, which is free: an answer costs much more."""
+    import gemini_search
+
+    name, seconds = f"{engine} live", max(0.1, deadline - time.monotonic())
+    document = gemini_search.run_models({"timeout": seconds, "max_chars": 0})
+    if not document["ok"]:
+        return failed(name, document["error"], document["details"].get("hint", ""))
+    models, default = [model["name"] for model in document["models"]], document["default_model"]
+    message = f"The key is accepted; {len(models)} models, the default {default}"
+    if default not in models:
+        hint = "Set GEMINI_MODEL to one of the names that gemini_search.py models lists."
+        return warning(name, f"{message} is not among them.", hint)
+    return ok(name, f"{message} among them.")

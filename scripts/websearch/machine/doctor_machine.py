@@ -1,0 +1,184 @@
+"""The checks of doctor.py that look at this machine and at the skill's files."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import closing
+
+from websearch import kit
+from websearch.base import http_client
+from websearch.kit import shorten
+from websearch.machine import skill_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Line = dict[str, str]  # name, status, message, hint and kind: as the functions below make it
+
+MAX_FILES = 5  # files that a message names; a damaged folder has a fault in each
+# What every search needs: not the files of servers and of single engines.
+NEEDED = r"scripts/(web_search\.py|websearch/(?!servers/|engines/))"
+INSTALL_COMMAND = "python3 scripts/install.py install"
+INSTALL_HINT = f"Run {INSTALL_COMMAND} in the skill's repository, or copy the whole folder again."
+
+
+def ok(name: str, message: str) -> Line:
+    """Return a line on something that works."""
+    return {"name": name, "status": "ok", "message": message}
+
+
+def warning(name: str, message: str, hint: str) -> Line:
+    """Return a line on something that limits a search; hint: what to do."""
+    return {"name": name, "status": "warning", "message": message, "hint": hint}
+
+
+def failed(name: str, message: str, hint: str, kind: str = "") -> Line:
+    """Return a line on something that does not work; kind: of the error, if no search works."""
+    line = {"name": name, "status": "failed", "message": message, "hint": hint}
+    return {**line, "kind": kind} if kind else line
+
+
+# ===== this machine ===============================================================================
+
+
+def check_python() -> list[Line]:
+    """Return the line on the interpreter, whose version was checked before anything else."""
+    return [ok("python", f"{sys.version.split()[0]} at {sys.executable or 'an unknown path'}")]
+
+
+def check_uv() -> list[Line]:
+    """Return the line on uv, with which the documents start the scripts."""
+    import shutil
+
+    if program := shutil.which("uv"):
+        return [ok("uv", program)]
+    hint = "Write python3 for `uv run`, or install uv: https://docs.astral.sh/uv"
+    return [warning("uv", "It was not found in PATH.", hint)]
+
+
+def check_browser() -> list[Line]:
+    """Return the line on the browser that can fill pages which only a script fills."""
+    from websearch.pages.extract import thin_pages
+    from websearch.pages.fetch import browser, fetch
+
+    is_wanted = thin_pages.wants_browser({})
+    try:
+        program = browser.find_browser()
+    except kit.SearchError as error:
+        if is_wanted:
+            return [warning("browser", str(error), error.details["hint"])]
+        return [ok("browser", "none is installed; pages that only a script fills are not read")]
+    use = "used for" if is_wanted else f"{fetch.BROWSER_VARIABLE}=1 or browser lets it fill"
+    return [ok("browser", f"{program}; {use} pages that only a script fills")]
+
+
+def check_certificates() -> list[Line]:
+    """Return the line on the certificates that https needs."""
+    name, message = "certificates", "There are no certificate authorities."
+    try:
+        import ssl
+
+        count = http_client.tls_context().cert_store_stats()["x509_ca"]
+        folder = ssl.get_default_verify_paths().capath  # read one by one, when they are needed
+        if count or (folder and os.path.isdir(folder) and os.listdir(folder)):
+            source = f"{count} certificate authorities" if count else f"those in {folder}"
+            return [ok(name, f"{source} ({ssl.OPENSSL_VERSION})")]
+    except ImportError:
+        message = "This Python has no ssl module."
+    except OSError as error:  # ssl.SSLError, too
+        message = f"The certificates cannot be read ({type(error).__name__})."
+    hint = "Install your system's ca-certificates, set SSL_CERT_FILE to a bundle, or use uv's "
+    return [failed(name, f"{message} So no https server is trusted.", f"{hint}Python.", "network")]
+
+
+def check_proxies() -> list[Line]:
+    """Return the lines on the proxies that requests go through; their credentials stay hidden."""
+    from urllib.request import getproxies
+
+    proxies, lines = getproxies(), []
+    for scheme in [scheme for scheme in ("https", "http", "all") if proxies.get(scheme)]:
+        address = kit.hide_credentials(proxies[scheme])
+        if scheme == "all" or address.lower().startswith("socks"):
+            message = f"Python cannot use {address}."
+            lines.append(warning(f"{scheme}_proxy", message, http_client.PROXY_HINT))
+        else:
+            lines.append(ok(f"{scheme}_proxy", f"requests go through {address}"))
+    if lines and proxies.get("no"):
+        lines.append(ok("no_proxy", f"asked directly: {shorten(proxies['no'], 200)}"))
+    return lines or [ok("proxy", "none; requests go out directly")]
+
+
+def check_sqlite() -> list[Line]:
+    """Return the line on SQLite and its full text search, which the store needs."""
+    from websearch.store.database import StoreFile
+
+    with closing(StoreFile(":memory:")) as store:
+        query = "SELECT sqlite_version()"
+        version = store.use(lambda db: db.execute(query).fetchone()[0], "", writing=True)
+    if not version:
+        hint = "Use another Python, such as uv's. Until then engines are not paced."
+        return [warning("sqlite", store.warnings[-1], hint)]
+    return [ok("sqlite", f"{version} with FTS5")]
+
+
+# ===== the skill's files ==========================================================================
+
+
+def check_skill_folder() -> list[Line]:
+    """Return the lines on this copy of the skill, which FILES.sha256 describes."""
+    name, root = "skill folder", skill_files.ROOT
+    missing, changed = skill_files.damaged_files(root)
+    lines = []
+    if missing:
+        needed = list(filter(re.compile(NEEDED).match, missing))
+        kind = "internal" if needed else ""
+        lines.append(failed(name, f"{root} lacks {first_files(missing)}.", INSTALL_HINT, kind))
+    if changed:
+        message = f"{root} is not as it was installed; changed: {first_files(changed)}."
+        lines.append(warning(name, message, INSTALL_HINT))
+    return lines or [ok(name, f"{root} is {skill_files.kind_of_copy()}, version {kit.VERSION}")]
+
+
+def first_files(files: list[str]) -> str:
+    """Return the first files for a message, and how many more there are."""
+    more = len(files) - MAX_FILES
+    return ", ".join(files[:MAX_FILES]) + (f" and {more} more" if more > 0 else "")
+
+
+def check_installed() -> list[Line]:
+    """Return the lines on where agents find the skill and the opencode tool."""
+    try:
+        targets = skill_files.target_folders(None)
+    except skill_files.InstallError as error:
+        return [warning("installed", str(error), "Set HOME.")]
+    lines = [
+        installed_line(f"installed for {agents}", folder)
+        for folder, agents in zip(targets, skill_files.AGENTS, strict=True)
+        if os.path.lexists(folder)
+    ]
+    root = skill_files.ROOT
+    if not lines and root.name == skill_files.NAME and root.parent.name in ("skill", "skills"):
+        lines.append(ok("installed", f"{root} (this copy)"))  # a project's
+    if not lines:
+        message = f"No agent finds the skill: {' and '.join(map(str, targets))} are not there."
+        hint = f"Run {INSTALL_COMMAND} in the skill's repository, or copy this folder there."
+        lines.append(warning("installed", message, hint))
+    tool = skill_files.opencode_folder(None) / "tool/google_search.ts"
+    return [*lines, ok("installed for opencode", f"tool {tool}")] if tool.is_file() else lines
+
+
+def installed_line(name: str, folder: Path) -> Line:
+    """Return the line on one copy of the skill that agents find."""
+    if not skill_files.is_skill(folder):
+        message = f"{folder} does not hold this skill."
+        return warning(name, message, "Move it away, then install the skill.")
+    version = skill_files.skill_version((folder / "SKILL.md").read_bytes())
+    link = f", a link to {folder.resolve()}" if folder.is_symlink() else ""
+    here = ", this copy" if folder.resolve() == skill_files.ROOT else ""
+    message = f"{folder} ({version}{here}{link})"
+    if version != kit.VERSION:
+        return warning(name, f"{message}; this copy is {kit.VERSION}.", INSTALL_HINT)
+    return ok(name, message)

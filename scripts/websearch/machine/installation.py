@@ -1,0 +1,352 @@
+"""Installing and removing the skill, and its tool for opencode.
+
+A new copy is built beside the old one and takes its place by renaming, with the user's own files
+in it. A folder that does not hold this skill, a link, and a clone are never touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from websearch.kit import VERSION
+from websearch.machine.skill_files import (
+    EXECUTABLE,
+    MANIFEST,
+    NAME,
+    PLAIN,
+    ROOT,
+    InstallError,
+    damaged_files,
+    is_skill,
+    mode_of,
+    opencode_folder,
+    present_files,
+    read_manifest,
+    replace_file,
+    skill_files,
+    skill_names,
+    skill_version,
+    target_folders,
+    user_path,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable
+
+# Files of a clone, which git and not this program keeps.
+CLONE_MARKS = (".git", "Makefile", "tests")
+OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
+MARK = b"Part of the web-search skill"  # at the head of each of our files outside of the skill
+
+# ===== installing and removing ====================================================================
+
+
+def check_target(target: Path) -> None:
+    """Raise InstallError unless the target is free or a copy that may be replaced or removed."""
+    real = Path(os.path.realpath(target))
+    mark = next((mark for mark in CLONE_MARKS if os.path.lexists(target / mark)), "")
+    if target.is_symlink():
+        raise InstallError(f"{target} is a link to {real}. Remove the link, then try again.")
+    if ROOT in real.parents:
+        raise InstallError(f"{target} is in the skill's own folder. Pass another one for --dir.")
+    if target.exists() and not target.is_dir():
+        raise InstallError(f"{target} is not a folder. Move it away.")
+    if target.exists() and not is_skill(target) and any(target.iterdir()):
+        raise InstallError(f"{target} does not hold this skill. Move it away, then try again.")
+    if mark:
+        raise InstallError(
+            f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
+            "move it away, then try again."
+        )
+
+
+def own_files(folder: Path) -> set[str]:
+    """Return which files of a copy are ours: those on its list, and their byte code.
+
+    A copy without a list was made by other means: there the files of this version are ours. Raises
+    InstallError.
+    """
+    listed = {*(read_manifest(folder) or skill_names()), MANIFEST}
+    present = present_files(folder)
+    return {name for name in present if name in listed or "/__pycache__/" in name}
+
+
+def install(target: Path) -> list[str]:
+    """Bring a copy up to date and return the lines that say so; raises InstallError, OSError."""
+    files = skill_files()
+    check_target(target)
+    about = f"{target} ({len(files)} files, version {skill_version(files['SKILL.md'])})"
+    own, changed = own_files(target), damaged_files(target)[1]
+    if set(files) <= own and all(is_current(target / name, name, files[name]) for name in files):
+        return [f"unchanged: {about}"]
+    users = sorted(present_files(target) - own)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=target.parent) as folder:
+        new, old = Path(folder, "new"), Path(folder, "old")
+        if target.exists():
+            shutil.copytree(target, new, symlinks=True)
+            remove_files(new, own)
+        write_copy(new, files)
+        if target.exists():
+            target.rename(old)
+        try:
+            new.rename(target)
+        except BaseException:  # Ctrl-C, too
+            if old.exists():
+                old.rename(target)
+            raise
+    gone = sorted(name for name in own - set(files) if not name.endswith(".pyc"))
+    return [
+        f"{'updated' if own else 'installed'}: {about}",
+        *(f"  removed, no longer part of the skill: {name}" for name in gone),
+        *(f"  replaced, although it had been changed: {name}" for name in changed),
+        *(f"  kept, not part of the skill: {name}" for name in users),
+    ]
+
+
+def is_current(path: Path, name: str, data: bytes) -> bool:
+    """Return whether a file of a copy has this content, and the permissions that belong to it."""
+    is_mode = os.name != "posix" or path.stat().st_mode & 0o777 == mode_of(name, data)
+    return not path.is_symlink() and path.read_bytes() == data and is_mode
+
+
+def write_copy(folder: Path, files: dict[str, bytes]) -> None:
+    """Write the skill's files into a folder, with the same permissions under every umask.
+
+    Raises InstallError if a link is where a folder has to be.
+    """
+    parents = {folder / parent for name in files for parent in Path(name).parents}
+    for parent in sorted(parents):
+        if parent.is_symlink():
+            raise InstallError(f"{parent.name} is in the way. Move it away, then try again.")
+        parent.mkdir(parents=True, exist_ok=True)
+        parent.chmod(EXECUTABLE)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+        (folder / name).chmod(mode_of(name, data))
+
+
+def remove_files(folder: Path, names: Iterable[str]) -> None:
+    """Remove files of a folder, and the folders in which nothing else is. Raises OSError."""
+    parents = {parent for name in names for parent in Path(name).parents}
+    for name in names:
+        (folder / name).unlink()
+    for parent in sorted(parents, key=lambda path: len(path.parts), reverse=True):
+        with contextlib.suppress(OSError):  # something is in it
+            (folder / parent).rmdir()
+
+
+def uninstall(target: Path) -> list[str]:
+    """Remove our files and return what was done, a line each; raises InstallError, OSError."""
+    if not os.path.lexists(target):
+        return [f"nothing to remove: {target} is not there"]
+    check_target(target)
+    own = own_files(target)
+    remove_files(target, own)
+    users = [f"  kept, not part of the skill: {name}" for name in sorted(present_files(target))]
+    return [f"removed: {target} ({len(own)} files)", *users]
+
+
+# ===== files outside of the skill: the opencode tool and plugin, the command web-search ===========
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a file was put there by this program: one of its first lines is marked."""
+    try:
+        return MARK in path.read_bytes()[:200]
+    except OSError:  # a folder, or a link to nothing
+        return False
+
+
+def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
+    """Write files that hold the mark, and return the lines; raises InstallError or OSError.
+
+    Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
+    """
+    for path in files:
+        if path.exists() and not is_ours(path):
+            raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
+    lines = []
+    for path, data in files.items():
+        is_same = path.is_file() and not path.is_symlink() and path.read_bytes() == data
+        if not is_same:
+            replace_file(path, data, mode)
+        lines.append(f"{'unchanged' if is_same else 'written'}: {path}")
+    return lines
+
+
+def remove_marked(paths: Iterable[Path]) -> list[str]:
+    """Remove files that hold the mark, and return the lines; raises OSError."""
+    lines = []
+    for path in filter(os.path.lexists, paths):
+        if is_ours(path):
+            path.unlink()
+        verb = "left, it belongs to somebody else" if os.path.lexists(path) else "removed"
+        lines.append(f"{verb}: {path}")
+    return lines
+
+
+def opencode_files(target: Path) -> dict[Path, bytes]:
+    """Return target path -> content of every file of the tool and the plugin.
+
+    Raises InstallError.
+    """
+    source = ROOT / "assets/opencode"
+    paths = [path for name in OPENCODE_FOLDERS for path in sorted((source / name).rglob("*.ts"))]
+    if not paths:
+        raise InstallError(f"{source} holds no tool. Run this in a whole copy of the skill.")
+    return {target / path.relative_to(source): path.read_bytes() for path in paths}
+
+
+def install_opencode(target: Path) -> list[str]:
+    """Copy the tool and the plugin and return the lines; raises InstallError or OSError."""
+    files = opencode_files(target)
+    if link := next((path.parent for path in files if path.parent.is_symlink()), None):
+        message = f"{link} is a link; opencode finds no packages through it. Make it a folder."
+        raise InstallError(message)
+    where = "The tool looks for the scripts in the folders where opencode finds skills. To use "
+    where += f"those of this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
+    return [
+        *write_marked(files, PLAIN),
+        where,
+        "Start opencode anew; it loads tools when it starts.",
+    ]
+
+
+def uninstall_opencode(target: Path) -> list[str]:
+    """Remove what install_opencode copied and return the lines; raises InstallError or OSError."""
+    lines = remove_marked(opencode_files(target))
+    for name in ("tool/shared", "tool", "plugin"):
+        with contextlib.suppress(OSError):  # something is in it, or it is not there
+            (target / name).rmdir()
+    return lines or [f"nothing to remove in {target}"]
+
+
+def command_path() -> Path:
+    """Return the path of the command, in ~/.local/bin as those of uv and pip.
+
+    Raises InstallError.
+    """
+    return user_path("~/.local/bin") / (f"{NAME}.cmd" if os.name == "nt" else NAME)
+
+
+def command_text(skill: Path) -> bytes:
+    """Return the command that starts the front door of a copy of the skill."""
+    script = str(skill / "scripts/web_search.py")
+    mark = f"{MARK.decode()}: install.py uninstall removes it."
+    if os.name == "nt":
+        return f'@rem {mark}\n@uv run --quiet --script "{script}" %*\n'.encode()
+    quoted = shlex.quote(script)
+    return (
+        f"#!/bin/sh\n# {mark}\n"
+        f'if command -v uv >/dev/null 2>&1; then exec uv run --quiet --script {quoted} "$@"; fi\n'
+        f'exec python3 {quoted} "$@"\n'
+    ).encode()
+
+
+def install_command(skill: Path) -> list[str]:
+    """Write the command and return the lines that say so; raises InstallError, OSError."""
+    path = command_path()
+    lines = write_marked({path: command_text(skill)}, EXECUTABLE)
+    if str(path.parent) not in os.environ.get("PATH", "").split(os.pathsep):
+        lines.append(f"  {path.parent} is not in PATH; add it there, or give the whole path.")
+    return lines
+
+
+# ===== command line ===============================================================================
+
+
+def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
+    """Run work on each target and print its lines; return the exit code, 2 if one failed."""
+    code = 0
+    for target in targets:
+        end = os.path.realpath(target)
+        others = [os.path.realpath(other) for other in targets if other != target]
+        if target.is_symlink() and end in (str(ROOT), *others):
+            print(f"left: {target} is a link to {end}")
+        elif end == str(ROOT) and work is install:
+            print(f"left: {target} is where this program runs")
+        else:
+            try:
+                print("\n".join(work(target)))
+            except (InstallError, OSError) as error:
+                advice = (
+                    "" if isinstance(error, InstallError) else ". Pass another folder for --dir."
+                )
+                print(f"error: {error}{advice}", file=sys.stderr)
+                code = 2
+    return code
+
+
+def argument_parser(description: str) -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    import argparse
+
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("install.py", description=description, formatter_class=form)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    helps = {
+        "install": "copy the skill into the skills folders",
+        "uninstall": "remove it again",
+        "package": "write dist/: the skill, a bundle for Claude Desktop",
+        "opencode": "copy the opencode tool and plugin",
+    }
+    parsers = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
+    for name in ("install", "uninstall"):
+        parsers[name].add_argument("--dir", help="skills folder to use instead of both")
+    command_help = f"also put the command {NAME} into ~/.local/bin"
+    parsers["install"].add_argument("--command", dest="with_command", action="store_true",
+                                    help=command_help)  # fmt: skip
+    opencode = parsers["opencode"]
+    opencode.add_argument("--dir", help="a project, instead of the user's folder")
+    opencode.add_argument("--uninstall", action="store_true", help="remove them again")
+    return parser
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Run a command and print what was done; return the exit code. Raises InstallError, OSError."""
+    if arguments.command == "package":
+        from websearch.machine.packing import package
+
+        print("\n".join(package()))
+        return 0
+    if arguments.command == "opencode":
+        work = uninstall_opencode if arguments.uninstall else install_opencode
+        print("\n".join(work(opencode_folder(arguments.dir))))
+        return 0
+    targets = target_folders(arguments.dir)
+    if arguments.command == "uninstall":
+        if not arguments.dir and is_ours(command_path()):
+            print("\n".join(remove_marked([command_path()])))
+        return run_for_each(uninstall, targets)
+    code = run_for_each(install, targets)
+    if code == 0 and arguments.with_command:
+        print("\n".join(install_command(targets[0].absolute())))
+    if code == 0:
+        print(f"Start the agent anew. To check: uv run '{targets[0]}/scripts/doctor.py'")
+    return code
+
+
+def main(description: str, argv: list[str] | None) -> int:
+    """Run a command; return 2 if something could not be done.
+
+    description: the help text. argv: the words after the program's name, None for sys.argv's.
+    """
+    arguments = argument_parser(description).parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # pipes of Windows know few letters of a path
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        return run_command(arguments)
+    except (InstallError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2

@@ -1,0 +1,175 @@
+"""The keys of the providers: which are set and where, and how one gets into secrets.yaml.
+
+A value comes from standard input alone, never from a flag, and is never shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from pathlib import Path
+
+from websearch import kit
+from websearch.engines.table import ENGINES
+from websearch.kit import MAX_INPUT_BYTES, SearchError, frame_markdown, nearest, run_operation
+from websearch.machine import skill_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.kit import Document, ProgressCallback
+
+# fmt: off
+COMMANDS: dict[str, dict[str, Any]] = {
+    "key": {
+        "help": "list: which keys are set; set NAME: write one into secrets.yaml",
+        "params": [
+            {"name": "words", "type": "list", "positional": True, "required": True,
+             "help": "list, or set NAME; the value is asked for, or read from standard input"},
+        ],
+    },
+}
+# name of a key -> its variables, of which the first that is set is used; what needs it.
+KEYS: dict[str, tuple[tuple[str, ...], str]] = {
+    **{name: (entry["keys"], f"{entry['module']}.py" if "function" in entry else f"engine {name}")
+       for name, entry in ENGINES.items() if "keys" in entry},
+    "gemini": (("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini_search.py"),
+    "vertex": (("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY"), "gemini_search.py"),
+    "code assist": (("CODE_ASSIST_ACCESS_TOKEN",), "gemini_search.py"),
+    "brave answers": (("BRAVE_ANSWERS_API_KEY",), "brave_search.py answers"),
+    "brave suggest": (("BRAVE_SUGGEST_API_KEY",), "brave_search.py suggest"),
+    "brave spellcheck": (("BRAVE_SPELLCHECK_API_KEY",), "brave_search.py spellcheck"),
+}
+# fmt: on
+# All variables that hold a key, also the one that only raises limits.
+KEY_NAMES = [*(name for names, _ in KEYS.values() for name in names), "GITHUB_TOKEN"]
+MAX_KEY = 10_000  # characters; a longer input is no key
+
+
+def read_text(path: str) -> str:
+    """Return the text of secrets.yaml; raises OSError."""
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        return file.read(MAX_INPUT_BYTES)
+
+
+def key_sources(secrets: dict[str, str]) -> list[tuple[str, str]]:
+    """Return (source, variable) of every key that is set, in the order in which they are used.
+
+    secrets: what secrets.yaml holds.
+    """
+    return [
+        (source, name)
+        for source, values in (("the environment", os.environ), ("secrets.yaml", secrets))
+        for name in KEY_NAMES
+        if values.get(name, "").strip()
+    ]
+
+
+def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """List the keys that are set, or write one into secrets.yaml. Never raises.
+
+    params: words (["list"] or ["set", NAME]).
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        action, *names = params["words"]
+        if action == "list" and not names:
+            keys = [{"name": name, "source": source}
+                    for source, name in key_sources(kit.read_secrets())]  # fmt: skip
+            return {"ok": True, "provider": "doctor", "path": kit.secrets_path(),
+                    "keys": keys}  # fmt: skip
+        if action != "set" or len(names) != 1:
+            hint = "Give list, or set and the name of one key, such as SERPER_API_KEY."
+            raise SearchError("invalid_input", "key takes list, or set and a name.", hint)
+        name = names[0]
+        if name not in KEY_NAMES:
+            hint = nearest(name, KEY_NAMES, "name")
+            hint = f"{hint} The names are {', '.join(KEY_NAMES)}.".strip()
+            raise SearchError("invalid_input", f"No script reads {kit.quoted(name)}.", hint)
+        path = kit.secrets_path()
+        if params.get("dry_run"):
+            raise kit.DryRun({"write": path, "name": name})
+        value = ask_value(name)
+        try:
+            write_key(path, name, value)
+        except OSError as error:
+            message = f"{path} cannot be written: {error.strerror}."
+            hint = "Set WEB_SEARCH_SECRETS to a file that you can write."
+            raise SearchError("invalid_input", message, hint) from None
+        document: Document = {"ok": True, "provider": "doctor", "path": path, "set": name}
+        if os.environ.get(name, "").strip():
+            document["warnings"] = [f"{name} is also set in the environment, which goes first."]
+        return document
+
+    return run_operation("doctor.key", COMMANDS["key"], params, operation)
+
+
+def ask_value(name: str) -> str:
+    """Return the value of a key: asked for without echo, or from standard input.
+
+    Raises SearchError (invalid_input) for what cannot be a key; the message does not show it.
+    """
+    if sys.stdin and sys.stdin.isatty():
+        import getpass
+
+        try:
+            value = getpass.getpass(f"{name}: ")
+        except EOFError:
+            value = ""
+    else:
+        value = sys.stdin.read(MAX_KEY) if sys.stdin else ""
+    value = value.strip()
+    if not re.fullmatch(r"[!-~]+", value) or re.search(r"[\"'#]", value):
+        message = "Standard input holds no key." if value else "No key was given."
+        hint = "Give the key alone: one word of ASCII without quotation marks, spaces or #."
+        raise SearchError("invalid_input", message, hint)
+    return value
+
+
+def write_key(path: str, name: str, value: str) -> None:
+    """Write NAME: value into secrets.yaml with mode 600, and keep every other byte of it.
+
+    Raises OSError, and SearchError for a file that is too long to be read whole. A file that is a
+    link stays one: its target is replaced.
+    """
+    text = ""
+    with (
+        contextlib.suppress(FileNotFoundError),
+        open(path, encoding="utf-8", errors="surrogateescape", newline="") as file,
+    ):
+        text = file.read()
+    if len(text) > MAX_INPUT_BYTES:
+        message = f"{path} is longer than the {MAX_INPUT_BYTES:,} characters that are read."
+        raise SearchError("invalid_input", message, "Take out of it what is no key.")
+    lines = text.splitlines(keepends=True)
+    entry = f"{name}: {value}\n"
+    numbers = [n for n, line in enumerate(lines) if re.match(rf"\ufeff?\s*{name}\s*:", line)]
+    if numbers:
+        lines = [line for n, line in enumerate(lines) if n not in numbers[1:]]
+        lines[numbers[0]] = entry
+    else:
+        lines += ["\n"] if lines and not lines[-1].endswith(("\n", "\r")) else []
+        lines.append(entry)
+    os.makedirs(os.path.dirname(os.path.realpath(path)), mode=0o700, exist_ok=True)
+    data = "".join(lines).encode("utf-8", "surrogateescape")
+    skill_files.replace_file(Path(os.path.realpath(path)), data, 0o600)
+
+
+def to_markdown(document: Document) -> str:
+    """Return a document of key as Markdown."""
+    if not document["ok"] or "request" in document:
+        return frame_markdown(document)
+    if "set" in document:
+        warnings = "".join(f"\n{text}" for text in document.get("warnings", []))
+        return f"{document['set']} is set in {document['path']}.{warnings}"
+    lines = [f"- {item['name']}: set in {item['source']}" for item in document["keys"]]
+    return (
+        "\n".join(lines) or f"No key is set, neither in the environment nor in {document['path']}."
+    )
+
+
+RUN: dict[str, Callable[..., Document]] = {"key": run_key}

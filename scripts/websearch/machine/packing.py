@@ -1,0 +1,141 @@
+"""The packages in dist/: the skill, the bundle for Claude Desktop, the entry of the MCP registry.
+
+Each is the same byte for byte wherever and whenever it is made.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+from websearch.machine.skill_files import (
+    NAME,
+    ROOT,
+    InstallError,
+    kind_of_copy,
+    mode_of,
+    replace_file,
+    sha256_of,
+    skill_files,
+    skill_version,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+DATE = (1980, 1, 1, 0, 0, 0)  # of every file, so that the same files give the same bytes
+BUNDLE_VERSION = "0.4"  # of the manifest; the first with servers of type uv
+SERVER = "scripts/mcp_server.py"
+LEAST_PYTHON = ">=3.10"
+REGISTRY_FILE = "server.json"
+
+
+def package() -> list[str]:
+    """Write the packages and return what was done, a line each; raises InstallError or OSError."""
+    files = skill_files()
+    if "LICENSE" not in files or not (ROOT / REGISTRY_FILE).is_file():
+        raise InstallError(f"{ROOT} is {kind_of_copy()}. Run package in a clone of the repository.")
+    registry = json.loads((ROOT / REGISTRY_FILE).read_bytes())
+    bundle = archive(bundle_files(files, registry))
+    # Publishing wants the digest of the very bundle that the entry leads to.
+    registry["packages"][0]["fileSha256"] = sha256_of(bundle)
+    packages = {
+        f"{NAME}.skill": archive(files, f"{NAME}/"),
+        f"{NAME}.mcpb": bundle,
+        REGISTRY_FILE: as_json(registry),
+    }
+    lines, version = [], skill_version(files["SKILL.md"])
+    for name, data in packages.items():
+        path = ROOT / "dist" / name
+        replace_file(path, data)
+        lines.append(f"written: {path} ({len(data)} bytes, version {version})")
+        lines.append(f"  sha256: {sha256_of(data)}")
+    return lines
+
+
+def archive(files: dict[str, bytes], folder: str = "") -> bytes:
+    """Return a zip file with these files, in a folder (with its slash) or at its top.
+
+    Nothing is compressed: zlib's output differs between its versions, and the skill is small.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(folder + name, DATE)
+            entry.create_system = 3  # Unix, whose permissions follow
+            entry.external_attr = (0o100000 | mode_of(name, data)) << 16
+            packed.writestr(entry, data)
+    return buffer.getvalue()
+
+
+def as_json(document: dict[str, Any]) -> bytes:
+    """Return a document as the text of a file."""
+    return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str, bytes]:
+    """Return path -> content of the bundle: the server, and the files that its host reads.
+
+    registry: the entry of the MCP registry. Hosts want a pyproject.toml with a server of type uv;
+    uv itself goes by the block at the head of the script.
+    """
+    version = skill_version(files["SKILL.md"])
+    project = (
+        f'[project]\nname = "{NAME}"\nversion = "{version}"\n'
+        f'requires-python = "{LEAST_PYTHON}"\ndependencies = []\n'
+    )
+    return {
+        "manifest.json": as_json(bundle_manifest(version, registry)),
+        "pyproject.toml": project.encode(),
+        "LICENSE": files["LICENSE"],
+        **{name: data for name, data in files.items() if name.startswith("scripts/")},
+    }
+
+
+def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
+    """Return the bundle's manifest; the host asks for the keys, and stores them.
+
+    version: the skill's. registry: as in bundle_files. Each key has a default, because a host hands
+    the placeholder itself to the server where it has nothing to put in.
+    """
+    from websearch.ways_in.mcp_tools import TOOLS
+
+    keys = registry["packages"][0]["environmentVariables"]
+    options = {
+        key["name"].lower(): {
+            "type": "string",
+            "title": key["name"],
+            "description": f"{key['description']} (optional)",
+            "sensitive": True,
+            "required": False,
+            "default": "",
+        }
+        for key in keys
+    }
+    return {
+        "manifest_version": BUNDLE_VERSION,
+        "name": NAME,
+        "display_name": registry["title"],
+        "version": version,
+        "description": registry["description"],
+        "author": {"name": "The web-search authors"},
+        "license": "MIT",
+        "keywords": ["search", "web", "research"],
+        "server": {
+            "type": "uv",
+            "entry_point": SERVER,
+            "mcp_config": {
+                "command": "uv",
+                "args": ["run", "--script", f"${{__dirname}}/{SERVER}"],
+                "env": {name.upper(): f"${{user_config.{name}}}" for name in options},
+            },
+        },
+        "user_config": options,
+        "tools": [{"name": name, "description": TOOLS[name]["description"]} for name in TOOLS],
+        "compatibility": {
+            "platforms": ["darwin", "win32", "linux"],
+            "runtimes": {"python": LEAST_PYTHON},
+        },
+    }

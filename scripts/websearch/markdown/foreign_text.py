@@ -1,0 +1,84 @@
+"""Markdown that strangers wrote, made harmless: nothing in it loads, links or hides anything."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.base.untrusted import without_live_html
+from websearch.kit import without_live_links
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_FENCE = r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})(.*)"
+_CODE_SPAN = r"(`[^`\n]{1,1000}`)"
+_LIVE_IN_SPAN = r"<(?=[a-zA-Z/!?])|\](?=\()"
+CLOSING_INDENT = 3  # further blanks before the end of a block of code than before its beginning
+
+
+def harmless_markdown(markdown: str) -> str:
+    """Return a stranger's Markdown made harmless; blocks of code keep their text.
+
+    They lose their indentation, and get an empty line before them and an end: so they are code for
+    every reader, in whatever list, quotation or HTML they stood. Readers may differ on what is a
+    span of code: there, a space breaks what would be live outside of one.
+    """
+    parts: list[str] = []
+    for lines, opening in split_code(markdown):
+        if opening:
+            has_gap = not parts or re.search(r"(?:\A|\n)[ \t]*\Z", parts[-1])
+            parts += [code_block(lines, opening)] if has_gap else ["", code_block(lines, opening)]
+            continue
+        pieces = re.split(_CODE_SPAN, "\n".join(lines))
+        pieces[::2] = map(without_live_html, pieces[::2])
+        pieces[1::2] = (re.sub(_LIVE_IN_SPAN, r"\g<0> ", span) for span in pieces[1::2])
+        parts.append(without_live_links("".join(pieces)))
+    return "\n".join(parts)
+
+
+def outside_code(markdown: str, change: Callable[[str], str]) -> str:
+    """Return Markdown of which change has changed all but the blocks of code."""
+    parts = (
+        "\n".join(lines) if opening else change("\n".join(lines))
+        for lines, opening in split_code(markdown)
+    )
+    return "\n".join(parts)
+
+
+def split_code(markdown: str) -> Iterator[tuple[list[str], re.Match[str] | None]]:
+    """Yield the lines of each part of Markdown, and the match of _FENCE if it is a block of code.
+
+    A block of code that is not closed ends with the text.
+    """
+    lines: list[str] = []
+    opening: re.Match[str] | None = None
+    for line in markdown.split("\n"):
+        fence = re.match(_FENCE, line)
+        if fence and not opening:
+            if lines:
+                yield lines, None
+            lines, opening = [line], fence
+            continue
+        lines.append(line)
+        if fence and opening and closes(fence, opening):
+            yield lines, opening
+            lines, opening = [], None
+    if lines:
+        yield lines, opening
+
+
+def closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
+    """Return whether a fence ends the block of code that another one begins."""
+    is_as_long = fence[2].startswith(opening[2]) and not fence[3].strip()
+    return is_as_long and len(fence[1]) <= len(opening[1]) + CLOSING_INDENT
+
+
+def code_block(lines: list[str], opening: re.Match[str]) -> str:
+    """Return a block of code without the indentation of its fence, and with an end."""
+    last = re.match(_FENCE, lines[-1])
+    is_closed = len(lines) > 1 and last and closes(last, opening)
+    inner = lines[1 : -1 if is_closed else None]
+    indent = rf"[ \t]{{1,{len(opening[1])}}}" if opening[1] else ""
+    inner = [re.sub(rf"\A{indent}", "", line) for line in inner] if indent else inner
+    return "\n".join([opening[2] + opening[3], *inner, opening[2]])

@@ -1,0 +1,394 @@
+"""Split the Markdown of a page into units: its sentences, list items, table rows, pieces of code.
+
+A unit is the least that is shown of a page. Other pieces of the page are shown with it, because
+without them it says something else or nothing: the headings, terms and list items that it stands
+below, the head of its table, the fences of its code.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+
+from websearch.base.html_tree import name_set
+from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Span = tuple[int, int]  # of the Markdown: where a piece starts and ends
+
+MAX_SOURCE = 500_000  # characters of a page that is searched: a long book
+JOINED_CHARS = 150  # short sentences are one unit up to this length
+MAX_SENTENCE = 700  # characters; a longer one is cut at spaces
+CODE_CHARS = 100  # of lines of code that are one unit
+LEAD_CHARS = 80  # of a term, or a list item, that what stands below it is shown with
+LEAST_WORDS = 5  # of a sentence; a shorter one is joined to its neighbour
+FRAGMENT_CHARS = 60  # a text of this length is no fragment, however few its words are
+MAX_COLUMNS = 50  # of a table whose extremes are looked for
+STRONG, ITEM = 7, 8  # levels of leads below the six of headings; an indentation is added to ITEM
+
+_COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
+_BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
+_FENCE = r"[ \t]{0,12}(?:> )?(`{3,20}|~{3,20})"
+_HEADING = r"(#{1,6}) +([^\n]+)"
+_ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"
+_ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # the first one of a table inside of a list is an item
+_TABLE_RULE = r"[ \t]{0,40}\|[-:| \t]+"
+_CODE_ROW = r"[ \t]{0,40}\|[ \t]{0,40}`"
+# A line of strong words or code alone: a term, or a heading in all but its markup.
+_TERM = r"\*\*[^*\n]+\*\*:?|`[^`\n]+`:?"
+# The marks of the second group need no space behind them.
+_SENTENCE_END = r"(?:[.!?…؟۔։।॥။።]+|([。！？｡]+))[\"'”’»）)\]」』]*"
+# Words with a full stop that a capital letter or a number may follow.
+_ABBREVIATIONS = name_set(
+    "al approx ca capt cf co col corp dept dr etc fig gen hon inc jr lt ltd mr mrs ms no prof rev "
+    "sgt sr st vol vs bspw bzw evtl geb gest ggf hl jh jhd nr sog str usw vgl art aprox av dra núm "
+    "pág sra srta ud uds alb bkz doç op vb yy ör вв гг им млн млрд обл рис стр тыс ул"
+)
+
+
+@dataclass(eq=False, slots=True)
+class Piece:
+    """A piece of a page; pieces follow each other with nothing but white space between them.
+
+    kind: of a unit "sentence", "item", "row" or "line" (of code); of what is shown with units
+    "lead" (a heading, term or item), "head" (of a table, or the fence that opens code) or "tail"
+    (the fence that closes it). index: among the pieces of the page. block: the number of its
+    paragraph, list, table or code. section: the number of its section. leads: what it stands below,
+    the outermost first. level, words: of a lead; its words have no marks. frames: what frames the
+    rows or lines of its block. above: the text right above its table or list.
+    """
+
+    index: int
+    start: int
+    end: int
+    kind: str
+    block: int
+    section: int
+    leads: tuple[Piece, ...] = ()
+    level: int = 0
+    words: str = ""
+    frames: tuple[Piece, ...] = ()
+    above: str = ""
+
+
+class PageText:
+    """The text of a page that is searched: its Markdown, its pieces, and its title."""
+
+    def __init__(self, text: str, title: str = "") -> None:
+        self.text, self.title = text[:MAX_SOURCE], title
+        self.pieces = Splitter(self.text).split()
+        self.units = [piece for piece in self.pieces if piece.kind not in ("lead", "head", "tail")]
+
+    def of(self, piece: Piece) -> str:
+        """Return the text of a piece."""
+        return self.text[piece.start : piece.end]
+
+
+def without_title(text: str, title: str) -> str:
+    """Return Markdown without its first heading if that repeats the title of the page."""
+    match = re.match(rf"{_HEADING}\n*", text)
+    words = match[2].strip().casefold() if match else ""
+    is_title = words and title.casefold().startswith(words)
+    return text[match.end() :] if match and is_title else text
+
+
+class Splitter:
+    """Reads the blocks of Markdown in order; knows what the next one stands below."""
+
+    def __init__(self, markdown: str) -> None:
+        self.markdown = markdown
+        self.pieces: list[Piece] = []
+        self.leads: list[Piece] = []  # that are open, the outermost first
+        self.section = self.block = 0
+        self.above = ""
+
+    def split(self) -> list[Piece]:
+        """Return the pieces of the Markdown, in order."""
+        blocks = split_blocks(self.markdown)
+        for number, (block_start, end) in enumerate(blocks):
+            start = block_start
+            below = self.indent(blocks[number + 1][0]) if number + 1 < len(blocks) else 0
+            if match := re.compile(_HEADING).match(self.markdown, start, end):
+                self.block += 1
+                self.open_lead(len(match[1]), (start, match.end()), match[2].strip())
+                start = min(match.end() + 1, end)
+            for kind, first, last in self.runs(start, end):
+                self.block += 1
+                self.read_run(kind, first, last, below)
+        return self.pieces
+
+    def runs(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+        """Yield (kind, start, end) of the runs of lines of a block that are code, table or text."""
+        run: tuple[str, int, int] | None = None
+        fence = ""
+        for first, last in self.lines(start, end):
+            mark = re.compile(_FENCE).match(self.markdown, first, last)
+            kind = "code" if fence or mark else "text"
+            if kind == "text" and re.compile(_ROW).match(self.markdown, first, last):
+                kind = "table"
+            begins = bool(mark and not fence)
+            if run and run[0] == kind and not begins:
+                run = (kind, run[1], last)
+            else:
+                yield from [run] if run else []
+                run = (kind, first, last)
+            if begins and mark:
+                fence = mark[1]
+            elif mark and mark[1].startswith(fence):
+                fence = ""
+        yield from [run] if run else []
+
+    def read_run(self, kind: str, start: int, end: int, below: int) -> None:
+        """Add the pieces of a run of lines. below: the indentation of what comes next."""
+        text = self.markdown[start:end]
+        if kind == "text" and re.search(rf"(?m)^{_ITEM}", text):
+            self.read_list(start, end, below)
+        elif kind == "text" and self.is_term(text):
+            self.open_lead(STRONG, (start, end), text.strip(" *`:"))
+        else:
+            self.close_leads(ITEM + self.indent(start))
+            if kind == "text":
+                self.read_sentences(start, end, "sentence")
+                self.above = self.markdown[self.pieces[-1].start : end] if self.pieces else ""
+                return
+            self.read_table(start, end) if kind == "table" else self.read_code(start, end)
+        self.above = ""
+
+    def is_term(self, text: str) -> bool:
+        """Return whether a paragraph is a heading in all but its markup."""
+        return len(text) <= LEAD_CHARS and bool(re.fullmatch(_TERM, text))
+
+    # ----- leads
+
+    def open_lead(self, level: int, span: Span, words: str) -> None:
+        """Add a piece that what follows stands below."""
+        self.close_leads(level)
+        if level < ITEM:
+            self.section += 1
+            self.above = ""
+        lead = self.add(*span, "lead")
+        lead.level, lead.words = level, words
+        self.leads.append(lead)
+
+    def close_leads(self, level: int) -> None:
+        """Close the leads of this level and of those below it."""
+        while self.leads and self.leads[-1].level >= level:
+            self.leads.pop()
+
+    # ----- units
+
+    def add(self, start: int, end: int, kind: str) -> Piece:
+        """Add a piece that stands below the open leads."""
+        index = len(self.pieces)
+        leads = tuple(self.leads)
+        piece = Piece(index, start, end, kind, self.block, self.section, leads)
+        self.pieces.append(piece)
+        return piece
+
+    def read_sentences(self, start: int, end: int, kind: str) -> None:
+        """Add the sentences of a paragraph or list item; the indentation of a line is kept."""
+        for first, last in sentence_spans(self.markdown[start:end]):
+            piece = self.markdown[start + first : start + last]
+            blank = "\n" if not first or "\n" in piece[: len(piece) - len(piece.lstrip())] else None
+            begins = start + first + len(piece) - len(piece.lstrip(blank))
+            ends = start + last - len(piece) + len(piece.rstrip())
+            self.add(begins, ends, kind).above = self.above if kind == "item" else ""
+
+    def read_list(self, start: int, end: int, below: int) -> None:
+        """Add the items of a list; a short one with something below it is a lead.
+
+        So is a line of an item that is a term: options have several names, each on a line.
+        """
+        lines = self.lines(start, end)
+        indents = [self.indent(first) for first, _ in lines]
+        for (first, last), indent, after in zip(lines, indents, [*indents[1:], below], strict=True):
+            self.close_leads(ITEM + indent)
+            mark = re.compile(_ITEM).match(self.markdown, first, last)
+            content = self.markdown[mark.end() if mark else first : last].strip()
+            if mark and after > indent and 0 < len(content) <= LEAD_CHARS:
+                self.open_lead(ITEM + indent, (first, last), content.strip("#* `:"))
+            elif not mark and 0 < indent <= after and self.is_term(content):
+                self.open_lead(ITEM + indent - 1, (first, last), content.strip(" *`:"))
+            else:
+                self.read_sentences(first, last, "item")
+
+    def read_table(self, start: int, end: int) -> None:
+        """Add the rows of a table; its first line is its head if a rule follows it.
+
+        Indexes of members have no head: code begins their first line as it does all others.
+        """
+        lines = self.lines(start, end)
+        frames: tuple[Piece, ...] = ()
+        if len(lines) > 1 and re.compile(_TABLE_RULE).fullmatch(self.markdown, *lines[1]):
+            first, second = lines[0], lines[2] if len(lines) > 2 else lines[1]
+            if all(re.compile(_CODE_ROW).match(self.markdown, *one) for one in (first, second)):
+                lines[:2] = [(first[0], lines[1][1])]
+            else:
+                frames = (self.add(first[0], lines[1][1], "head"),)
+                lines = lines[2:]
+        rows = [self.add(first, last, "row") for first, last in lines]
+        for row in rows:
+            row.frames, row.above = frames, self.above
+
+    def read_code(self, start: int, end: int) -> None:
+        """Add the lines of code, some together; the fences frame them."""
+        lines = self.lines(start, end)
+        frames = [self.add(*lines[0], "head")]
+        fence = re.compile(_FENCE).match(self.markdown, *lines[-1]) if len(lines) > 1 else None
+        pieces: list[Piece] = []
+        for first, last in lines[1:-1] if fence else lines[1:]:
+            if pieces and last - pieces[-1].start <= CODE_CHARS:
+                pieces[-1].end = last
+            else:
+                pieces.append(self.add(first, last, "line"))
+        if fence:
+            frames.append(self.add(*lines[-1], "tail"))
+        for piece in pieces:
+            piece.frames = tuple(frames)
+
+    # ----- lines
+
+    def lines(self, start: int, end: int) -> list[Span]:
+        """Return where the lines start and end that are not empty."""
+        lines = re.compile(r"[^\n]+").finditer(self.markdown, start, end)
+        return [match.span() for match in lines if match[0].strip()]
+
+    def indent(self, start: int) -> int:
+        """Return the indentation of the line that starts here."""
+        blank = re.compile(r"[ \t]*").match(self.markdown, start)
+        return len(blank[0]) if blank else 0
+
+
+def split_blocks(markdown: str) -> list[Span]:
+    """Return where the blocks of Markdown start and end: paragraphs, lists, tables, whole code."""
+    blocks: list[Span] = []
+    fence = ""  # of the code that is open
+    start = 0
+    for match in (*re.finditer(_BLOCK_BREAK, markdown), None):
+        end = match.start() if match else len(markdown)
+        if fence:
+            blocks[-1] = (blocks[-1][0], end)
+        elif start < end:
+            blocks.append((start, end))
+        for mark in re.findall(rf"(?m)^{_FENCE}", markdown[start:end]):
+            if not fence:
+                fence = mark
+            elif mark.startswith(fence):
+                fence = ""
+        start = match.end() if match else end
+    return blocks
+
+
+# ===== sentences ==================================================================================
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Return where the sentences of a text start and end; short ones are joined."""
+    spans: list[Span] = []
+    for start, end in cut_sentences(text):
+        first, last = spans[-1] if spans else (0, 0)
+        if spans and (end - first <= JOINED_CHARS or is_fragment(text[first:last])):
+            spans[-1] = (first, end)
+        else:
+            spans.append((start, end))
+    if len(spans) > 1 and is_fragment(text[slice(*spans[-1])]):
+        _, end = spans.pop()
+        spans[-1] = (spans[-1][0], end)
+    return spans
+
+
+def cut_sentences(text: str) -> Iterator[Span]:
+    """Yield where each sentence of a text starts and ends."""
+    start = 0
+    for end in (*sentence_ends(text), len(text)):
+        while end - start > MAX_SENTENCE:
+            places = (text.rfind(blank, start + 1, start + MAX_SENTENCE) + 1 for blank in "\n ")
+            cut = next(filter(None, places), start + MAX_SENTENCE)
+            yield start, cut
+            start = cut
+        if text[start:end].strip():
+            yield start, end
+        start = end
+
+
+def is_fragment(text: str) -> bool:
+    """Return whether a text is too short to be read alone."""
+    return len(text) < FRAGMENT_CHARS and len(re.findall(_COUNTED_WORD, text)) < LEAST_WORDS
+
+
+def sentence_ends(text: str) -> list[int]:
+    """Return the places behind the sentences of a text, and behind the phrases of PHRASED."""
+    ends = []
+    marks = last = 0  # backquotes up to here: an odd number of them opens code
+    for match in re.finditer(_SENTENCE_END, text):
+        marks += text.count("`", last, match.start())
+        last = match.start()
+        if ends_sentence(match) and marks % 2 == 0:
+            ends.append(match.end())
+    if len(re.findall(f"[{PHRASED}]", text[:MAX_SENTENCE])) > len(text[:MAX_SENTENCE]) / 3:
+        ends = sorted({*ends, *(match.end() for match in re.finditer(r"\s+", text))})
+    return ends
+
+
+def ends_sentence(match: re.Match[str]) -> bool:
+    """Return whether a mark ends a sentence: not inside of one, and not after an abbreviation."""
+    after = match.string[match.end() : match.end() + 2]
+    is_followed = after[:1].isspace() and not after[1:].islower()
+    return bool(match[1]) or (is_followed and not (match[0] == "." and is_abbreviation(match)))
+
+
+def is_abbreviation(full_stop: re.Match[str]) -> bool:
+    """Return whether a full stop belongs to an abbreviation, an initial or an ordinal number.
+
+    No number and no initial if a common word follows, which begins a sentence: "in 39. The".
+    """
+    before = full_stop.string[max(0, full_stop.start() - 20) : full_stop.start()]
+    word = re.split(r"[\s(\[\"'“«]", before)[-1]
+    is_dotted = "." in word and word.replace(".", "").isalpha()  # e.g, z.B
+    if is_dotted or word.lower() in _ABBREVIATIONS:
+        return True
+    is_ordinal = word.isdigit() and len(word) <= len("365")
+    is_roman = word.isupper() and not word.strip("IVXLCDM")
+    is_initial = len(word) == 1 and word.isalpha()
+    after = re.compile(r"\s{1,9}(\w{2,20})").match(full_stop.string, full_stop.end())
+    is_before_common = bool(after and after[1].lower() in STOP_WORDS)
+    return (is_ordinal or is_roman or is_initial) and not is_before_common
+
+
+# ===== tables =====================================================================================
+
+
+def cells_of(row: str) -> list[str]:
+    """Return the texts of the cells of a table's row."""
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
+    """Return the columns whose highest or lowest number a row holds, by the index of the row."""
+    columns: dict[int, list[int]] = {}
+    in_tables = (unit for unit in page.units if unit.kind == "row")
+    for _, group in itertools.groupby(in_tables, lambda row: row.block):
+        rows = [*group]
+        table = [cells_of(page.of(row)) for row in rows]
+        for column in range(min(MAX_COLUMNS, max(map(len, table)))):
+            values = [number_in(cells[column]) if column < len(cells) else None for cells in table]
+            known = [value for value in values if value is not None]
+            if len(known) < max(2, len(values) / 2) or min(known) == max(known):
+                continue
+            extremes = (min(known), max(known))
+            for row, value in zip(rows, values, strict=True):
+                if value in extremes:
+                    columns.setdefault(row.index, []).append(column)
+    return columns
+
+
+def number_in(cell: str) -> float | None:
+    """Return the number that a cell mostly consists of; None for another cell."""
+    match = re.search(r"-?\d[\d,]{0,20}(?:\.\d{1,20})?", cell.replace("−", "-"))
+    if match and len(match[0]) * 4 >= len(cell):
+        return float(match[0].replace(",", ""))
+    return None

@@ -1,0 +1,104 @@
+"""Blocks of code in HTML: their text to the letter, and which language their names tell."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from websearch.base.html_tree import BLOCKS, TABLE_PARTS, Node, name_set
+from websearch.pages.extract.name_rules import words_of
+from websearch.pages.extract.page_tree import ancestors
+from websearch.pages.extract.tables import is_shown
+
+# How class names tell the language of code. Those of the first kind say nothing but that; the
+# others may name a human language, or a source of something else.
+_CODE_LANGUAGE = (
+    r"(?i)(?:^|\s)(?:language|highlight-source|highlight|brush|sourceCode)(?:[-:]\s?|\s)"
+    r"([a-z][\w+#.-]{0,19})(?=[\s;]|$)"
+)
+_CODE_LANGUAGE_ALSO = (
+    r"(?i)(?:^|[\s-])(?:lang|source|hljs|sh|src)[-_:\s]\s?([\w+#.-]{1,20})(?=[\s;]|$)"
+)
+NO_LANGUAGES = name_set(
+    "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
+    "notranslate nohighlight fallback highlight source-code example"
+)
+LANGUAGES = name_set(
+    "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
+    "cobol console cpp crystal csharp css cuda cypher d dart diff django docker dockerfile elixir "
+    "elm erlang f# fish fortran fsharp gherkin glsl go golang gradle graphql groovy haml hbs "
+    "haskell hcl html http ini ipython java javascript jinja jinja2 js json json5 jsonc jsx julia "
+    "kotlin latex less lisp lua makefile markdown matlab md mdx mermaid mysql nginx nim nix objc "
+    "objective-c ocaml octave pascal perl pgsql php plsql postgresql powershell prolog proto "
+    "protobuf ps1 pug puppet py pycon python python3 r racket rb reason rest rs rst ruby rust sass "
+    "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
+    "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
+)
+MAX_INSIDE = 3  # elements in a code block that may name its language, and
+MAX_ABOVE = 3  # elements above a code block that may name its language
+CODE_BOX_WORDS = name_set("fragment highlight code codeblock syntaxhighlighter container listing")
+LINE_WORDS = name_set("line codeline")  # in the class of the element of a line of code
+
+
+def code_language(node: Node) -> str:
+    """Return the language that a code block, the code in it or an element above it names, or ""."""
+    nearest = [node]
+    while len(nearest) <= MAX_INSIDE:
+        inside = [child for child in nearest[-1].children if isinstance(child, Node)]
+        code = next((child for child in inside if child.tag in ("pre", "code")), None)
+        if not code:
+            break
+        nearest.append(code)
+    boxes = [element for element in ancestors(node)[1:] if element.tag not in TABLE_PARTS]
+    above = boxes[:MAX_ABOVE]  # a table may put numbers beside the lines
+    for element in nearest + above:
+        get = element.attributes.get
+        said = (get("data-lang") or get("data-language") or get("language") or "").strip()
+        if not said or said.lower() in NO_LANGUAGES:
+            said = class_language(get("class", ""), element in nearest)
+        if language := re.sub(r"[^A-Za-z0-9+#_-]", "", said[:20]):
+            return language
+    return ""
+
+
+@functools.lru_cache(maxsize=1024)  # a thousand code blocks may stand in one box
+def class_language(names: str, is_code: bool) -> str:
+    """Return the language that a class such as language-python names, or "".
+
+    is_code: whether the class is that of the code itself, where "rust" alone is a language.
+    """
+    for language in re.findall(_CODE_LANGUAGE, names):
+        if language.lower() not in NO_LANGUAGES:
+            return str(language)
+    words = re.findall(_CODE_LANGUAGE_ALSO, names) + (names.split() if is_code else [])
+    return next((word for word in words if word.lower() in LANGUAGES), "")
+
+
+def is_code_box(node: Node) -> bool:
+    """Return whether an element holds a line of code in each of its children, without a pre."""
+    if words_of(node).isdisjoint(CODE_BOX_WORDS):
+        return False
+    lines = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
+    is_lines = all(line.tag == "div" and words_of(line) & LINE_WORDS for line in lines)
+    return bool(lines) and is_lines
+
+
+def collect_code(node: Node, parts: list[str]) -> None:
+    """Append the text of a pre element as it stands; rows and line elements end their line."""
+    # Between the lines of such a box there are breaks in the source, which nobody sees.
+    is_box = any(isinstance(child, Node) and child.tag in BLOCKS for child in node.children)
+    for child in node.children:
+        if isinstance(child, str):
+            if not (is_box and child.isspace() and "\n" in child):
+                parts.append(child.replace("\r\n", "\n"))
+        elif child.tag == "br":
+            parts.append("\n")
+        elif is_shown(child):
+            ends_line = child.tag in BLOCKS and child.tag not in ("td", "th")
+            if ends_line and parts and not parts[-1].endswith("\n"):
+                parts.append("\n")
+            before = len(parts)
+            collect_code(child, parts)
+            is_empty_row = child.tag == "tr" and len(parts) == before
+            if is_empty_row or (ends_line and parts and not parts[-1].endswith("\n")):
+                parts.append("\n")

@@ -1,0 +1,454 @@
+"""On which day a page was published and changed: what its address, data and markup say.
+
+The sources are asked in the order of how often they are right: the address, meta elements, JSON-LD,
+elements whose names speak of dates, and time elements. A date counts if the page says that it is
+its own: those of references, tables, captions and running text are of something else, and no date
+is better than a wrong one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from datetime import date, datetime, timedelta, timezone
+
+from websearch.base.html_tree import BLOCKS, HEADINGS, text_beginning
+from websearch.pages.extract.name_rules import MAX_NAMES, is_site_header, names_of
+from websearch.pages.extract.page_tree import ancestors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.base.html_tree import Node
+    from websearch.pages.extract.page_tree import PageTree
+
+FIRST_DAY = date(1990, 1, 1)  # there were no pages before
+# Where a date may stand, the most trusted first. Of pages with a known date, the first three and
+# elements with a name are right on 92 to 97 of 100, dates beside the heading on 88.
+STAGES = ("address", "meta", "json-ld", "element", "time", "heading")
+MAX_DATE_CHARS = 200  # of a text in which a date is looked for
+# Characters of the line of a date: more are running text. Beside the heading, where nothing but the
+# place says what a date is, a line is a byline or none.
+MAX_LINE, MAX_BYLINE = 400, 80
+MAX_PARTS = 200  # elements inside one that is a date or a byline
+MAX_HEADINGS = 200  # of one page that are compared with its title
+MAX_MARKED = 2_000  # elements of one page that are read
+MAX_ADDRESS = 2_000  # characters of an address that are read
+MAX_TITLE = 300  # characters of the page's title and its headings
+MIN_HEADING = 12  # characters of a heading that is looked for in the page's title
+NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
+HEAD = 6  # elements after the heading that are the head of the article
+LABEL_CHARS = 25  # before a date, that may say that it is the one of a change
+
+# ===== names of dates =============================================================================
+
+PUBLISHED_META = (
+    "article:published_time", "datepublished", "article:published", "og:published_time",
+    "og:article:published_time", "og:pubdate", "rnews:datepublished", "dcterms.issued",
+    "dcterms.created", "dc.date.issued", "dc.date.created", "dc.date.publication", "dc.issued",
+    "dc.created", "citation_publication_date", "citation_online_date", "citation_date",
+    "parsely-pub-date", "sailthru.date", "bt:pubdate", "publication_date", "publicationdate",
+    "publication-date", "publish_date", "publish-date", "publishdate", "published_date",
+    "publisheddate", "published-date", "date_published", "date-published", "publish_time",
+    "pubdate", "pub_date", "cxenseparse:recs:publishtime", "article.published",
+    "article_date_original", "article:post_date", "originalpublicationdate", "displaydate",
+    "shareaholic:article_published_time", "datecreated", "article.created", "created",
+    "creation_date", "doc_date", "date.created", "release_date", "dcterms.date", "dc.date",
+    "dcsext.articlefirstpublished", "date",
+)  # fmt: skip
+UPDATED_META = (
+    "article:modified_time", "datemodified", "og:updated_time", "og:modified_time",
+    "article:modified", "dcterms.modified", "dc.date.modified", "dc.modified", "lastmod",
+    "last-modified", "last_modified", "lastmodified", "modified", "modified_time",
+    "date_modified", "updated", "revised",
+)  # fmt: skip
+PUBLISHED_DATA = ("datePublished", "uploadDate", "dateCreated")
+UPDATED_DATA = ("dateModified",)
+# Words that have another sense inside of others ("metadata", "infobox") count alone.
+_DATE_NAMES = (
+    r"(?i)(?<!access)(?<!vali)(?<!candi)date(?!line|base)|datum|datal|data_|fecha|timestamp|publi[sc]"
+    r"|posted|postmeta|byline|created|submitted|parution|subline|erschien|news-?details"
+    r"|(?<![a-z])(?:time|meta|infos?|author|autor)(?![a-z])"
+)
+_PUBLISHED_NAMES = r"(?i)publi[sc]|posted|pubdate|date-?created|created|entry-date|post-date"
+_UPDATED_NAMES = r"(?i)updat|modif|revis|lastmod|changed"
+# Elements, or what they are in, whose dates are not those of the page; so are tables of data.
+OTHER_TAGS = ("nav", "aside", "caption", "figcaption")
+_OTHER_NAMES = (
+    r"(?i)comment|respon[sd]|related|sidebar|widget(?! Blog)|recent|popular"
+    r"|copyright|current|today|weather|archive|newest|latest|ticker|promo|recommend|trending"
+    r"|carousel|slider|similar|further|cookie|consent|breadcrumb|most-?read|more-|mehr-|clock"
+    r"|masthead|site-?header|top-?bar"
+    r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
+    r"|bibliograph|infobox|wp-caption"
+)
+# The same, but not right below the heading, where such names are those of the article's own head.
+_FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
+
+# A day in an address: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31 or /20240531/.
+_ADDRESS_DAY = (
+    r"(?<!\d)(199\d|20\d\d)(?:/(\d\d?|[a-z]{3})/(\d\d?)(?=/)"
+    r"|[_-](\d\d)[_-](\d\d)(?!\d))|/(199\d|20\d\d)(\d\d)(\d\d)/"
+)
+
+# ===== written dates ==============================================================================
+
+# The months, as they are written beside a day: en, de, fr, es, pt, it, nl, sv and da, pl, cs, ru,
+# uk, bs, tr, ro, hu, id, el, fi, ar. The first three letters are enough; the first language wins.
+_MONTHS = """
+january february march april may june july august september october november december
+januar februar märz april mai juni juli august september oktober november dezember
+jänner feber maerz april mai juni juli august september oktober november dezember
+janvier février mars avril mai juin juillet août septembre octobre novembre décembre
+enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro
+gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
+januari februari maart april mei juni juli augustus september oktober november december
+januari februari mars april maj juni juli augusti september oktober november december
+stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
+ledna února března dubna května června července srpna září října listopadu prosince
+января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
+januar februar mart april maj jun jul avgust septembar oktobar novembar decembar
+ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie
+január február március április május június július augusztus szeptember október november december
+januari februari maret april mei juni juli agustus september oktober november desember
+ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου
+ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου
+tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta
+heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta
+يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر
+"""
+_ISO = (
+    r"(?<!\d)(\d{4})-(\d\d)-(\d\d)"
+    r"([T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?(?!\d)"
+)
+_WORD = r"([^\W\d_]{3,14})\.?"
+_GAP = r"[\s.,/-]{1,3}"
+_OF = r"(?:(?:de|del|of|d')\s)?"
+_CLOCK = r"(?:\d\d:\d\d(?::\d\d)?\s(?:(?:[A-Z]{3,5}|[+-]\d{4})\s)?)?"
+_ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
+# Forms of a day and the order of their numbers: y, m and d, or ? where day or month may come first.
+_FORMS = (
+    (_ISO, "ymd"),
+    (r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)", "ymd"),
+    (r"(?<![\d.])(\d{1,2})\s?\.\s?(\d{1,2})\s?\.\s?(\d{4}|\d\d)(?!\d)", "dmy"),
+    (r"(?<!\d)(\d{1,2})\s?([-/])\s?(\d{1,2})\s?\2\s?(\d{4}|\d\d)(?!\d)", "?-?y"),
+    (rf"(?<!\d)(\d{{1,2}}){_ORDINAL}{_GAP}{_OF}{_WORD}{_GAP}{_OF}(\d{{4}})(?!\d)", "dmy"),
+    (rf"{_WORD}\s{{1,3}}(\d{{1,2}}){_ORDINAL}[\s,.]{{1,3}}{_CLOCK}(\d{{4}})(?!\d)", "mdy"),
+    (rf"(?<!\d)(\d{{4}})\.?{_GAP}{_WORD}{_GAP}(\d{{1,2}})(?!\d)", "ymd"),
+    (r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)", "ymd"),
+)
+# Words before a date on which a page was changed.
+_UPDATED_LABEL = (
+    r"(?i)updat|modif|aktualis|geändert|zuletzt|mis à jour|màj|actualiz|aggiornat|atualiz"
+    r"|bijgewerkt|gewijzigd|oppdater|uppdater|opdater|обновл|更新|수정"
+)
+
+
+class Written:
+    """A date as a page writes it.
+
+    day; text: in ISO 8601, with the time if it has one; moment: day and time if they are in UTC;
+    is_update: whether it is the date of a change.
+    """
+
+    __slots__ = ("day", "is_update", "moment", "text")
+
+    def __init__(self, day: date, clock: str, is_update: bool = False) -> None:
+        self.day, self.is_update = day, is_update
+        clock = re.sub("UTC|GMT", "Z", clock.replace(" ", "T", 1).replace(" ", ""))
+        self.text = day.isoformat() + clock
+        self.moment: datetime | None = None
+        if re.search(r"(?:Z|[+-]00:?00)$", clock):
+            self.moment = datetime.combine(day, datetime.min.time()) + timedelta(
+                hours=int(clock[1:3]), minutes=int(clock[4:6])
+            )
+
+
+def written_dates(text: str, month_first: bool = False) -> list[Written]:
+    """Return the dates in the beginning of a text in their order.
+
+    month_first: how 1/2/2020 is read. A date of the future or before FIRST_DAY is none.
+    """
+    text = text[:MAX_DATE_CHARS]
+    if not re.search(r"\d\d", text):
+        return []
+    dates: dict[int, Written] = {}
+    for pattern, order in _FORMS:
+        for match in re.finditer(pattern, text):
+            groups = dict(zip(order, match.groups(""), strict=False))
+            if "?" in groups:
+                groups["d"], groups["m"] = match[1], match[3]
+                if (month_first and int(match[1]) < 13) or int(match[3]) > 12:
+                    groups["d"], groups["m"] = match[3], match[1]
+            day = day_of(groups["y"], groups["m"], groups["d"])
+            if day and is_possible(day):
+                label = text[max(0, match.start() - LABEL_CHARS) : match.start()]
+                clock = match[4] or "" if pattern is _ISO else ""
+                is_update = bool(re.search(_UPDATED_LABEL, label))
+                dates.setdefault(match.end(3), Written(day, clock, is_update))
+    return [dates[end] for end in sorted(dates)]
+
+
+def is_possible(day: date) -> bool:
+    """Return whether a page can be of a day: neither before FIRST_DAY nor of the future."""
+    tomorrow = datetime.now(timezone.utc).date() + timedelta(days=1)  # has begun in the east
+    return FIRST_DAY <= day <= tomorrow
+
+
+def day_of(year: str, month: str, day: str) -> date | None:
+    """Return the day that year, month (its number or name) and day name; None if there is none."""
+    number = int(month) if month.isdigit() else month_number(month.lower())
+    full_year = int(year) if len(year) == 4 else 2000 + int(year)
+    try:
+        return date(full_year, number, int(day))
+    except ValueError:
+        return None
+
+
+def month_number(word: str) -> int:
+    """Return the number of the month that a word names; 0 if it names none."""
+    names = month_names()
+    ends = (len(word), max(3, len(word) - 1), max(3, len(word) - 2))
+    return next((names[word[:end]] for end in ends if word[:end] in names), 0)
+
+
+@functools.lru_cache(1)
+def month_names() -> dict[str, int]:
+    """Return the number of each month by its names and their beginnings."""
+    names: dict[str, int] = {}
+    for index, name in enumerate(_MONTHS.split()):
+        for end in range(3, len(name) + 1):
+            names.setdefault(name[:end], index % 12 + 1)
+    return names
+
+
+# ===== the dates of a page ========================================================================
+
+
+class PageDates:
+    """When a page was published and changed, in ISO 8601 or "".
+
+    stage: which of STAGES the first one is from; "updated" if the page only says when it was
+    changed, and that date stands for both.
+    """
+
+    __slots__ = ("published", "stage", "updated")
+
+    def __init__(self, published: str = "", updated: str = "", stage: str = "") -> None:
+        self.published, self.updated, self.stage = published, updated, stage
+
+
+def find_dates(
+    page: PageTree, address: str, meta: dict[str, str], items: list[dict[str, Any]], language: str
+) -> PageDates:
+    """Return when a page was published and changed, as far as it says so.
+
+    meta: contents of the meta elements by lower-case name. items: of its JSON-LD, those of its
+    subject first. language: of the page, such as en-US. The date of the change is left out unless
+    it is later than the first.
+    """
+    month_first = language.lower() in ("en", "en-us")
+    marked = marked_dates(page, month_first)
+    dates = {
+        "address": address_dates(address),
+        "meta": field_dates([meta], PUBLISHED_META, month_first),
+        "json-ld": field_dates(items, PUBLISHED_DATA, month_first),
+        **marked,
+    }
+    updates = field_dates([meta], UPDATED_META, month_first)
+    updates += field_dates(items, UPDATED_DATA, month_first)
+    updates += [written for stage in marked.values() for written in stage if written.is_update]
+    known = [(stage, date) for stage in STAGES for date in dates[stage] if not date.is_update]
+    if not known:
+        return PageDates(updates[0].text, "", "updated") if updates else PageDates()
+    stage, first = known[0]
+    written = [date for _, date in known]
+    published = in_local_time(first, written)
+    exact = [date.text for date in written if date.day == published.day and "T" in date.text]
+    later = [date.text for date in updates if date.day > published.day]
+    return PageDates([*exact, published.text][0], [*later, ""][0], stage)
+
+
+def field_dates(
+    containers: list[dict[str, Any]], names: tuple[str, ...], month_first: bool
+) -> list[Written]:
+    """Return the dates in the named fields of meta elements or of JSON-LD items, in this order."""
+    texts = [container.get(name) for container in containers for name in names]
+    dates = [written_dates(text, month_first)[:1] for text in texts if isinstance(text, str)]
+    return [written for first in dates for written in first]
+
+
+def in_local_time(published: Written, others: list[Written]) -> Written:
+    """Return a date in UTC as another source writes it where the page was made.
+
+    A time in UTC may fall on the day before or after the one that readers of the page see.
+    """
+    if published.moment is None:
+        return published
+    for other in others:
+        since = published.moment - datetime.combine(other.day, datetime.min.time())
+        if other.moment is None and timedelta(hours=-14) <= since <= timedelta(hours=36):
+            return published if other.day == published.day else other
+    return published
+
+
+def address_dates(address: str) -> list[Written]:
+    """Return the day in the path of an address, as a list."""
+    path = address[:MAX_ADDRESS].partition("://")[2].partition("/")[2].partition("?")[0]
+    match = re.search(_ADDRESS_DAY, f"/{path}/")
+    if not match:
+        return []
+    year, month, number = filter(None, match.groups())
+    day = day_of(year, month, number)
+    return [Written(day, "")] if day and is_possible(day) else []
+
+
+def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
+    """Return the dates in elements by stage, those nearest to the heading first.
+
+    element: its names, or those of an element that it is in, speak of dates. time: time elements.
+    heading: elements beside the page's heading.
+    """
+    heading = heading_index(page)
+    others = other_elements(page, heading)
+    sizes = element_sizes(page)
+    dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
+    lengths: dict[Node, int] = {}  # of the lines of blocks
+    marked = 0
+    for index, node in enumerate(page.nodes):
+        if node in others or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
+            continue
+        names = names_of_date(node)
+        is_near = heading and heading - NEAR_BEFORE <= index <= heading + NEAR_AFTER
+        is_marked = names or node.tag == "time"
+        if not (is_marked or (is_near and node.tag not in HEADINGS)):
+            continue
+        block = block_of(node)
+        block = node if block.tag in HEADINGS else block
+        if block not in lengths:
+            lengths[block] = len(line_of(block))
+        if node.tag != "meta" and lengths[block] > (MAX_LINE if is_marked else MAX_BYLINE):
+            continue
+        marked += 1
+        stage = "element" if names else "time" if node.tag == "time" else "heading"
+        is_first = bool(re.search(_PUBLISHED_NAMES, names))
+        distance = index - heading if index > heading else 2 * (heading - index)
+        for written in element_dates(node, month_first):
+            if not is_first and re.search(_UPDATED_NAMES, names):
+                written.is_update = True
+            dates[stage].append((distance // 4 if is_first else distance, written))
+    return {
+        stage: [written for _, written in sorted(pairs, key=lambda pair: pair[0])]
+        for stage, pairs in dates.items()
+    }
+
+
+def block_of(node: Node) -> Node:
+    """Return the innermost block that an element is or is in."""
+    while node.tag not in BLOCKS and node.parent:
+        node = node.parent
+    return node
+
+
+def line_of(node: Node) -> str:
+    """Return the beginning of the text of an element that is in none of the blocks in it."""
+    pieces: list[str] = []
+    left = 2 * MAX_LINE
+    waiting: list[Node | str] = [node]
+    while waiting and left > 0:
+        one = waiting.pop()
+        if isinstance(one, str):
+            pieces.append(" ".join(one[: 4 * MAX_LINE].split()))
+            left -= len(pieces[-1])
+        elif one is node or one.tag not in BLOCKS:
+            waiting += one.children[::-1]
+    return " ".join(pieces)
+
+
+def element_dates(node: Node, month_first: bool) -> list[Written]:
+    """Return the date in an element's attributes, or else those in its text."""
+    for name in ("datetime", "content", "title"):
+        dates = written_dates(node.attributes.get(name, ""), month_first)
+        if dates:
+            return dates[:1]
+    return written_dates(line_of(node), month_first)
+
+
+def names_of_date(node: Node) -> str:
+    """Return the names of an element, or of one of the two that it is in, that speak of dates."""
+    near: Node | None = node
+    for _ in range(3):
+        if near is None or near.tag in ("body", "html"):
+            break
+        if near.attributes:
+            names = f"{names_of(near)} {near.attributes.get('itemprop', '')[:MAX_NAMES]}"
+            if has_name(_DATE_NAMES, names):
+                return names
+        near = near.parent
+    return ""
+
+
+@functools.lru_cache(4096)
+def has_name(pattern: str, names: str) -> bool:
+    """Return whether a pattern is in the names of an element, which most pages repeat."""
+    return bool(re.search(pattern, re.sub(r"(?<=[a-z])(?=[A-Z])", "-", names)))
+
+
+def heading_index(page: PageTree) -> int:
+    """Return where the heading stands among the elements of a page; 0 if it has none.
+
+    It is the longest heading whose text stands in the page's title, or else the first h1.
+    """
+    title = next((node for node in page.nodes if node.tag == "title"), None)
+    title_text = text_beginning(title, MAX_TITLE) if title else ""
+    headings = [index for index, node in enumerate(page.nodes) if node.tag in HEADINGS]
+    titles: dict[str, int] = {}
+    for index in headings[:MAX_HEADINGS]:
+        text = text_beginning(page.nodes[index], MAX_TITLE)
+        if len(text) >= MIN_HEADING and text in title_text:
+            titles.setdefault(text, index)
+    first = next((index for index in headings if page.nodes[index].tag == "h1"), 0)
+    return titles[max(titles, key=len)] if titles else first
+
+
+def other_elements(page: PageTree, heading: int) -> set[Node]:
+    """Return the elements that belong to something else than the page's own text."""
+    own = set(ancestors(page.nodes[heading])) if heading else set()
+    tables = data_tables(page)
+    others: set[Node] = set()
+    for index, node in enumerate(page.nodes):
+        names = names_of(node)
+        is_other = node.tag in OTHER_TAGS or node in tables or is_site_header(node)
+        is_other = is_other or has_name(_OTHER_NAMES, names)
+        if not heading < index <= heading + HEAD:
+            is_other = is_other or has_name(_FOOT_NAMES, names)
+        if node.tag == "footer":  # that of an article is its own
+            is_other = all(above.tag != "article" for above in ancestors(node))
+        if node not in own and (is_other or node.parent in others):
+            others.add(node)
+    return others
+
+
+def data_tables(page: PageTree) -> set[Node]:
+    """Return the tables that say by a header or a caption that they hold data."""
+    found: set[Node] = set()
+    for node in page.nodes:
+        if node.tag in ("th", "caption"):
+            row = node.parent
+            group = row.parent if row else None
+            near = (row, group, group.parent if group else None)
+            found.update(one for one in near if one and one.tag == "table")
+    return found
+
+
+def element_sizes(page: PageTree) -> dict[Node, int]:
+    """Return the number of elements in each element, itself included."""
+    sizes = dict.fromkeys(page.nodes, 1)
+    for node in reversed(page.nodes):
+        if node.parent in sizes:
+            sizes[node.parent] += sizes[node]
+    return sizes

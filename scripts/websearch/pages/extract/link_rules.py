@@ -1,0 +1,309 @@
+"""Links to other pages inside the content: lists, sections on related pages, promotions."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.base.html_tree import HEADINGS, Node, name_set
+from websearch.pages.extract.name_rules import MOST_CHARS, words_of
+from websearch.pages.extract.page_tree import PageTree, ancestors, places, text_of
+
+# A heading that begins so stands over links to other pages, comments or forms, in the languages
+# of most pages.
+_RELATED_HEADING = r"""(?ix)^\W*(?:
+related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)\ (?:also\ )?
+|read\ (?:more|next|also)|recommended|also\ (?:read|see|in|on)\b|see\ also
+|(?:\d+\ |no\ )?comments\b|(?:\d+\ |no\ )?comment\W*$
+|leave\ a\ (?:comment|reply)|latest|most\ (?:read|popular|viewed)|popular
+|trending|share\ this|about\ the\ author|subscribe|sign\ up|newsletter|up\ next|what\ to\ read\ next
+|other\ (?:stories|articles)|don.t\ miss|editor.s\ picks|further\ reading|tags?\b|tagged|follow\ us
+|advertisement|join\ the|post\ navigation|similar
+|weitere\ |mehr\ (?:zum|themen|aus|zu|von|artikel)|lesen\ sie\ (?:auch|mehr|weiter|hier)|das\ könnte
+|auch\ interessant|ähnliche|verwandte|(?:keine\ )?kommentare\b|kommentar\W*$
+|schreib|schlagw|meistgelesen
+|weiterlesen|zum\ thema|passend|anzeige|teilen|über\ den\ autor|themen\b|markiert|weiterführend
+|(?:à\ )?lire\ aussi|à\ lire|sur\ le\ même|articles?\ (?:liés|similaires|associés|récents)
+|voir\ aussi|commentaires?|partager|dans\ la\ même|les\ plus\ lus|plus\ d.articles
+|(?:te|le|les)?\ ?puede\ interesar|lea\ también|relacionad|más\ (?:noticias|información|sobre|leíd)
+|noticias\ rel|comentarios?|compart|temas\b|etiquetas|lo\ más|ver\ también|también\ te
+|leggi\ anche|articoli\ (?:correlati|simili|recenti)|potrebbe\ interessarti|commenti|condividi
+|vedi\ anche|altri\ articoli|leia\ (?:também|mais)|veja\ (?:também|mais)|comentários|mais\ lidas
+|saiba\ mais|lees\ (?:ook|meer|verder)|gerelateerd|reacties|deel\ dit|meer\ (?:over|nieuws|van)
+|czytaj|zobacz\ (?:także|też|również)|przeczytaj|komentarze|inne\ |powiązane|polecamy|udostępnij
+|więcej|читайте|похожие|комментари|поделиться|смотрите\ также|по\ теме|другие\ |популярн|теги
+|läs\ (?:också|mer|även)|relaterade|kommentarer|læs\ også|les\ også|čtěte|související|komentáře
+|diskuse|další\ články|関連|あわせて|おすすめ|コメント|相关|推荐|评论|分享|관련|댓글
+|ilgili|benzer|yorum)"""
+# A short paragraph that begins so leads away from the page or credits a picture.
+_PROMOTION = r"""(?ix)^\W*(?:
+read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|sign\ up
+|follow\ (?:us|me|him|her)|click\ here|advertisement|share\ this|continue\ reading|watch:|listen:
+|download:|photo:|image:|photograph\ by|source:|tags?:|posted\ in|filed\ under
+|reach\ the\ reporters?|have\ a\ tip|contact\ the|write\ to
+|lesen\ sie|mehr:|weiterlesen|weitere\ (?:beiträge|artikel|infos)|foto:|anzeige|bild:
+|mehr\ (?:zum|themen|dazu|infos)|quelle:|keine\ kommentare|à\ lire|lire\ aussi|leggi\ anche
+|lea\ también|[lt]e\ puede\ interesar|leia\ |veja\ também|lees\ (?:ook|meer|verder)|czytaj|zobacz
+|читайте|läs\ mer|läs\ också|les\ også|læs\ også)"""
+MAX_RELATED_HEADING = 60  # characters
+MAX_SECTION = 60  # elements and texts after a heading that are looked at
+MIN_SECTION = 300  # characters of a section that is content by its length
+MAX_PROMOTION = 150  # characters
+LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
+LINK_LIST_TAGS = name_set("ul ol div section table p center")
+MIN_MENU = 3  # links of a menu
+MAX_CHILDREN = 20  # cells and the texts between them in a row that lays out columns
+# What a box of documentation says that leads to the pages before and after it, and around it.
+_NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
+_NEIGHBOUR_LINK = (
+    r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
+)
+NEIGHBOUR_KEYS = ("p", "n", "u", "h")
+MAX_NEIGHBOURS = 300  # characters
+MIN_DATA_ROWS = 3
+MOST_CELL_LINKS = 1.5  # links in a cell of a data table, on average
+TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's own contents
+TEXT_SIGNS = name_set("p pre dl table blockquote h1 h2 h3 h4 h5 h6")
+PROMOTION_TAGS = name_set("p div h4 h5 h6")
+
+
+def drop_link_lists(page: PageTree, content: Node) -> None:
+    """Drop blocks that are nearly all links, unless the whole content is such a list."""
+    if content.link >= 0.4 * content.chars and not page.is_documentation:
+        return
+    inside: set[Node] = set()
+    lists: list[Node] = []
+    for node in page.nodes:
+        if node.parent not in inside and node.parent is not content:
+            continue
+        inside.add(node)
+        is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_beside_text(node))
+        if node.dropped or not is_list or node.chars < 20:
+            continue
+        is_menu = page.is_plain and is_menu_line(node)
+        if node.tag == "p" and not (page.is_article or is_menu):
+            continue
+        if node.chars > MOST_CHARS * content.chars:
+            continue
+        if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
+            lists.append(node)
+        elif page.is_documentation and leads_around(node):
+            node.dropped = "previous and next"
+        elif offers_languages(node):
+            node.dropped = "languages"
+    if page.is_documentation:
+        lists = contents_boxes(page, content, lists_around_text(page, content, lists))
+    data = with_data_tables(page) if lists else set()
+    for node in lists:
+        node.dropped = "" if node in data else "links"
+    page.spread()
+
+
+def is_beside_text(cell: Node) -> bool:
+    """Return whether a cell of several links is a column beside one of running text."""
+    row = cell.parent
+    if not row or len(row.children) > MAX_CHILDREN or cell.link < LINK_LIST_SHARE * cell.chars:
+        return False
+    beside = [one for one in row.children if isinstance(one, Node) and one is not cell]
+    is_column = any(one.tag == "td" and one.prose > max(MIN_SECTION, cell.chars) for one in beside)
+    return is_column and len(links_in(cell)) >= MIN_MENU
+
+
+def is_menu_line(node: Node) -> bool:
+    """Return whether nothing but signs stand between several links: "Home | News | Links"."""
+    if node.link * 2 < node.chars or node.chars > MAX_NEIGHBOURS:
+        return False
+    links = links_in(node)
+    letters = sum(len(re.findall(r"\w", text_of(link))) for link in links)
+    return len(links) >= MIN_MENU and letters == len(re.findall(r"\w", text_of(node)))
+
+
+def with_data_tables(page: PageTree) -> set[Node]:
+    """Return the tables of data whose cells hold a link or two, and all that they are in.
+
+    They have header cells and rows; in tables that only lead away, a cell holds many links.
+    """
+    inner: dict[Node, Node] = {}  # element -> the innermost table that it is in
+    counts: dict[Node, dict[str, int]] = {}  # table -> tag -> how often it is in the table
+    for node in page.nodes:
+        if node.tag == "table":
+            inner[node] = node
+            counts[node] = dict.fromkeys(("tr", "td", "th", "a"), 0)
+        elif node.parent in inner:
+            table = inner[node] = inner[node.parent]
+            if node.tag in counts[table]:
+                counts[table][node.tag] += 1
+    found: set[Node] = set()
+    for table, count in counts.items():
+        cells = count["td"] + count["th"]
+        is_grid = count["tr"] >= MIN_DATA_ROWS and cells >= 2 * count["tr"]
+        if count["th"] and is_grid and count["a"] <= MOST_CELL_LINKS * cells:
+            found.update(ancestors(table))
+    return found
+
+
+def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
+    """Return the lists that are no part of the text of documentation: indexes of links are.
+
+    A list goes if it leads to the pages around this one, has the name of a page's contents, or
+    stands before the first text or heading, or, where nothing says which element is the text, after
+    the last.
+    """
+    listed = set(lists)
+    inside: set[Node] = set()
+    places: list[int] = []  # of what is text
+    order: dict[Node, int] = {}
+    for number, node in enumerate(page.nodes):
+        if node.dropped or node.parent in inside or node in listed:
+            order[node] = number
+            inside.add(node)
+        elif node.chars and node.tag in TEXT_SIGNS:
+            places.append(number)
+    first, last = (places[0], places[-1]) if places else (0, 0)
+    ends_in_heading = page.nodes[last].tag in HEADINGS
+    return [
+        node
+        for node in lists
+        if leads_around(node)
+        or offers_languages(node)
+        or not words_of(node).isdisjoint(TOC_WORDS)
+        or order[node] < first
+        or (content is page.root and order[node] > last and not ends_in_heading)
+    ]
+
+
+def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
+    """Return lists of links, each as the box around it that holds but such lists and headings."""
+    unlinked: dict[Node, int] = {}  # element -> characters of the headings in it outside of links
+    for node in page.nodes:
+        if node.parent and node.tag in HEADINGS and not node.dropped:
+            unlinked[node.parent] = unlinked.get(node.parent, 0) + node.chars - node.link
+    boxes: list[Node] = []
+    for contents in lists:
+        box, around = contents, contents.parent
+        while around and around is not content and around.tag in LINK_LIST_TAGS:
+            is_small = around.chars <= MOST_CHARS * content.chars
+            shown = around.link + unlinked.get(around, 0)
+            if not is_small or shown < LINK_LIST_SHARE * around.chars:
+                break
+            box, around = around, around.parent
+        boxes.append(box)
+    return boxes
+
+
+def links_in(node: Node) -> list[Node]:
+    """Return the links below an element that are not dropped."""
+    found: list[Node] = []
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner.tag == "a":
+            found.append(inner)
+        waiting += [one for one in inner.children if isinstance(one, Node) and not one.dropped]
+    return found
+
+
+def leads_around(node: Node) -> bool:
+    """Return whether a box has little but links to the pages before, after and above."""
+    if node.chars > MAX_NEIGHBOURS:
+        return False
+    neighbours = [link for link in links_in(node) if is_neighbour(link)]
+    if len(neighbours) > 1:
+        return True
+    if node.link * 2 < node.chars:
+        return False
+    words = re.findall(_NEIGHBOUR, text_of(node))
+    return len({word.lower() for word in words}) > 1
+
+
+def drop_related(page: PageTree, content: Node) -> None:
+    """Drop headings over related links, with what follows up to the next heading of that level.
+
+    Where the heading is alone in its box, what follows the box goes. A paragraph without links and
+    a block with a good part of the content stay, and end it.
+    """
+    if page.is_documentation:
+        return  # "See also", "Tags" and "Comments" are sections of its own
+    place: dict[Node, int] = {}
+    for node in page.nodes:
+        if node.parent and node.parent.dropped:
+            node.dropped = node.parent.dropped
+        if node.dropped or node.tag not in HEADINGS or node.chars > MAX_RELATED_HEADING:
+            continue
+        if not re.match(_RELATED_HEADING, text_of(node)):
+            continue
+        box, parent = node, node.parent
+        while parent and parent.parent and parent.chars - node.chars < 20:
+            box, parent = parent, parent.parent
+        place = place or places(page.nodes)
+        section = related_section(node, parent.children if parent else [], place[box] + 1, content)
+        if page.is_article or leads_away(section):
+            for one in [node, *section]:
+                one.dropped = one.dropped or "related heading"
+
+
+def leads_away(section: list[Node]) -> bool:
+    """Return whether a section on other pages than articles is links, or next to nothing.
+
+    Documentation has sections on comments, tags and popular things of its own, with code in them.
+    """
+    chars = sum(one.chars for one in section)
+    short = chars < MIN_SECTION and not any(one.tag in ("pre", "table", "dl") for one in section)
+    return short or sum(one.link for one in section) >= 0.3 * chars
+
+
+def related_section(
+    heading: Node, siblings: list[Node | str], start: int, content: Node
+) -> list[Node]:
+    """Return the elements from start on that belong to a heading over related links."""
+    section: list[Node] = []
+    for index in range(start, min(start + MAX_SECTION, len(siblings))):
+        sibling = siblings[index]
+        if isinstance(sibling, str):
+            continue
+        if sibling.tag in HEADINGS and sibling.tag <= heading.tag:
+            break
+        is_paragraph = sibling.tag == "p" and sibling.own >= 80 and not sibling.own_link
+        if is_paragraph or sibling.prose > 0.3 * content.prose:
+            break
+        section.append(sibling)
+    return section
+
+
+def drop_promotions(page: PageTree) -> None:
+    """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
+    if page.is_documentation or page.is_plain:
+        return
+    for node in page.nodes:
+        if node.dropped or node.tag not in PROMOTION_TAGS or node.own != node.chars:
+            continue
+        if 0 < node.own < MAX_PROMOTION and re.match(_PROMOTION, text_of(node)):
+            node.dropped = "promotion"
+    page.spread()
+
+
+def is_neighbour(link: Node) -> bool:
+    """Return whether a link says that it leads to the page before, after or above this one.
+
+    It says so by its text, by that of the image in it, or by the key that DocBook gives it.
+    """
+    if link.attributes.get("rel") in ("prev", "next", "up"):
+        return True
+    if link.attributes.get("accesskey") in NEIGHBOUR_KEYS:
+        return True
+    return bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(link) or image_text(link)))
+
+
+def image_text(link: Node) -> str:
+    """Return the text of the image that is all that a link holds, or ""."""
+    inside = [one for one in link.children if isinstance(one, Node)]
+    is_image = not link.chars and len(inside) == 1 and inside[0].tag == "img"
+    return " ".join(inside[0].attributes.get("alt", "").split()) if is_image else ""
+
+
+def offers_languages(node: Node) -> bool:
+    """Return whether a box holds little but links to the same page in other languages."""
+    if node.chars > MAX_NEIGHBOURS or not node.link:
+        return False
+    links = links_in(node)
+    languages = {link.attributes.get("hreflang", "") for link in links} - {""}
+    return len(languages) > 1 and len(languages) >= len(links) - 1

@@ -1,0 +1,539 @@
+"""Write a tree of HTML elements as Markdown."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from websearch.markdown.escapes import (
+    MARK,
+    as_cell,
+    as_code,
+    backticks,
+    escape,
+    mark_line_starts,
+    mark_signs,
+    without_marks,
+)
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    MAX_ADDRESS_CHARS,
+    Node,
+    name_set,
+    text_beginning,
+)
+from websearch.pages.extract.code_blocks import code_language, collect_code, is_code_box
+from websearch.pages.extract.content import find_content
+from websearch.pages.extract.formulas import FORMULA, on_one_line
+from websearch.pages.extract.inline_rules import (
+    LOWERED,
+    NOTE,
+    RAISED,
+    SCRIPT_END,
+    gap_between,
+    is_classifier,
+    is_note_mark,
+    plain_words,
+    says_nothing,
+    write_scripts,
+)
+from websearch.pages.extract.name_rules import words_of
+from websearch.pages.extract.page_tree import ancestors, text_of
+from websearch.pages.extract.tables import is_data_table, is_shown, read_rows, rows_of, table_parts
+from websearch.kit import clean_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from websearch.pages.extract.content import Content
+
+BREAK = "\0"  # a line break inside a paragraph until it is written; clean text holds no NUL
+MAX_MARKDOWN = 5_000_000  # characters of one page; nested lists can make a thousand of each one
+MAX_NESTING = 12  # of lists and quotations; deeper ones are written without indentation
+MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
+MAX_TITLES = 3  # headings and terms in each other
+MAX_LINKED = 20  # blocks inside a link that may carry it
+MAX_UNSEEN = 9  # characters of a paragraph that may hold nothing but such that nobody sees
+MAX_BESIDE = 3  # elements around an image that may say what it says
+BESIDE_CHARS = 1_000  # of the text of such an element
+CODE_HEADING = name_set("code header")  # words in the class of a heading that is code, of rustdoc
+# Doxygen's tables whose rows are declarations, and how the class of a cell begins in such a row.
+DECLARATIONS = name_set("memname memberdecls")
+DECLARED = ("memname", "param", "memItem", "memTempl")
+CODE_TAGS = name_set("code kbd samp tt")
+SCRIPTS = {"sup": RAISED, "sub": LOWERED}
+EMPHASIS = {
+    "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
+    "strike": "~~",
+}  # fmt: skip
+
+
+# ===== from a tree to Markdown ====================================================================
+
+
+def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
+    """Return the content of an HTML page as Markdown. url: what relative links are relative to."""
+    return content_markdown(find_content(html), url, keep_links)[0]
+
+
+def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
+    """Return found content as Markdown, and whether it was longer than MAX_MARKDOWN."""
+    writer = MarkdownWriter(url, keep_links)
+    return writer.markdown(*content.leads, content.node), writer.cut
+
+
+class MarkdownWriter:
+    """Writes elements as Markdown, up to MAX_MARKDOWN characters in all.
+
+    keep_links: write link targets, made absolute against base. cut: whether something was left out
+    because there was no room for it.
+    """
+
+    def __init__(self, base: str = "", keep_links: bool = False) -> None:
+        self.base = base
+        self.keep_links = keep_links
+        self.nesting = 0  # of lists and quotations
+        self.titles = 0  # headings and terms that the current element is in
+        self.in_cell = False  # of a pipe table, which holds no blocks
+        self.beside: dict[Node, str] = {}  # what text_beside has found
+        self.room = MAX_MARKDOWN
+        self.cut = False
+
+    def markdown(self, *nodes: Node) -> str:
+        """Return elements as Markdown: what the other methods return is marked (see escapes.py)."""
+        blocks = [block for node in nodes for block in self.block(node)]
+        return escape(clean_text("\n\n".join(blocks)))
+
+    def text(self, text: str) -> str:
+        """Return text of the page, cut where the room ends, its signs marked."""
+        return mark_signs(self.fit(text))
+
+    def fit(self, text: str) -> str:
+        """Return text, cut where the room ends."""
+        kept = text[: self.room]
+        self.room -= len(kept)
+        self.cut = self.cut or len(kept) < len(text)
+        return kept
+
+    def has_room(self, chars: int) -> bool:
+        """Take room for characters that are added to text; return whether there was enough.
+
+        If not, nothing more is written: the Markdown ends here.
+        """
+        enough = chars <= self.room
+        self.room -= chars if enough else self.room
+        self.cut = self.cut or not enough
+        return enough
+
+    def blocks(self, node: Node) -> list[str]:
+        """Return the paragraphs, headings, lists and so on of an element."""
+        found: list[str] = []
+        for is_block, children in itertools.groupby(shown_children(node), key=is_block_content):
+            if not is_block:
+                found += paragraphs(self.line(children))
+                continue
+            for child in children:
+                blocks = self.block(child) if isinstance(child, Node) else []
+                is_code = bool(found and blocks) and blocks[0].startswith("```")
+                if is_code and blocks[0].startswith(f"```{without_marks(found[-1])}\n"):
+                    found.pop()  # the language over the code, which its fence names
+                found += blocks
+        return found
+
+    def block(self, node: Node) -> list[str]:
+        """Return one block element as blocks."""
+        if node.tag == "hr":
+            return []
+        if node.tag in ("div", "td") and is_code_box(node):
+            return self.code_block(node)
+        writer = BLOCK_WRITERS.get(node.tag, MarkdownWriter.blocks)
+        return self.tab_label(node) + writer(self, node)
+
+    def tab_label(self, node: Node) -> list[str]:
+        """Return the label of the tab that shows an element as a bold line, if there is one."""
+        text = self.line(shown_children(node.label)) if node.label else ""
+        text = " ".join(write_scripts(text).replace(BREAK, " ").split())
+        return [f"**{text}**"] if text else []
+
+    def one_line(self, node: Node) -> tuple[list[str], str]:
+        """Return the blocks of a heading or term, and their text on one line.
+
+        "" if it is too long for one, or a block is a heading, code or the like. Each level of
+        headings and terms looks at all blocks again: those too deep in others are not on one line.
+        """
+        self.titles += 1
+        blocks = self.blocks(node)
+        self.titles -= 1
+        if self.titles >= MAX_TITLES or any(map(is_structured, blocks)):
+            return blocks, ""
+        text = " ".join(" ".join(blocks).split())
+        return blocks, text if length_without_targets(text) <= MAX_HEADING else ""
+
+    def heading_block(self, node: Node) -> list[str]:
+        """Return a heading on one line, or as it stands if it is too long for one."""
+        if words_of(node) >= CODE_HEADING and not node.has_block:
+            text = write_scripts(self.linked_code(node))
+            blocks = [text] if text else []
+        else:
+            blocks, text = self.one_line(node)
+        is_heading = text and not self.in_cell
+        return [f"{'#' * int(node.tag[1])} {text}"] if is_heading else blocks
+
+    def quote_block(self, node: Node) -> list[str]:
+        """Return a quotation as one block."""
+        self.nesting += 1
+        blocks = self.blocks(node)
+        self.nesting -= 1
+        if self.nesting >= MAX_NESTING or not blocks or self.in_cell:
+            return blocks
+        text = "\n\n".join(blocks)
+        if not self.has_room(2 * text.count("\n")):
+            return blocks
+        quoted = "> " + text.replace("\n", "\n> ")
+        return [quoted.replace("> \n", ">\n")]
+
+    def code_block(self, node: Node) -> list[str]:
+        """Return a pre element as a fenced block with its line breaks and language."""
+        parts: list[str] = []
+        collect_code(node, parts)
+        code = self.fit(clean_text("".join(parts)).strip("\n").rstrip())
+        if self.in_cell:
+            return [as_code(code)] if code.strip() else []
+        fence = backticks(code, 3)
+        if not code.strip() or not self.has_room(2 * len(fence)):
+            return []
+        return [f"{fence}{code_language(node)}\n{code}\n{fence}"]
+
+    def term_block(self, node: Node) -> list[str]:
+        """Return a term or summary as a bold line, or as it stands if it is too long for one.
+
+        A type that Sphinx names for it follows a colon.
+        """
+        blocks, text = self.one_line(node)
+        text = text.replace("**", "")
+        has_type = any(isinstance(one, Node) and is_classifier(one) for one in node.children)
+        name, colon, kind = text.partition(" : ") if has_type else (text, "", "")
+        return [f"**{name.strip()}**{colon}{kind}"] if name.strip() else blocks
+
+    def linked_blocks(self, node: Node) -> list[str]:
+        """Return the blocks inside a link; the first one-line paragraph or heading carries it."""
+        found = self.blocks(node)
+        if not self.keep_links:
+            return found
+        for index, block in enumerate(found[:MAX_LINKED]):
+            match = None if has_link(block) else re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
+            if match:
+                target = self.target(node.attributes.get("href", ""))
+                link = f"{match[1] or ''}[{match[2]}]({target})"
+                found[index] = link if target else block
+                break
+        return found
+
+    def list_block(self, node: Node) -> list[str]:
+        """Return a list as one block, or as its items' blocks where it is nested too deeply."""
+        self.nesting += 1
+        items = self.list_items(node)
+        self.nesting -= 1
+        if self.in_cell:
+            return ["; ".join(" ".join(blocks) for blocks in items if blocks)]
+        if self.nesting >= MAX_NESTING:
+            return [block for blocks in items for block in blocks]
+        start = node.attributes.get("start", "1")
+        number = int(start) if re.fullmatch(r"\d{1,8}", start) else 1
+        lines: list[str] = []
+        for blocks in filter(None, items):
+            if len(blocks) == 1 and blocks[0].startswith("- "):
+                lines.append(blocks[0])  # an item that is nothing but a list
+                continue
+            marker = f"{number + len(lines)}. " if node.tag == "ol" else "- "
+            lines.append(marker + self.indented(join_tight(blocks), len(marker)))
+        return ["\n".join(lines)] if lines else []
+
+    def indented(self, text: str, width: int) -> str:
+        """Return text with all lines but the first indented; empty lines stay empty."""
+        if not self.has_room(width * text.count("\n")):
+            return ""  # code whose lines are not indented would end at the second one
+        return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
+
+    def list_items(self, node: Node) -> list[list[str]]:
+        """Return the blocks of each item; an element outside of items belongs to the last one."""
+        items: list[list[str]] = []
+        for child in shown_children(node):
+            if isinstance(child, str):
+                blocks = paragraphs(self.text(child))
+            else:
+                blocks = self.blocks(child) if child.tag == "li" else self.block(child)
+            is_item = isinstance(child, Node) and child.tag == "li"
+            if is_item or (blocks and not items):
+                items.append(blocks)
+            elif blocks:
+                items[-1] += blocks
+        return items
+
+    def item_block(self, node: Node) -> list[str]:
+        """Return an item that stands in no list as a list of its own."""
+        blocks = self.blocks(node)
+        if not blocks or self.in_cell or self.nesting:
+            return blocks
+        return ["- " + self.indented(join_tight(blocks), 2)]
+
+    def definition_block(self, node: Node) -> list[str]:
+        """Return a definition list as a list of bold terms, each with its definitions below."""
+        self.nesting += 1
+        items: list[tuple[list[str], list[str]]] = []  # terms, and what stands below them
+        groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
+        for group in groups:
+            parts = [group] if group.tag in ("dt", "dd") else group.children
+            for part in parts:
+                if not isinstance(part, Node) or not is_shown(part):
+                    continue
+                if not items or (part.tag == "dt" and items[-1][1]):
+                    items.append(([], []))
+                items[-1][part.tag != "dt"].extend(self.block(part))
+        self.nesting -= 1
+        if self.nesting >= MAX_NESTING or self.in_cell:
+            return [block for item in items for blocks in item for block in blocks]
+        texts = [definition_text(terms, blocks) for terms, blocks in items if terms or blocks]
+        lines = ["- " + self.indented(text, 2) for text in texts]
+        return ["\n".join(lines)] if lines else []
+
+    def table_block(self, node: Node) -> list[str]:
+        """Return a data table as a pipe table, and a layout table as the blocks of its cells.
+
+        A row of one of Doxygen's tables of declarations is a line of code.
+        """
+        parts = table_parts(node)
+        if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
+            return [block for row in rows_of(parts) for block in self.declaration(row)]
+        captions = [block for part in parts if part.tag == "caption" for block in self.blocks(part)]
+        cells = [part for part in parts if part.tag in ("td", "th")]
+        if self.in_cell or not is_data_table(node, parts):
+            return captions + [block for cell in cells for block in self.block(cell)]
+        self.in_cell = True
+        title, rows = read_rows(parts, lambda cell: cell_text(self.blocks(cell)), self.fit)
+        self.in_cell = False
+        captions += [title] if title else []
+        columns = max((len(row) for row in rows), default=0)
+        if columns < 2 or not self.has_room(4 * (columns + sum(map(len, rows)))):
+            return captions + [cell for row in rows for cell in row if cell]
+        rows[0] += [""] * (columns - len(rows[0]))
+        lines = [f"| {' | '.join(map(as_cell, row))} |" for row in rows]
+        return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
+
+    def declaration(self, cells: list[Node]) -> list[str]:
+        """Return a row of a table of declarations: code, or what is said of the row before."""
+        if not any(cell.attributes.get("class", "").startswith(DECLARED) for cell in cells):
+            return [block for cell in cells for block in self.block(cell)]
+        pieces: list[tuple[str, str]] = []
+        for cell in cells:
+            collect_linked(cell, "", pieces)
+            pieces.append((" ", ""))
+        text = write_scripts(self.linked_pieces(pieces))
+        return [text] if text else []
+
+    def line(self, children: Iterable[Node | str]) -> str:
+        """Return inline content as one line, with a space where a style sheet puts one."""
+        pieces: list[str] = []
+        before: Node | str = ""
+        for child in children:
+            piece = self.text(child) if isinstance(child, str) else self.inline(child)
+            if not piece:
+                continue
+            if pieces and not (pieces[-1][-1].isspace() or piece[0].isspace()):
+                is_glued = pieces[-1][-1].isalnum() and piece[0].isalnum()
+                pieces[-1] += gap_between(before, child, is_glued, self.in_cell)
+            pieces.append(piece)
+            before = child
+        return "".join(pieces)
+
+    def inline(self, node: Node) -> str:
+        """Return an inline element as Markdown."""
+        tag = node.tag
+        if tag == "br":
+            return BREAK
+        if tag == "img":
+            return self.image(node)
+        if tag == FORMULA:
+            return self.formula(node)
+        if tag in CODE_TAGS and not node.has_block:
+            return self.linked_code(node)
+        text = self.line(shown_children(node))
+        if is_note_mark(node, self.base):
+            text = f"{NOTE}{text}{SCRIPT_END}"
+        elif tag in SCRIPTS:
+            text = f"{SCRIPTS[tag]}{text}{SCRIPT_END}"
+        elif is_classifier(node):
+            text = f" : {text.strip()}"
+        elif tag in EMPHASIS:
+            text = emphasis(text, EMPHASIS[tag])
+        elif tag == "a" and self.keep_links and text.strip() and not has_link(text):
+            target = self.target(node.attributes.get("href", ""))
+            text = emphasis(text, "[", f"]({target})") if target else text
+        return text
+
+    def linked_code(self, node: Node) -> str:
+        """Return inline code; with its links around code spans, if they are kept."""
+        pieces: list[tuple[str, str]] = []  # texts with their targets
+        collect_linked(node, "", pieces)
+        return self.linked_pieces(pieces)
+
+    def linked_pieces(self, pieces: list[tuple[str, str]]) -> str:
+        """Return pieces of code, each a text with the address that it links to, as code spans."""
+        written: list[str] = []
+        leads = self.keep_links
+        kept = [(text, link if leads and link[:1] != "#" else "") for text, link in pieces]
+        for address, texts in itertools.groupby(kept, key=lambda piece: piece[1]):
+            text = "".join(piece[0] for piece in texts)
+            link = self.target(address) if address and text.strip() else ""
+            span = as_code(self.fit(text))
+            head = " " if text[:1].isspace() and written else ""
+            tail = " " if text[-1:].isspace() else ""
+            written.append(head + (f"[{span}]({link})" if link else span) + tail)
+        return "".join(written).strip()
+
+    def image(self, node: Node) -> str:
+        """Return an image's alternative text, with its address if links are kept."""
+        alt = " ".join(node.attributes.get("alt", "").split())
+        if not re.search(r"[^\W\d_]{2}", alt) or re.search(
+            r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
+        ):
+            return ""
+        source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
+        if not source:
+            is_said = says_nothing(alt) or plain_words(alt) in self.text_beside(node)
+            return "" if is_said else self.text(f"[image: {alt}]")
+        alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
+        return f"![{alt}]({source})"
+
+    def formula(self, node: Node) -> str:
+        """Return a formula, in which nothing is escaped; a displayed one is a paragraph."""
+        text = self.fit(text_of(node))
+        if not text.startswith("$"):
+            return mark_signs(text)
+        if self.in_cell or self.titles:
+            return on_one_line(text)
+        return f"{BREAK}{BREAK}{text}{BREAK}{BREAK}" if text.startswith("$$") else text
+
+    def text_beside(self, node: Node) -> str:
+        """Return the beginning of the text around an image, in plain words."""
+        for around in ancestors(node)[1 : MAX_BESIDE + 1]:
+            if around.chars:
+                if around not in self.beside:
+                    self.beside[around] = plain_words(text_beginning(around, BESIDE_CHARS))
+                return self.beside[around]
+        return ""
+
+    def target(self, address: str) -> str:
+        """Return a link's address, absolute and safe inside parentheses; "" if it leads nowhere.
+
+        It takes its room. "" also for addresses that are too long to be sent.
+        """
+        from urllib.parse import urljoin
+
+        if len(address) > MAX_ADDRESS_CHARS or not self.room:
+            return ""
+        address = "".join(address.split())
+        try:
+            url = "" if address[:1] in ("", "#") else urljoin(self.base, address)
+        except ValueError:  # brackets around something that is not an IPv6 address
+            return ""
+        if not re.match(r"(?i)https?://|mailto:", url) or len(url) > MAX_ADDRESS_CHARS:
+            return ""
+        safe = re.sub(r"[()<>`|\\]", lambda sign: f"%{ord(sign[0]):02X}", clean_text(url))
+        return safe if self.has_room(len(safe)) else ""
+
+
+BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
+    **dict.fromkeys(HEADINGS, MarkdownWriter.heading_block),
+    **dict.fromkeys(("ul", "ol", "menu", "dir"), MarkdownWriter.list_block),
+    **dict.fromkeys(("dt", "summary"), MarkdownWriter.term_block),
+    "a": MarkdownWriter.linked_blocks,
+    "blockquote": MarkdownWriter.quote_block,
+    "dl": MarkdownWriter.definition_block,
+    "li": MarkdownWriter.item_block,
+    "pre": MarkdownWriter.code_block,
+    "table": MarkdownWriter.table_block,
+}
+
+
+def shown_children(node: Node) -> Iterator[Node | str]:
+    """Yield the texts and the elements in an element that are part of the Markdown."""
+    return (child for child in node.children if isinstance(child, str) or is_shown(child))
+
+
+def is_block_content(child: Node | str) -> bool:
+    """Return whether a child of an element is a block or holds one."""
+    return not isinstance(child, str) and (child.tag in BLOCKS or child.has_block)
+
+
+def has_link(text: str) -> bool:
+    """Return whether marked text holds a link or image of the writer's."""
+    return re.search(rf"(?<!{MARK})\]\(", text) is not None
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return a line as paragraphs: two line breaks end one, a single one stays."""
+    found: list[str] = []
+    if not text or text.isspace():
+        return found
+    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", write_scripts(text)):
+        lines = [" ".join(one.split()) for one in part.split(BREAK)]
+        shown = "  \n".join(one for one in lines if one)
+        if shown and (len(shown) > MAX_UNSEEN or clean_text(shown)):
+            found.append(mark_line_starts(shown))
+    return found
+
+
+def length_without_targets(text: str) -> int:
+    """Return the length of Markdown that the targets of links and images are not counted in."""
+    return len(re.sub(r"\]\([^()\s]{1,8000}\)", "]", without_marks(text)))
+
+
+def emphasis(text: str, mark: str, end: str = "") -> str:
+    """Return text between marks, its outer spaces outside of them; nothing around nothing."""
+    inner = text.strip()
+    if not inner or BREAK in inner or inner.startswith(mark):
+        return text
+    head = text[: len(text) - len(text.lstrip())]
+    return f"{head}{mark}{inner}{end or mark}{text[len(head) + len(inner) :]}"
+
+
+def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> None:
+    """Append the texts of an inline element, each with the address that it links to, or ""."""
+    for child in node.children:
+        if isinstance(child, str):
+            pieces.append((child, target))
+        elif child.tag == "br":
+            pieces.append((" ", target))
+        elif not child.dropped:
+            address = child.attributes.get("href", "") if child.tag == "a" else target
+            if child.tag in SCRIPTS:
+                script = f"{SCRIPTS[child.tag]}{text_of(child)}{SCRIPT_END}"
+                pieces.append((script, target))
+            else:
+                collect_linked(child, address, pieces)
+
+
+def join_tight(blocks: list[str]) -> str:
+    """Return the blocks of a list item as text; a list right after text needs no empty line."""
+    gaps = ["\n" if re.match(r"- |1\. ", block) else "\n\n" for block in blocks[1:]]
+    return blocks[0] + "".join(gap + block for gap, block in zip(gaps, blocks[1:], strict=True))
+
+
+def definition_text(terms: list[str], blocks: list[str]) -> str:
+    """Return terms with the blocks of their definition; only a table needs an empty line there."""
+    if any(map(is_structured, terms)) or (blocks and blocks[0].startswith("|")):
+        return join_tight(terms + blocks)
+    return "\n".join([*terms, join_tight(blocks)] if blocks else terms)
+
+
+def cell_text(blocks: list[str]) -> str:
+    """Return the blocks of a table cell on one line."""
+    return " ".join(" ".join(blocks).split())
+
+
+def is_structured(block: str) -> bool:
+    """Return whether a block is a heading, list, code or table, which no table cell can hold."""
+    return re.match(r"#{1,6} |- |\d{1,9}\. |```|\|", block) is not None

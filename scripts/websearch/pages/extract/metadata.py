@@ -1,0 +1,188 @@
+"""Find what a page says about itself: title, author, date, language."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+from websearch.base.html_tree import text_beginning
+from websearch.pages.extract.dates import find_dates
+from websearch.kit import drop_empty
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.pages.extract.page_tree import PageTree
+
+AUTHOR_NAMES = (
+    "author", "article:author", "dc.creator", "parsely-author", "sailthru.author",
+    "twitter:creator",
+)  # fmt: skip
+MAX_DATA_CHARS = 1_000_000  # of one JSON-LD script
+MAX_DATA_ITEMS = 2_000  # that are looked at in one JSON-LD script
+MAX_AUTHORS = 5  # that are named
+MAX_AUTHOR_MARKS = 10  # elements marked as the author that are looked at
+MAX_LIST = 1_000  # entries of a list in JSON-LD that are looked at
+MAX_TEXT = 400  # characters of an element's text that may be a title or name
+# Types of JSON-LD items that a page is about, unlike organizations and sites; articles go first.
+_ARTICLES = r"Article|Posting|Report|Recipe|Question"
+_SUBJECTS = rf"{_ARTICLES}|Product|Review|Video|Event|Course|HowTo"
+_PAGES = r"Page$"  # types of items that describe the page itself
+_LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
+
+
+def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
+    """Return what a page says about itself, as it says it: a stranger's text.
+
+    title, author, published, updated and language, and for pages that show no text: article, the
+    text in the page's data, and refresh, the value of its refresh element. Fields that a page does
+    not name are left out. schema.org data (JSON-LD) goes first, then Open Graph and meta elements,
+    then the markup; dates.py says how dates are found. address: of the page.
+    """
+    items = data_items(page)
+    data = subject_fields(items)
+    meta = meta_values(page)
+    title = data.get("title") or meta.get("og:title") or meta.get("twitter:title")
+    authors = (data.get("author"), *(meta.get(name) for name in AUTHOR_NAMES), marked_author(page))
+    languages = (
+        page.root.attributes.get("lang"), meta.get("og:locale"), meta.get("content-language"),
+    )  # fmt: skip
+    language = next(filter(None, languages), "").strip().replace("_", "-")
+    language = language if re.fullmatch(_LANGUAGE, language) else ""
+    dates = find_dates(page, address, meta, items, language)
+    fields = {
+        "title": title or first_heading(page) or first_text(page, "title"),
+        "author": next((name for name in authors if name and not name.startswith("http")), ""),
+        "published": dates.published,
+        "updated": dates.updated,
+        "language": language,
+        "article": data.get("text", ""),
+        "refresh": meta.get("refresh", ""),
+    }
+    return drop_empty(fields)
+
+
+def meta_values(page: PageTree) -> dict[str, str]:
+    """Return the contents of the meta elements by lower-case name; the first one wins."""
+    values: dict[str, str] = {}
+    for node in page.nodes:
+        if node.tag == "meta":
+            get = node.attributes.get
+            name = get("property") or get("name") or get("itemprop") or get("http-equiv") or ""
+            if get("content", "").strip():
+                values.setdefault(name.strip().lower(), get("content", "").strip())
+    return values
+
+
+def data_items(page: PageTree) -> list[dict[str, Any]]:
+    """Return the items of the page's JSON-LD that describe its subject or the page.
+
+    Articles come first, pages last.
+    """
+    items: list[Any] = []
+    for node in page.nodes:
+        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
+            text = "".join(child for child in node.children if isinstance(child, str))
+            items += described_items(parse_data(text[:MAX_DATA_CHARS]))
+    ranked = (_ARTICLES, _SUBJECTS)
+    return sorted(
+        items, key=lambda item: [not re.search(types, types_of(item)) for types in ranked]
+    )
+
+
+def parse_data(text: str) -> Any:
+    """Return the JSON value in a script, whatever stands around it; None if there is none."""
+    text = text.replace("<![CDATA[", "")
+    start = re.search(r'\{\s{0,99}"|\[\s{0,99}\{', text)
+    try:  # no int: a number of a million digits would take seconds
+        return json.JSONDecoder(strict=False, parse_int=float).raw_decode(
+            text, start.start() if start else 0
+        )[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def described_items(data: Any) -> list[dict[str, Any]]:
+    """Return the items in a JSON-LD value that describe a subject or a page."""
+    items = [data]
+    described = []
+    for item in itertools.islice(items, MAX_DATA_ITEMS):  # items grows meanwhile
+        if isinstance(item, list):
+            items += item
+        elif isinstance(item, dict):
+            names = ("@graph", "mainEntity", "mainEntityOfPage")
+            items += [item[name] for name in names if name in item]
+            if re.search(f"{_SUBJECTS}|{_PAGES}", types_of(item)):
+                described.append(item)
+    return described
+
+
+def types_of(item: dict[str, Any]) -> str:
+    """Return the types of a JSON-LD item."""
+    types = item.get("@type")
+    types = types[:MAX_LIST] if isinstance(types, list) else [types]
+    return " ".join(name for name in types if isinstance(name, str))[:MAX_TEXT]
+
+
+def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
+    """Return title, author and text of what a page is about, each from the first item with it."""
+    fields: dict[str, str] = {}
+    for item in items:
+        if re.search(_SUBJECTS, types_of(item)):
+            for name, value in item_fields(item).items():
+                fields.setdefault(name, value)
+    return fields
+
+
+def item_fields(item: dict[str, Any]) -> dict[str, str]:
+    """Return title, author and text of a JSON-LD item."""
+    authors = item.get("author")
+    names = []
+    for author in authors[:MAX_LIST] if isinstance(authors, list) else [authors]:
+        name = author.get("name") if isinstance(author, dict) else author
+        if isinstance(name, str) and name.strip():
+            names.append(name.strip())
+    fields = {
+        "title": item.get("headline") or item.get("name"),
+        "author": ", ".join(names[:MAX_AUTHORS]),
+        "text": item.get("articleBody"),
+    }
+    return {
+        name: value for name, value in fields.items() if isinstance(value, str) and value.strip()
+    }
+
+
+def first_text(page: PageTree, tag: str) -> str:
+    """Return the beginning of the text of the first element of this name, or ""."""
+    return next((text_beginning(node, MAX_TEXT) for node in page.nodes if node.tag == tag), "")
+
+
+def first_heading(page: PageTree) -> str:
+    """Return the first main heading, without a sign such as ¶ that is a link to itself; or ""."""
+    node = next((node for node in page.nodes if node.tag == "h1"), None)
+    if not node:
+        return ""
+    heading, last = text_beginning(node, MAX_TEXT), node.children[-1:]
+    if last and not isinstance(last[0], str) and last[0].attributes.get("href", "")[:1] == "#":
+        sign = text_beginning(last[0], MAX_TEXT)
+        if not re.search(r"\w", sign):
+            return heading.removesuffix(sign).rstrip()
+    return heading
+
+
+def marked_author(page: PageTree) -> str:
+    """Return the name in the first element that is marked as the author, if it is short."""
+    marks = (
+        node
+        for node in page.nodes
+        if node.attributes.get("rel") == "author"
+        or node.attributes.get("itemprop") == "author"
+        or node.attributes.get("class") in ("author", "byline")
+    )
+    for node in itertools.islice(marks, MAX_AUTHOR_MARKS):
+        name = re.sub(r"(?i)^(?:by|von|par|por|di) ", "", text_beginning(node, MAX_TEXT))
+        if 1 < len(name) <= 60:
+            return name
+    return ""

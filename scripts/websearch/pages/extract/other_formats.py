@@ -1,0 +1,357 @@
+"""What kind of text a page is; feeds, notebooks, CSV, JSON and XML as Markdown."""
+
+from __future__ import annotations
+
+import html
+import io
+import itertools
+import json
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
+from websearch.base.untrusted import make_harmless, unescape
+from websearch.pages.extract.markdown import MarkdownWriter
+from websearch.pages.extract.page_tree import PageTree
+from websearch.pages.fetch.charsets import wide_codec, wide_label
+from websearch.kit import SearchError, markdown_link, one_line, plain_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.kit import Document
+
+MAX_START = 2_000  # characters of a text that tell what it is
+MAX_JSON = 50_000  # characters; longer data is shown as it stands
+MAX_INDENTED = 200_000  # characters of indented JSON; deep data grows a thousandfold
+MAX_ENTRIES = 200  # of a feed
+MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
+MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched for the title
+MAX_OUTPUT = 2_000  # characters of what one cell of a notebook printed at once
+MAX_FIELD = 300  # characters of a title, address or date of an entry
+CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
+SEPARATORS = ("\t", ";", "|", ",")  # of fields; the first of those that do as well
+MAX_SAMPLE = 50_000  # characters that tell which one it is
+_SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # a first line that Excel writes and hides
+MAX_ROWS = 50_000  # of a table
+MAX_CELL = 2_000  # characters
+MAX_COLUMNS = 500  # the head is filled up to the widest row, which may hold millions of commas
+FEED_DATES = ("pubdate", "published", "updated", "dc:date")
+FEED_TEXTS = ("content:encoded", "content", "description", "summary")
+_PLAIN_TYPE = r"""\stype=["']text["']"""  # of a text of Atom without HTML
+_TERMINAL_CODE = r"\x1b\[[0-9;]{0,20}[A-Za-z]"  # colors
+_NOTEBOOK = r'\{\s{0,99}"(?:cells|metadata|nbformat\w{0,6}|worksheets)":'
+_JSON_FEED = r'"version":\s{0,9}"https?://jsonfeed\.org/'
+_LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
+# What files begin with that hold no text.
+BINARY_STARTS = (
+    (b"\x89PNG", "an image"), (b"\xff\xd8\xff", "an image"),
+    (b"GIF8", "an image"), (b"PK\x03\x04", "an archive"), (b"\x1f\x8b", "an archive"),
+    (b"Rar!", "an archive"), (b"7z\xbc\xaf", "an archive"), (b"BZh", "an archive"),
+    (b"\xfd7zXZ", "an archive"), (b"\x28\xb5\x2f\xfd", "an archive"), (b"ID3", "a sound file"),
+    (b"OggS", "a media file"), (b"fLaC", "a sound file"), (b"\x1aE\xdf\xa3", "a video"),
+    (b"\x7fELF", "a program"), (b"MZ", "a program"), (b"\0asm", "a program"),
+    (b"\xd0\xcf\x11\xe0", "an office file"), (b"wOF2", "a font"), (b"SQLite format", "a database"),
+)  # fmt: skip
+# Types, of which a message names no more than the kind: the rest is what a server wrote.
+MEDIA_TYPES = (
+    (r"image/(?!svg)", "an image"), (r"audio/", "a sound file"), (r"video/", "a video"),
+    (r"font/", "a font"), (r"application/pdf", "what it calls a PDF file"),
+)  # fmt: skip
+
+# ===== what it is =================================================================================
+
+
+def check_binary(body: bytes, content_type: str, host: str) -> None:
+    """Raise SearchError (unsupported) if a body is not text, whatever its header says."""
+    start = body[:1024].lstrip()
+    what = next((name for sign, name in BINARY_STARTS if start.startswith(sign)), "")
+    if body[:4] == b"RIFF" or body[4:8] == b"ftyp":
+        what = "a media file"
+    elif not what and b"\0" in body[:4096] and not is_wide(body, content_type):
+        what = "a binary file" if body[:4096].count(b"\0") > len(body[:4096]) // 50 else ""
+    elif not what:
+        what = next((name for kind, name in MEDIA_TYPES if re.match(kind, content_type)), "")
+    if what:
+        message = f"{host} sent {what}, which holds no text that can be read here."
+        raise SearchError("unsupported", message, "Look for an HTML version of it.")
+
+
+def is_wide(body: bytes, content_type: str) -> bool:
+    """Return whether a body with NULs is text in UTF-16 or UTF-32."""
+    marks = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
+    return body.startswith(marks) or bool(wide_codec(body) or wide_label(body, content_type))
+
+
+def sniff_kind(text: str, content_type: str, url: str) -> str:
+    """Return what a text is: html, json, feed, notebook, xml, csv or text (Markdown is text)."""
+    start = text[:MAX_START].lstrip("\ufeff \t\r\n").lower()
+    media = content_type.partition(";")[0].strip().lower()
+    bare = re.sub(r"(?s)<!--.*?-->|<\?xml[^>]*>", "", start[:MAX_START]).lstrip()
+    is_html = bare.startswith(("<!doctype html", "<html"))
+    is_feed = start.startswith("<") and re.search(r"<(?:rss|feed|rdf:rdf)\b", start)
+    if is_feed and not is_html and "html" not in media:
+        return "feed"
+    is_json = start[:1] in ("{", "[") and url.partition("?")[0].endswith(".json")
+    begins_html = re.match(r"<(?:head|body|title|meta|div|p|h1|table|script|!--)\b", start)
+    if is_html or "html" in media or (begins_html and not media):
+        return "html"
+    path = url.partition("?")[0]
+    is_notebook = path.endswith(".ipynb") or '"cell_type"' in start
+    if is_notebook and re.match(_NOTEBOOK, start):
+        return "notebook"
+    if "json" in media or is_json:
+        return "feed" if re.search(_JSON_FEED, start) else "json"
+    if media in CSV_TYPES or (media in ("", "text/plain") and url.endswith((".csv", ".tsv"))):
+        return "csv"
+    return "xml" if start.startswith("<?xml") or media.endswith(("/xml", "+xml")) else "text"
+
+
+# ===== other kinds of text ========================================================================
+
+
+def fenced(text: str, language: str) -> str:
+    """Return text as a fenced block."""
+    fence = backticks(text, 3)
+    return f"{fence}{language}\n{text.strip()}\n{fence}"
+
+
+def read_csv(text: str) -> Document:
+    """Return text and cut of CSV: a table of Markdown; what is no table stays as it is.
+
+    Rows that are shorter than the widest one stay short.
+    """
+    import csv
+
+    named = re.match(_SEPARATOR_LINE, text)
+    text = text[named.end() :] if named else text
+    separator = named[1] if named else separator_of(text)
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    try:
+        rows = [row for row in itertools.islice(reader, MAX_ROWS) if row]
+        is_cut = next(reader, None) is not None
+    except csv.Error:  # a field of more than 131,072 characters
+        rows, is_cut = [], False
+    width = max(map(len, rows), default=0)
+    if not 1 < width <= MAX_COLUMNS:
+        return {"text": text, "is_foreign": True}
+    rows[0] += [""] * (width - len(rows[0]))
+    lines = [
+        f"| {' | '.join(as_cell(mark_signs(one_line(cell, MAX_CELL))) for cell in row)} |"
+        for row in rows
+    ]
+    table = [lines[0], f"|{' --- |' * width}", *lines[1:]]
+    return {"text": escape("\n".join(table)), "cut": is_cut}
+
+
+def separator_of(text: str) -> str:
+    """Return what separates the fields of CSV: it gives most rows the same number of them.
+
+    The first row counts, too: decimal commas in all rows leave the names of the columns whole.
+    """
+    import csv
+
+    sample = text[:MAX_SAMPLE]
+    sample = sample[: sample.rfind("\n")] if len(text) > MAX_SAMPLE and "\n" in sample else sample
+    best, separator = (False, 0.0), ","
+    for one in SEPARATORS:
+        try:
+            widths = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=one) if row]
+        except csv.Error:
+            continue
+        width, count = Counter(widths).most_common(1)[0] if widths else (1, 0)
+        score = (widths[0] == width, count / len(widths)) if width > 1 else (False, 0.0)
+        if score > best:
+            best, separator = score, one
+    return separator
+
+
+def json_markdown(text: str) -> str:
+    """Return JSON text as a fenced block, indented if it can be."""
+    return fenced(indented_json(text) or text, "json")
+
+
+def indented_json(text: str) -> str:
+    """Return JSON text indented; "" if it is not valid, or is too long or too deep for that."""
+    if len(text) > MAX_JSON:
+        return ""
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
+    pieces: list[str] = []
+    room = MAX_INDENTED
+    try:
+        for piece in encoder.iterencode(json.loads(text)):
+            pieces.append(piece)
+            room -= len(piece)
+            if room < 0:
+                return ""
+    except (ValueError, RecursionError):
+        return ""
+    return "".join(pieces)
+
+
+class Entry(NamedTuple):
+    """An entry of a feed as it stands there; the title may hold HTML, body does."""
+
+    title: str
+    address: str
+    date: str
+    body: str
+
+
+def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
+    """Return title, text and cut of an RSS, Atom or JSON feed; its first entries are sections.
+
+    The title is a stranger's text, as it stands in the feed.
+    """
+    is_json = text.lstrip("\ufeff \t\r\n").startswith("{")
+    name, entries, is_cut = json_entries(text) if is_json else xml_entries(text)
+    writer = MarkdownWriter(url, keep_links)
+    sections = []
+    room = MAX_ENTRY_CHARS
+    for entry in entries:
+        title = one_line(plain_text(entry.title[: 4 * MAX_FIELD]), MAX_FIELD) or "Untitled"
+        address = writer.target(entry.address)
+        body = entry.body[:room]
+        is_cut = is_cut or len(body) < len(entry.body)
+        room -= len(body)
+        page = PageTree(f"<div>{body}</div>")
+        heading = markdown_link(title, address) if address else make_harmless(title)
+        date = make_harmless(one_line(entry.date, MAX_FIELD))
+        parts = (f"## {heading}", date, writer.markdown(page.root))
+        sections.append("\n\n".join(filter(None, parts)))
+    return {"title": name, "text": "\n\n".join(sections), "cut": writer.cut or is_cut}
+
+
+def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
+    """Return the title and the first entries of an RSS or Atom feed, and whether some are cut."""
+    found = re.finditer(r"(?i)<(?:item|entry)[\s>]", text)
+    starts = [match.start() for match in itertools.islice(found, MAX_ENTRIES + 1)]
+    head = text[: starts[0]] if starts else text
+    is_cut = len(starts) > MAX_ENTRIES
+    entries = []
+    for start, end in zip(starts[:MAX_ENTRIES], [*starts[1:], len(text)], strict=False):
+        entry = text[start : min(end, start + MAX_ENTRY_CHARS)]
+        is_cut = is_cut or end - start > MAX_ENTRY_CHARS
+        date = next(filter(None, (element_text(entry, name) for name in FEED_DATES)), "")
+        name, body = next(
+            ((name, body) for name in FEED_TEXTS if (body := element_text(entry, name))), ("", "")
+        )
+        tag = re.search(rf"(?i)<{name}\s[^<>]{{0,2000}}>", entry) if name else None
+        if tag and re.search(_PLAIN_TYPE, tag[0]):
+            body = as_html(body)
+        address = element_text(entry, "link") or link_target(entry)
+        entries.append(Entry(element_text(entry, "title"), address, date, body))
+    return element_text(head[:MAX_FEED_HEAD], "title"), entries, is_cut
+
+
+def json_entries(text: str) -> tuple[str, list[Entry], bool]:
+    """Return the same of a JSON Feed (jsonfeed.org, version 1.1)."""
+    feed = json_object(text)
+    items = [one for one in listed(feed.get("items")) if isinstance(one, dict)]
+    entries = []
+    for item in items[:MAX_ENTRIES]:
+        fields = {name: value for name, value in item.items() if isinstance(value, str)}
+        get = fields.get
+        body = get("content_html") or as_html(get("content_text") or get("summary", ""))
+        date = get("date_published") or get("date_modified", "")
+        address = get("url") or get("external_url", "")
+        entries.append(Entry(as_html(get("title", "")), address, date, body))
+    title = feed.get("title")
+    return title if isinstance(title, str) else "", entries, len(items) > MAX_ENTRIES
+
+
+def as_html(text: str) -> str:
+    """Return plain text as HTML, an empty line between paragraphs."""
+    return "".join(f"<p>{html.escape(part)}</p>" for part in text.split("\n\n"))
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the object that JSON holds; {} if it holds another thing, or is not valid."""
+    try:
+        data = json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def listed(value: Any) -> list[Any]:
+    """Return a value of JSON if it is a list; [] otherwise."""
+    return value if isinstance(value, list) else []
+
+
+# ===== notebooks ==================================================================================
+
+
+def notebook_markdown(text: str) -> Document:
+    """Return title and text of a Jupyter notebook (nbformat 3 and 4).
+
+    Markdown as it is, code in fences, and behind it the text that it printed. JSON that is no
+    notebook, or is cut, stays JSON.
+    """
+    book = json_object(text)
+    sheets = [one for one in listed(book.get("worksheets")) if isinstance(one, dict)]
+    cells = listed(book.get("cells")) or [
+        cell for sheet in sheets for cell in listed(sheet.get("cells"))
+    ]
+    about = book.get("metadata")
+    kernel = about.get("language_info") or about.get("kernelspec") if isinstance(about, dict) else 0
+    names = (kernel.get("name"), kernel.get("language")) if isinstance(kernel, dict) else ()
+    language = next((one for one in names[::-1] if isinstance(one, str)), "")
+    blocks = []
+    for cell in cells:
+        if isinstance(cell, dict):
+            blocks += cell_blocks(cell, language)
+    shown = "\n\n".join(filter(None, blocks))
+    if not shown:
+        return {"text": json_markdown(text)}
+    heading = re.search(r"(?m)^#[ \t]{1,9}(.{1,1000})", shown)
+    return {"text": shown, "title": heading[1] if heading else "", "is_foreign": True}
+
+
+def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:
+    """Return the source of a cell of a notebook, and the texts that it printed."""
+    source = lines_text(cell.get("source") or cell.get("input")).strip("\n")
+    kind = cell.get("cell_type")
+    if kind == "heading":  # nbformat 3
+        return [f"## {source}"]
+    if kind != "code":
+        return [source]
+    blocks = [fenced(source, language if re.fullmatch(r"\w+", language) else "")] if source else []
+    for output in listed(cell.get("outputs")):
+        if isinstance(output, dict):
+            data = output.get("data")
+            values = (output.get("text"), data.get("text/plain") if isinstance(data, dict) else "")
+            shown = next(filter(None, map(lines_text, values)), "")
+            if output.get("output_type") in ("error", "pyerr"):
+                shown = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+            shown = re.sub(_TERMINAL_CODE, "", shown[: 2 * MAX_OUTPUT]).strip("\n")
+            is_cut = len(shown) > MAX_OUTPUT
+            shown = shown[:MAX_OUTPUT] + ("\n[\u2026]" if is_cut else "")
+            blocks.append(fenced(shown, "") if shown.strip() else "")
+    return blocks
+
+
+def lines_text(value: Any) -> str:
+    """Return a text of a notebook, which may be in lines."""
+    lines = value if isinstance(value, list) else [value]
+    return "".join(line for line in lines if isinstance(line, str))
+
+
+def element_text(text: str, name: str) -> str:
+    """Return the text of the first element of this name in XML, its entities decoded once."""
+    start = re.search(rf"(?i)<{name}(?:\s[^<>]{{0,2000}})?>", text)
+    end = re.compile(rf"(?i)</{name}\s{{0,9}}>").search(text, start.end()) if start else None
+    if not start or not end:
+        return ""
+    inner = text[start.end() : end.start()].strip()
+    if inner.startswith("<![CDATA["):
+        return inner[9:].removesuffix("]]>").strip()
+    return unescape(inner).strip()
+
+
+def link_target(entry: str) -> str:
+    """Return the address in the first link element of an Atom entry."""
+    match = re.search(_LINK_ADDRESS, entry)
+    return unescape(match[1]) if match else ""

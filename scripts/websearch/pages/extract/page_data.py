@@ -1,0 +1,285 @@
+"""Text that a page holds as data: what its scripts would show, read without running them.
+
+Frameworks put the content of a page into it a second time, as data for their scripts: Next.js as
+JSON or as React server payload, Nuxt as JSON or JavaScript, others as an assignment to a variable.
+Where the page itself shows next to nothing, that data is the page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from websearch.pages.extract.content import Content
+from websearch.pages.extract.markdown import content_markdown
+from websearch.pages.extract.page_tree import PageTree
+from websearch.pages.extract.script_data import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    NEXT_PUSH,
+    is_flat,
+    parse_json,
+    payload_rows,
+    pushed_text,
+    quoted_texts,
+    rows_as_html,
+    short_number,
+    unflatten,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from websearch.base.html_tree import Node
+
+MAX_SCRIPTS = 200  # scripts of one page that are looked at
+MAX_TEXT = 500_000  # characters of text that are taken
+MAX_NAME_OFFSET = 2_000  # characters of a script in which it names the variable that it sets
+MIN_WORDS = 8  # of a text that counts as prose whatever its name is
+MIN_NAMED_WORDS = 3  # of a text whose name says that it is one
+MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and addresses have less
+MAX_WORD = 25  # mean characters of a word; longer ones are addresses, hashes and class names
+MAX_TITLE = 200  # characters
+VARIABLE = r"\b__\w{1,60}\s{0,9}=[^=]"
+# Names of values that are not the content of the page.
+_OTHER_VALUES = (
+    r"(?i)^(?:_?(?:seo|meta\w*|i18n|locales?|translations?|messages|labels|dictionary|footer\w*|"
+    r"header|nav\w*|menu\w*|cookie\w*|consent\w*|config\w*|runtimeConfig|env|query|params|css|"
+    r"styles?|class(?:Name)?|scripts?|tracking|analytics|alt\w*|captions?|credits?|schema\w*|"
+    r"json_?ld|breadcrumbs?|related\w*|recommend\w*|recirculation|popular\w*|trending|sidebar\w*|"
+    r"advert\w*|ads?|newsletter\w*|copyright|legal|errors?|og\w*|twitter\w*|features?|flags))$"
+)
+_TEXT_NAMES = (
+    r"(?i)(?:text|body|content|html|markdown|paragraph|description|summary|excerpt|abstract|"
+    r"answer|value|article|lead|intro|instructions?|review)"
+)
+_TITLE_NAMES = ("title", "headline", "heading", "name")
+_MARKUP = r"(?i)<(?:p|div|h[1-6]|[uo]l|li|br|table|section|article|blockquote|pre|strong|em|a)\b"
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts that put no spaces between words
+_HEADING = r"\bh(?:eading)?[-_ ]?([1-6])\b"
+# Fields that a piece of rich text may have beside its text: marks and the editor's bookkeeping.
+_PIECE_FIELDS = frozenset(
+    "text value type nodeType _type _key marks data bold italic underline code strikethrough "
+    "detail format mode style version".split()
+)
+
+
+def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str:
+    """Return the text that a page holds as data, or in its noscript elements; "" if there is none.
+
+    Of several places with text, the one with most of it is taken, because the others hold parts.
+    base: the address that links are relative to.
+    """
+
+    def markdown(fragment: str) -> str:
+        inner = PageTree(fragment)
+        return content_markdown(Content(inner, inner.root, []), base, keep_links)[0].strip()
+
+    texts = [markdown(longest_noscript(html))]
+    pushed: list[str] = []
+    for text, attributes in scripts_of(page):
+        if "json" in attributes.get("type", "") and "ld+json" not in attributes["type"]:
+            texts.append(json_text(text, markdown))
+        elif NEXT_PUSH in text[:MAX_NAME_OFFSET]:
+            pushed.append(text)
+        elif variable := re.search(VARIABLE, text[:MAX_NAME_OFFSET]):
+            texts.append(script_text(text, variable.end() - 1, markdown))
+    if pushed:
+        rows = payload_rows([pushed_text(script) for script in pushed])
+        texts += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
+    return max(texts, key=len)
+
+
+# ===== where the data stands ======================================================================
+
+
+def longest_noscript(html: str) -> str:
+    """Return the content of the page's longest noscript element, or ""."""
+    opening, closing = re.compile(r"(?i)<noscript"), re.compile(r"(?i)</noscript")
+    longest, match = "", opening.search(html)
+    while match:
+        start = html.find(">", match.end()) + 1
+        end = closing.search(html, start) if start else None
+        if not end:
+            break
+        longest = max(longest, html[start : end.start()], key=len)
+        match = opening.search(html, end.end())
+    return longest
+
+
+def scripts_of(page: PageTree) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield text and attributes of the scripts that a page holds, the first MAX_SCRIPTS."""
+    nodes: list[Node] = [node for node in page.nodes if node.tag == "script" and node.children]
+    for node in nodes[:MAX_SCRIPTS]:
+        yield "".join(child for child in node.children if isinstance(child, str)), node.attributes
+
+
+def json_text(text: str, markdown: Callable[[str], str]) -> str:
+    """Return the prose in a JSON script; the flat list of Nuxt 3 is put together first."""
+    data = parse_json(text)
+    if isinstance(data, list) and data and is_flat(data):
+        data = unflatten(data)
+    return prose_of(data, markdown)
+
+
+def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
+    """Return the prose in the value that a script assigns from start on.
+
+    If the value is not JSON (Nuxt 2 calls a function), the texts in quotes are taken in order.
+    """
+    decoder = json.JSONDecoder(strict=False, parse_int=short_number)
+    start += len(text[start:]) - len(text[start:].lstrip())
+    try:
+        return prose_of(decoder.raw_decode(text, start)[0], markdown)
+    except (ValueError, RecursionError):
+        pass
+    return prose_of(list(quoted_texts(text, start)), markdown)
+
+
+# ===== prose in data ==============================================================================
+
+
+def prose_of(data: Any, markdown: Callable[[str], str]) -> str:
+    """Return the prose in data as Markdown; markdown: what makes Markdown of HTML."""
+    reader = ProseReader(markdown)
+    reader.read(data, "", 0)
+    return "\n\n".join(filter(None, reader.blocks))
+
+
+class ProseReader:
+    """Collects the prose in JSON data as Markdown, in the order of the data, each block once."""
+
+    def __init__(self, markdown: Callable[[str], str]) -> None:
+        self.markdown = markdown
+        self.blocks: list[str] = []
+        self.known: set[str] = set()
+        self.values = MAX_VALUES
+        self.room = MAX_TEXT
+
+    def read(self, value: Any, name: str, depth: int) -> None:
+        """Take the prose of a value; name: that of the field it is in."""
+        self.values -= 1
+        if depth > MAX_DEPTH or self.values < 0 or self.room <= 0:
+            return
+        if isinstance(value, str):
+            self.read_text(value, name, depth)
+        elif isinstance(value, list):
+            for item in value:
+                self.read(item, name, depth + 1)
+        elif isinstance(value, dict):
+            self.read_fields(value, name, depth)
+
+    def read_fields(self, fields: dict[str, Any], name: str, depth: int) -> None:
+        """Take the prose of an object: a paragraph of rich text, or what its fields hold."""
+        pieces = rich_text_pieces(fields)
+        if pieces is not None:
+            text = " ".join("".join(self.inline(piece, depth) for piece in pieces).split())
+            self.add(prefix_of(fields) + text if text else "")
+            return
+        position = len(self.blocks)
+        self.blocks.append("")  # for a heading
+        for inner, value in fields.items():
+            if not re.match(_OTHER_VALUES, inner):
+                own_name = name if inner.isdigit() else inner
+                self.read(value, own_name, depth + 1)
+        values = (fields.get(field) for field in _TITLE_NAMES)
+        title = next((text for text in values if isinstance(text, str) and text.strip()), "")
+        heading = f"## {' '.join(title.split())}"
+        if len(self.blocks) == position + 1:
+            self.blocks.pop()
+        elif title and len(title) <= MAX_TITLE and heading not in self.known:
+            self.known.add(heading)
+            self.blocks[position] = heading
+
+    def inline(self, value: Any, depth: int) -> str:
+        """Return the text of a piece of rich text and of the pieces in it, such as links."""
+        self.values -= 1
+        if depth > MAX_DEPTH or self.values < 0:
+            return ""
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, dict):
+            return ""
+        text = value.get("text", value.get("value"))
+        if isinstance(text, str):
+            return text
+        children = value.get("children", value.get("content"))
+        inner = children if isinstance(children, list) else []
+        return "".join(self.inline(piece, depth + 1) for piece in inner)
+
+    def read_text(self, text: str, name: str, depth: int) -> None:
+        """Take a text if it is prose, HTML, or JSON that holds prose."""
+        text = text.strip()
+        if len(text) > 20 and text[0] in "{[":
+            data = parse_json(text)
+            if data is not None:
+                self.read(data, name, depth + 1)
+                return
+        if "<" in text and re.search(_MARKUP, text):
+            text = self.markdown(text)
+        if is_prose(text, name):
+            self.add(text)
+
+    def add(self, block: str) -> None:
+        """Add a block unless it is empty or known."""
+        if block and block not in self.known and self.room > 0:
+            self.known.add(block)
+            self.blocks.append(block[: self.room])
+            self.room -= len(block)
+
+
+def is_prose(text: str, name: str) -> bool:
+    """Return whether a text is running text and not an address, a class name or code."""
+    words = text.split()
+    least = MIN_NAMED_WORDS if re.search(_TEXT_NAMES, name) else MIN_WORDS
+    if len(words) < least:
+        return len(re.findall(_CJK, text)) >= 2 * least
+    letters = sum(letter.isalpha() or letter.isspace() for letter in text)
+    return letters >= MIN_LETTERS * len(text) and len(text) <= MAX_WORD * len(words)
+
+
+def kind_of(fields: dict[str, Any]) -> str:
+    """Return the kind of a piece of rich text as editors name it, or ""."""
+    for name in ("nodeType", "_type", "type", "tag"):
+        if isinstance(fields.get(name), str):
+            return str(fields[name]).lower()
+    return ""
+
+
+def rich_text_pieces(fields: dict[str, Any]) -> list[Any] | None:
+    """Return the pieces of a paragraph of rich text; None for every other object.
+
+    Editors (Contentful, Portable Text, ProseMirror, Slate, Lexical) cut a paragraph into a piece
+    for each change of style.
+    """
+    pieces = fields.get("children", fields.get("content"))
+    if not isinstance(pieces, list):
+        return None
+    return pieces if any(map(is_piece, pieces)) else None
+
+
+def is_piece(value: Any) -> bool:
+    """Return whether a value is a piece of a paragraph: its text and its style, nothing else."""
+    if not isinstance(value, dict) or not _PIECE_FIELDS.issuperset(value):
+        return False
+    text = value.get("text", value.get("value"))
+    return isinstance(text, str) and kind_of(value) in ("", "text", "span")
+
+
+def prefix_of(fields: dict[str, Any]) -> str:
+    """Return the Markdown sign of a paragraph of rich text: heading, quotation, or none."""
+    kind = kind_of(fields)
+    style = fields.get("style")
+    tag = fields.get("tag")
+    names = " ".join(word for word in (kind, style, tag) if isinstance(word, str))
+    attributes = fields.get("attrs")
+    level = attributes.get("level") if isinstance(attributes, dict) else fields.get("level")
+    if match := re.search(_HEADING, names):
+        return "#" * int(match[1]) + " "
+    if "heading" in kind:
+        return "#" * (level if isinstance(level, int) and 1 <= level <= 6 else 2) + " "
+    if "quote" in names:
+        return "> "
+    return "- " if "listItem" in fields else ""

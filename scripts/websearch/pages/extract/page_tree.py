@@ -1,0 +1,295 @@
+"""A parsed page: its elements, how much text each of them holds, and what kind of page it is."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from websearch.base.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
+from websearch.pages.extract.formulas import read_formulas
+from websearch.pages.extract.generator_rules import is_frame, named_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TEXT_BLOCKS = name_set(
+    "p pre blockquote td dd li h1 h2 h3 h4 h5 h6 dt figcaption caption th summary"
+)
+MIN_PROSE = 25  # characters of a block that counts as running text
+MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
+MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they say of the page
+LAYOUT = name_set("div table tr td center section ul")
+PLAIN_SHARE = 0.15  # share of them that has a class or id on a page without a style sheet
+CODE = name_set("pre code kbd samp tt xmp textarea script style")
+_ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
+# How data begins, its quotation marks perhaps made typographic; and that of schema.org.
+_DATA = r"[\[{\s]{1,20}[\"\u201c\u201d\u2033][@\w$-]{1,40}[\"\u201c\u201d\u2033]\s?:"
+_LINKED_DATA = r"@context\W{1,9}https?://schema\.org"
+MAX_DATA_START = 200  # characters of an element that tell whether it holds data
+MIN_DATA, MAX_DATA = 100, 100_000  # characters of other data; a shorter one may be an example
+# What a page says about itself: schema.org types, Open Graph, microdata.
+_IS_POSTING = (
+    r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
+    r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
+    r'|content=["\']article["\'] property=["\']og:type'
+)
+_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # themes of documentation say this, too
+# Programs that make documentation name themselves in meta name="generator".
+_DOCUMENTATION_GENERATOR = (
+    r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
+    r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
+    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
+)
+_WIKI = r"(?i)mediawiki|dokuwiki"  # works of reference, if they do not say that they are articles
+MAX_HEADING_CHARS = 200  # of a heading and its id that are compared
+MIN_ANCHORS = 2  # headings that can be linked to
+MIN_CODE = 3  # code blocks, spans of code and terms that such headings need beside them
+MIN_CODE_ALONE = 4  # the same without such headings, a code block among them
+# An address of a forum or of a thread in it.
+_FORUM_ADDRESS = (
+    r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
+    r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|r/\w{1,30}/comments"
+    r"|viewtopic\.php|showthread\.php)[/?])"
+)
+
+
+class PageTree:
+    """A parsed page: its tree, its elements in document order, and what kind of page it is.
+
+    is_article, is_thread (of a forum), is_question (with answers): it says so itself.
+    is_documentation: its generator or its headings and code say so; then it is no article.
+    says_article, says_documentation: what the page says itself, before that is weighed. program:
+    which program of generator_rules made it, or "".
+    is_plain: its layout has no names, as before there were style sheets.
+    keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
+    leniency: how many of the rules are not applied (IGNORED_RULES).
+    """
+
+    def __init__(self, html: str) -> None:
+        builder = TreeBuilder(html)
+        builder.build()
+        self.root, self.cut = builder.root, builder.cut
+        self.nodes = read_formulas(builder.nodes)
+        signs = html[:MAX_SIGN_HTML]
+        self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
+        self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
+        self.says_article = says_article = bool(re.search(_SAYS_ARTICLE, signs))
+        generator = self.generator()
+        self.program = named_program(html, generator)
+        self.says_documentation = bool(
+            self.program or re.match(_DOCUMENTATION_GENERATOR, generator)
+        )
+        self.is_documentation = not (self.is_question or self.is_thread) and (
+            self.says_documentation
+            or (
+                not (says_article and re.search(_IS_POSTING, signs))
+                and (bool(re.match(_WIKI, generator)) or self.looks_like_documentation())
+            )
+        )
+        self.is_article = says_article and not (self.is_thread or self.is_documentation)
+        self.is_plain = not self.is_article and self.names_little()
+        self.keeps_comments = self.has_readers_comments = False
+        self.comments: set[Node] = set()  # what is in comments, if they are the content
+        self.leniency = 0
+        self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
+        self.data: set[Node] = set()
+        self.find_data()
+        self.drop_unseen()
+        if "&lt;" in html:
+            self.drop_escaped_tags()
+        self.measure()
+        self.text_chars = self.root.chars  # of the page, boilerplate included
+
+    def is_in_forum(self) -> bool:
+        """Return whether the address that the page gives as its own is one of a forum."""
+        for node in self.nodes:
+            get = node.attributes.get
+            if node.tag == "link" and get("rel", "").lower() == "canonical":
+                address = get("href", "")
+            elif node.tag == "meta" and get("property", "").lower() == "og:url":
+                address = get("content", "")
+            else:
+                continue
+            if re.search(_FORUM_ADDRESS, address):
+                return True
+        return False
+
+    def names_little(self) -> bool:
+        """Return whether few of the elements that lay a page out have a class or id."""
+        boxes = [node for node in self.nodes if node.tag in LAYOUT]
+        named = sum("class" in box.attributes or "id" in box.attributes for box in boxes)
+        return named <= PLAIN_SHARE * len(boxes)
+
+    def generator(self) -> str:
+        """Return the program that made the page, as its meta element says, or ""."""
+        for node in self.nodes:
+            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator":
+                return node.attributes.get("content", "")
+        return ""
+
+    def looks_like_documentation(self) -> bool:
+        """Return whether the page has code, terms and headings with anchors as documentation has.
+
+        An anchor is a link to the heading itself, or an id that is made from its text.
+        """
+        code_blocks = pieces = anchors = 0
+        headings: set[Node] = set()
+        for node in self.nodes:
+            if node.tag in HEADINGS:
+                headings.add(node)
+                anchors += is_own_words(node)
+            elif node.parent in headings:
+                headings.add(node)
+                address = node.attributes.get("href", "") if node.tag == "a" else ""
+                anchors += address.startswith("#") and len(address) > 1
+            if node.tag in ("pre", "code", "dt"):
+                pieces += 1
+                code_blocks += node.tag == "pre"
+        if anchors >= MIN_ANCHORS and pieces >= MIN_CODE:
+            return True
+        return code_blocks > 0 and pieces >= MIN_CODE_ALONE
+
+    def drop_unseen(self) -> None:
+        """Drop scripts, styles and templates, whose text is not shown, and data for programs.
+
+        So goes what the program that made the page writes around the text.
+        """
+        for node in self.nodes:
+            if node.tag in ("script", "style", "template", "title"):
+                node.dropped = "element"
+            elif node in self.data:
+                node.dropped = "data"
+            elif self.program and node.attributes and is_frame(node, self.program):
+                node.dropped = "generator"
+        self.spread()
+
+    def drop_escaped_tags(self) -> None:
+        """Remove tags that stand in the text because they were escaped twice, but not in code."""
+        for node in self.nodes:
+            if node.tag in CODE:
+                continue
+            for index, child in enumerate(node.children):
+                if isinstance(child, str) and "<" in child:
+                    node.children[index] = re.sub(_ESCAPED_TAG, " ", child)
+
+    def find_data(self) -> None:
+        """Find data for programs that stands in the text, such as that of schema.org; not code."""
+        for node in self.nodes:
+            first = node.children[0] if node.children else ""
+            if not isinstance(first, str) or first.lstrip()[:1] not in ("{", "["):
+                continue
+            beginning = text_beginning(node, MAX_DATA_START)
+            if not re.match(_DATA, beginning) or any(one.tag in CODE for one in ancestors(node)):
+                continue
+            is_known = re.search(_LINKED_DATA, beginning) is not None
+            if is_known or (not self.is_documentation and is_json(node)):
+                self.data.add(node)
+
+    def spread(self) -> None:
+        """Drop everything below a dropped element."""
+        for node in self.nodes:
+            if node.parent and node.parent.dropped and not node.dropped:
+                node.dropped = node.parent.dropped
+
+    def measure(self) -> None:
+        """Count the text of every element, what is dropped left out, in one walk from the end."""
+        for node in self.nodes:
+            node.chars = node.link = node.own = node.own_link = node.prose = 0
+            node.has_block = False
+        min_prose = self.min_prose
+        for node in reversed(self.nodes):
+            if node.dropped:
+                continue
+            own = 0
+            for child in node.children:
+                if isinstance(child, str):
+                    own += len(" ".join(child.split()))
+            node.own += own
+            node.chars += own
+            if node.tag == "a":
+                node.link, node.own_link = node.chars, node.own
+            parent = node.parent
+            is_block = node.tag in BLOCKS
+            if is_block and node.own >= min_prose and node.own_link * 2 <= node.own:
+                node.prose += node.own - node.own_link
+            if parent:
+                if is_block:
+                    parent.has_block = True
+                else:
+                    parent.own += node.own
+                    parent.own_link += node.own_link
+                    parent.has_block = parent.has_block or node.has_block
+                parent.chars += node.chars
+                parent.link += node.link
+                parent.prose += node.prose
+
+
+def is_json(node: Node) -> bool:
+    """Return whether the text of an element is nothing but JSON, and long."""
+    text = text_beginning(node, MAX_DATA)
+    if not MIN_DATA <= len(text) < MAX_DATA:
+        return False
+    try:
+        json.loads(text, parse_int=float)  # no int: a number of a million digits would take seconds
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def is_own_words(heading: Node) -> bool:
+    """Return whether the id of a heading is made from its text: "how-to-begin"."""
+    name = heading.attributes.get("id", "")
+    if not name:
+        return False
+    letters = re.sub(r"[\W_]+", "", name[:MAX_HEADING_CHARS]).lower()
+    text = re.sub(r"[\W_]+", "", text_beginning(heading, MAX_HEADING_CHARS)).lower()
+    return bool(letters) and letters in text
+
+
+def look_of(node: Node) -> str:
+    """Return an element's tag and class, which twins have in common."""
+    return f"{node.tag} {node.attributes.get('class', '')}"
+
+
+def text_of(node: Node) -> str:
+    """Return an element's text on one line, what is dropped left out."""
+    parts: list[str] = []
+    collect_text(node, parts)
+    return " ".join("".join(parts).split())
+
+
+def collect_text(node: Node, parts: list[str]) -> None:
+    """Append the text below an element to parts, with line breaks around blocks."""
+    if node.label:
+        parts.append("\n")
+        collect_text(node.label, parts)
+        parts.append("\n")
+    for child in node.children:
+        if isinstance(child, str):
+            parts.append(child)
+        elif not child.dropped:
+            if child.tag in BLOCKS or child.tag == "br":
+                parts.append("\n")
+                collect_text(child, parts)
+                parts.append("\n")
+            else:
+                collect_text(child, parts)
+
+
+def ancestors(node: Node) -> list[Node]:
+    """Return an element and all that it is in, up to the root."""
+    found = [node]
+    while found[-1].parent:
+        found.append(found[-1].parent)
+    return found
+
+
+def places(parents: Iterable[Node]) -> dict[Node, int]:
+    """Return for each child element of the parents its place among the children."""
+    return {
+        child: index
+        for node in parents
+        for index, child in enumerate(node.children)
+        if isinstance(child, Node)
+    }

@@ -1,0 +1,221 @@
+"""Tables of HTML: which hold data, and the rows of their cells, each of which can be read alone."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.base.html_tree import HEADINGS, Node
+from websearch.pages.extract.page_tree import collect_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_COLUMNS = 40  # of a table; a wider one is layout, or data for programs
+MAX_ROW_SPAN = 2_000  # rows that one cell's value is repeated in
+MAX_HEAD_ROWS = 4  # whose names are joined
+ROWS_A_BLOCK = 10  # of a data table, which may hold a heading or a small table now and then
+MAX_CELL = 4_000  # characters of a cell; a table with a longer one is layout
+MAX_PLAIN_CELL = 1_500  # the same where no header or caption says that the table holds data
+# Characters of the first cell and of all cells of a table of one row; layout has longer ones.
+MAX_NAME, MAX_ROW = 60, 600
+MAX_BOXES = 4  # around the code in a cell
+
+
+def is_shown(node: Node) -> bool:
+    """Return whether an element is part of the Markdown. Captions are, unlike in plain text."""
+    return node.dropped in ("", "caption")
+
+
+def table_parts(node: Node) -> list[Node]:
+    """Return the caption, rows and cells of a table in order, without those of nested tables."""
+    found: list[Node] = []
+    for child in node.children:
+        if isinstance(child, Node) and is_shown(child):
+            if child.tag in ("td", "th", "caption"):
+                found.append(child)
+            elif child.tag == "tr":
+                found += [child, *table_parts(child)]
+            elif child.tag in ("thead", "tbody", "tfoot", "form"):
+                found += table_parts(child)
+    return found
+
+
+def rows_of(parts: list[Node]) -> list[list[Node]]:
+    """Return the cells of each row; parts: those of a table."""
+    rows: list[list[Node]] = [[]]
+    for part in parts:
+        if part.tag == "tr":
+            rows.append([])
+        elif part.tag != "caption":
+            rows[-1].append(part)
+    return rows
+
+
+# ===== tables of data =============================================================================
+
+
+def is_data_table(node: Node, parts: list[Node]) -> bool:
+    """Return whether a table holds data, by what its cells hold; parts: its rows and cells.
+
+    No cell of a pipe table can hold a heading, lines of code or a table. A row that is nothing but
+    code is laid out beside the numbers of its lines.
+    """
+    if node.attributes.get("role") in ("presentation", "none"):
+        return False
+    rows = [row for row in rows_of(parts) if row]
+    says_data = any(part.tag in ("th", "caption") for part in parts)
+    cells = [cell for row in rows for cell in row]
+    longest = MAX_CELL if says_data else MAX_PLAIN_CELL
+    if (
+        any(sum(span_of(cell, "colspan") for cell in row) > MAX_COLUMNS for row in rows)
+        or any(cell.chars > longest for cell in cells)
+        or (len(rows) == 1 and not is_named_row(rows[0]))
+        or any(map(is_code_row, rows))
+    ):
+        return False
+    spare = (len(parts) - len(cells)) // ROWS_A_BLOCK if says_data else 0
+    waiting: list[Node | str] = [*cells]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, str) or not is_shown(inner):
+            continue
+        spare -= inner.tag == "table" or inner.tag in HEADINGS
+        if spare < 0:
+            return False
+        if inner.tag == "pre" and is_in_lines(inner):
+            return False
+        waiting += inner.children
+    return True
+
+
+def is_named_row(cells: list[Node]) -> bool:
+    """Return whether the only row of a table is a name and what is said of it."""
+    is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
+    is_filled = sum(bool(cell.chars) for cell in cells) > 1
+    return is_short and is_filled and not any(cell.has_block for cell in cells)
+
+
+def is_code_row(cells: list[Node]) -> bool:
+    """Return whether the only cell with text in a row holds nothing but a pre element."""
+    filled = [cell for cell in cells if cell.chars]
+    if len(filled) != 1:
+        return False
+    inner = filled[0]
+    for _ in range(MAX_BOXES):
+        inside = [one for one in inner.children if isinstance(one, Node) and one.chars]
+        if len(inside) != 1 or inside[0].chars != filled[0].chars:
+            return False
+        inner = inside[0]
+        if inner.tag == "pre":
+            return True
+    return False
+
+
+def is_in_lines(code: Node) -> bool:
+    """Return whether a pre element has several lines."""
+    texts: list[str] = []
+    collect_text(code, texts)
+    return "\n" in "".join(texts).strip()
+
+
+# ===== rows =======================================================================================
+
+
+def span_of(cell: Node, name: str) -> int:
+    """Return how many columns (name: "colspan") or rows ("rowspan") a cell takes, from 1 on.
+
+    A rowspan of 0 goes to the end of the table.
+    """
+    value = cell.attributes.get(name, "").strip()
+    most = MAX_COLUMNS + 1 if name == "colspan" else MAX_ROW_SPAN
+    if not re.fullmatch(r"\d{1,9}", value):
+        return 1
+    span = min(int(value), most)
+    return span or (most if name == "rowspan" else 1)
+
+
+def read_rows(
+    parts: list[Node], write: Callable[[Node], str], again: Callable[[str], str]
+) -> tuple[str, list[list[str]]]:
+    """Return a title above the columns, or "", and the texts of the cells of each row.
+
+    Rows of names are one row: "2001 census: Speakers". A value that spans rows is repeated in each
+    of them, and a name in each of its columns, so that every row can be read alone; a value that
+    spans columns stands once. write: returns the text of a cell. again: of a text that is repeated.
+    """
+    cells = rows_of(parts)
+    cells = cells if cells[0] else cells[1:]
+    heads = head_rows(cells)
+    rows: list[list[str]] = []
+    above: dict[int, tuple[str, int]] = {}  # column -> a text and in how many more rows it is
+    for number, row_cells in enumerate(cells):
+        row: list[str] = []
+        for cell in row_cells:
+            take_from_above(row, above, again)
+            text, high = write(cell), span_of(cell, "rowspan")
+            for place in range(min(span_of(cell, "colspan"), MAX_COLUMNS + 1 - len(row))):
+                if place:
+                    text = again(text) if number < heads - 1 else ""
+                if high > 1:
+                    above[len(row)] = (text, high - 1)
+                row.append(text)
+        while above and len(row) <= max(above):
+            take_from_above(row, above, again)
+            if above and len(row) <= max(above):
+                row.append("")
+        rows.append(row)
+    title = ""
+    if heads > 1 and len(cells[0]) == 1:
+        title, heads, rows = rows[0][0], heads - 1, rows[1:]
+    if heads > 1:
+        rows = [joined_names(rows[:heads]), *rows[heads:]]
+    return title, [row for row in rows if any(row)]
+
+
+def take_from_above(
+    row: list[str], above: dict[int, tuple[str, int]], again: Callable[[str], str]
+) -> None:
+    """Append the texts from above whose columns come next in the row."""
+    while len(row) in above:
+        text, more = above.pop(len(row))
+        if more > 1:
+            above[len(row)] = (text, more - 1)
+        row.append(again(text))
+
+
+def head_rows(rows: list[list[Node]]) -> int:
+    """Return how many rows at the beginning of a table name its columns, if others follow.
+
+    Those of thead; or those of header cells alone, if a cell of the first one spans others.
+    """
+    in_head = count_first(rows, lambda cell: bool(cell.parent and is_in(cell.parent, "thead")))
+    named = count_first(rows, lambda cell: cell.tag == "th")
+    first = rows[0] if rows else []
+    spans = any(span_of(cell, name) > 1 for cell in first for name in ("colspan", "rowspan"))
+    heads = max(in_head, named if spans else min(named, 1))
+    return heads if heads < len(rows) else min(heads, 1)
+
+
+def count_first(rows: list[list[Node]], is_kind: Callable[[Node], bool]) -> int:
+    """Return of how many of the first rows all cells are of a kind."""
+    count = 0
+    for row in rows[:MAX_HEAD_ROWS]:
+        if not row or not all(map(is_kind, row)):
+            break
+        count += 1
+    return count
+
+
+def is_in(row: Node, tag: str) -> bool:
+    """Return whether a row of a table, or what stands for one, is in a part of this name."""
+    return row.tag == tag or (row.parent is not None and row.parent.tag == tag)
+
+
+def joined_names(rows: list[list[str]]) -> list[str]:
+    """Return the names of columns that several rows make together, one for each column."""
+    names: list[str] = []
+    for column in range(max(map(len, rows))):
+        parts = dict.fromkeys(row[column] for row in rows if column < len(row) and row[column])
+        names.append(": ".join(part.rstrip(": ") for part in parts))
+    return names

@@ -1,0 +1,135 @@
+"""Pages with next to no text: what they are, and which other version they name."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from websearch.base.html_tree import text_beginning
+from websearch.pages.extract.stand_ins import stand_in, stand_in_error
+from websearch.pages.fetch.fetch import BROWSER_VARIABLE, host_and_port, normal_url
+from websearch.pages.fetch.walls import find_wall, wall_error
+from websearch.kit import SearchError, shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.pages.extract.page_tree import PageTree
+    from websearch.pages.fetch.fetch import Fetched
+
+MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
+MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
+MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
+# What a page without text says to clients without JavaScript, and the elements that it fills.
+_NEEDS_SCRIPT = (
+    r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
+    r"(?:\w{1,30}\W{1,9}){0,4}javascript|javascript\W{1,9}(?:\w{1,30}\W{1,9}){0,4}"
+    r"(?:disabled|required|enabled|deaktiviert|aktivieren)"
+)
+# All that an element shows until a script has filled it.
+_LOADING = (
+    r"(?i)(?:(?:now )?loading(?: \w{1,20}){0,2}|please wait|wird geladen|lädt|bitte warten"
+    r"|chargement(?: en cours)?|cargando|caricamento(?: in corso)?|carregando|laden|ładowanie"
+    r"|wczytywanie|загрузка|yükleniyor|加载中|載入中|読み込み中|로딩 ?중)"
+    r"(?:, please wait)?[\s.\u2026]*"
+)
+MAX_LOADING = 40  # characters
+MENU_SHARE = 0.7  # of the text of a page that is a menu and nothing else, in links
+_SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
+_REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
+
+
+def check_content(page: PageTree, html: str, text: str, onward: str, fetched: Fetched) -> None:
+    """Raise SearchError if a page with little text is something else than a short page.
+
+    http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
+    JavaScript fills; or what it stands in for (stand_ins.py). Pages that JavaScript may fill are
+    marked as thin in fetched.
+    """
+    host, status = host_and_port(fetched.url)[0], fetched.response.status
+    has_no_text = len(text) < MIN_PAGE_CHARS
+    if has_no_text and onward:
+        message = f"{host} sent a page that only leads on to {shorten(onward, 200)}."
+        raise SearchError("http", message, "Give that address.", status=status)
+    wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
+    if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
+        raise wall_error(host, wall, status)
+    if what := stand_in(page, html, text):
+        fetched.is_thin = what == "script"
+        raise stand_in_error(host, what, status)
+    if not has_no_text:
+        return
+    fetched.is_thin = True
+    fetched.alternate = alternate_address(page, fetched.url)
+    if needs_script(page):
+        message = f"{host} sent a page that only JavaScript fills with text."
+        hint = (
+            "Give {browser} to have it filled. Or look for the site's API, feed or another source."
+        )
+        raise SearchError("blocked", message, hint, status=status)
+
+
+def needs_script(page: PageTree) -> bool:
+    """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
+    if is_unfilled(page):
+        return True
+    return bool(re.search(_NEEDS_SCRIPT, text_beginning(page.root, MAX_SHELL_TEXT)))
+
+
+def is_menu(page: PageTree) -> bool:
+    """Return whether all that a page shows is a menu, beside what a script has yet to fill."""
+    whole = page.root
+    return not whole.prose and whole.link >= MENU_SHARE * whole.chars and is_unfilled(page)
+
+
+def is_unfilled(page: PageTree) -> bool:
+    """Return whether a page has an element that waits for a script to fill it.
+
+    It is empty and has a name that frameworks fill, or says that something is loading.
+    """
+    for node in page.nodes:
+        is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
+        is_root = is_div or node.tag == "app-root"
+        has_own = any(isinstance(child, str) and child.strip() for child in node.children)
+        text = text_beginning(node, MAX_LOADING) if is_root or has_own else ""
+        if (is_root and not text) or re.fullmatch(_LOADING, text):
+            return True
+    return False
+
+
+def refresh_target(refresh: str, base: str) -> str:
+    """Return the address that the value of a refresh element sends a browser to at once, or ""."""
+    match = re.match(_REFRESH, refresh)
+    return linked_address(base, match[1].strip()) if match else ""
+
+
+def linked_address(base: str, target: str) -> str:
+    """Return the address that a link leads to, in its normal form; "" if it leads to no page."""
+    from urllib.parse import urljoin
+
+    try:
+        return normal_url(urljoin(base, target)) if target else ""
+    except (ValueError, SearchError):
+        return ""
+
+
+def alternate_address(page: PageTree, url: str) -> str:
+    """Return the address of the Markdown or print version that a page names, or ""."""
+    versions: dict[str, str] = {}
+    for node in page.nodes:
+        get = node.attributes.get
+        if node.tag == "link" and "alternate" in get("rel", "").lower().split() and get("href"):
+            kind = get("type", "").lower()
+            kind = kind if kind == "text/markdown" else get("media", "").lower()
+            versions.setdefault(kind, get("href", ""))
+    target = versions.get("text/markdown") or versions.get("print", "")
+    address = linked_address(url, target)
+    return "" if address == url else address
+
+
+def wants_browser(params: dict[str, Any]) -> bool:
+    """Return whether thin pages are read in a browser: browser of params, else the environment."""
+    if "browser" in params:
+        return bool(params["browser"])
+    return os.environ.get(BROWSER_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")

@@ -1,0 +1,519 @@
+"""Fetch web pages: the addresses that are allowed, redirects, robots.txt."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import time
+
+from websearch.base.site_rules import check_site
+from websearch.base.calls import check_cancelled, wait_for
+from websearch.base.http_client import identified_agent, proxy_for
+from websearch.pages.pdf.limits import MAX_FILE_BYTES
+from websearch.pages.fetch.walls import find_wall, wall_error
+from websearch.kit import (
+    USER_AGENT,
+    Response,
+    SearchError,
+    drop_empty,
+    exchange,
+    hide_credentials,
+    quoted,
+    retry_after,
+    shorten,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
+BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
+MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
+MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
+ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
+FIRST_ENTRIES = 8_192  # bytes of an archive in which an entry says that it is an office file
+OFFICE_ENTRY = (
+    rb"PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|word/|xl/|ppt/|mimetype"
+    rb"|META-INF/(?:container|manifest)\.xml|content\.xml)"
+)
+MAX_SHARED = 1_000  # answers that are remembered for other pages; each can have 512 KB
+MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
+ROBOTS_NAME = USER_AGENT.partition("/")[0]  # the product token that robots.txt rules may name
+ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
+# The special-purpose networks of IANA and multicast, because each Python version of ipaddress knows
+# other parts of them, and a metadata service that has a public address.
+REFUSED_NETWORKS = (
+    "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
+    "192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 "
+    "224.0.0.0/4 240.0.0.0/4 168.63.129.16/32 "
+    "::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7 fe80::/10 "
+    "fec0::/10 ff00::/8"
+).split()
+# Endings of names that only a private network resolves (RFC 6762, RFC 8375, and custom).
+PRIVATE_DOMAINS = (
+    ".localhost", ".local", ".internal", ".intranet", ".private", ".corp", ".home", ".lan",
+    ".localdomain", ".home.arpa",
+)  # fmt: skip
+
+
+# ===== addresses ==================================================================================
+
+
+def normal_url(text: str) -> str:
+    """Return an address in the form in which it is sent: ASCII, without fragment.
+
+    An address without a scheme gets https. Raises SearchError: refused for other schemes and for
+    credentials in the address, invalid_input for text that is not an address.
+    """
+    from urllib.parse import quote, urlsplit, urlunsplit
+
+    hint = "Give an address such as https://example.org/page."
+    cleaned = re.sub(r"[\t\r\n]", "", text.strip())
+    shown = quoted(hide_credentials(cleaned))
+    if len(text) > MAX_URL_CHARS:
+        message = f"{shown} is longer than {MAX_URL_CHARS} characters."
+        raise SearchError("invalid_input", message, hint)
+    if "://" not in cleaned and re.match(r"[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)", cleaned):
+        cleaned = "https://" + cleaned
+    try:
+        parts = urlsplit(cleaned)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        message = f"{shown} is not a web address."
+        raise SearchError("invalid_input", message, hint) from None
+    if parts.scheme not in ("http", "https"):
+        message = f"{shown} is not an http:// or https:// address."
+        raise SearchError("refused" if parts.scheme else "invalid_input", message, hint)
+    if parts.username is not None or parts.password is not None:
+        message = "The address holds a user name or password, which are never sent."
+        raise SearchError("refused", message, "Give the address without them.")
+    name = ascii_host(host)
+    if not name or port == 0:
+        raise SearchError("invalid_input", f"{shown} names no host.", hint)
+    netloc = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
+    path = quote(without_dots(parts.path) or "/", safe="/%:@!$&'()*+,;=~-._")
+    query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
+    return urlunsplit((parts.scheme, netloc, path, query, ""))
+
+
+def without_dots(path: str) -> str:
+    """Return a path without . and .. segments (RFC 3986, 5.2.4), also if they are encoded."""
+    segments: list[str] = []
+    names = path.split("/")
+    for position, name in enumerate(names):
+        plain = name.lower().replace("%2e", ".")
+        if plain not in (".", ".."):
+            segments.append(name)
+            continue
+        if plain == ".." and len(segments) > 1:
+            segments.pop()
+        if position == len(names) - 1:
+            segments.append("")
+    return "/".join(segments)
+
+
+def ascii_host(host: str) -> str:
+    """Return a host name or IPv6 address in ASCII and lower case; "" if it cannot be one."""
+    try:
+        name = host if ":" in host else host.rstrip(".").encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        return ""
+    return name if re.fullmatch(r"[a-z0-9_.-]+|[0-9a-f:.]+(?:%25[\w.~-]+)?", name) else ""
+
+
+def redirect_target(url: str, target: str) -> str:
+    """Return the address that a Location header leads to; raises SearchError (refused, http).
+
+    http.client reads headers as Latin-1; servers that send other letters send UTF-8.
+    """
+    from urllib.parse import urljoin
+
+    raw = target.encode("latin-1", "replace")
+    target = raw.decode("utf-8", "replace") if not target.isascii() else target
+    try:
+        joined = urljoin(url, target)
+    except ValueError:  # brackets around something that is not an IPv6 address
+        joined = target
+    try:
+        return normal_url(joined)
+    except SearchError as error:
+        if error.kind == "refused":
+            raise
+        message = f"{host_and_port(url)[0]} redirects to an invalid address: {error}"
+        raise SearchError("http", message, "Use another source.") from None
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Return the host and port of a normal URL."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def is_public(address: str) -> bool:
+    """Return whether an IP address is on the public internet and not a metadata service.
+
+    An IPv6 address that holds an IPv4 address (mapped, compatible, NAT64, 6to4) is judged by that.
+    Raises ValueError for text that is not an IP address.
+    """
+    import ipaddress
+
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour
+        number = int(ip)
+        if number >> 32 in (0, 0x64FF9B << 64):
+            inner = ipaddress.IPv4Address(number & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    if not ip.is_global or ip.is_multicast or ip.is_reserved:
+        return False
+    return not any(net.version == ip.version and ip in net for net in refused_networks())
+
+
+@functools.cache
+def refused_networks() -> list[Any]:
+    """Return REFUSED_NETWORKS as ipaddress networks."""
+    import ipaddress
+
+    return [ipaddress.ip_network(network) for network in REFUSED_NETWORKS]
+
+
+def is_excepted(host: str, port: int) -> bool:
+    """Return whether the environment names host:port as an exception from the guard."""
+    exceptions = map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))
+    return f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions
+
+
+def refused_address(host: str) -> SearchError:
+    """Return the error for a host on this machine or in a private network."""
+    message = f"{host} has no public address; private, local and metadata addresses are refused."
+    hint = f"The user may set {ALLOW_VARIABLE}=host:port in the environment; no parameter can."
+    return SearchError("refused", message, hint)
+
+
+def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[..., Any]:
+    """Return a function that connects to host and port if all their addresses are public.
+
+    excepts: the exceptions that the environment names hold.
+    It takes the place of socket.create_connection. It resolves the name once and connects to the
+    very address that it checked, so a name that resolves differently the next time gains nothing.
+    """
+
+    def connect(address: tuple[str, int], timeout: Any = None, source_address: Any = None) -> Any:
+        import socket
+
+        try:
+            addresses = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            if error.errno not in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)):
+                raise
+            hint = "Check the address, and whether this machine has a network."
+            message = f"The name {host} could not be resolved."
+            raise UnknownNameError("network", message, hint, retryable=True) from None
+        are_public = all(is_public(str(address[4][0])) for address in addresses)
+        if not are_public and not (excepts and is_excepted(host, port)):
+            raise refused_address(host)
+        failure: OSError = OSError("no address")
+        for family, kind, protocol, _, target in addresses:
+            connection = socket.socket(family, kind, protocol)
+            try:
+                connection.settimeout(timeout if isinstance(timeout, (int, float)) else None)
+                connection.connect(target)
+            except OSError as error:
+                connection.close()
+                failure = error
+            else:
+                return connection
+        raise failure
+
+    return connect
+
+
+def check_unresolved_host(host: str, port: int) -> None:
+    """Refuse a host that is private as it is written; raises SearchError.
+
+    Nothing else can be checked if a proxy resolves the name. A host whose last part is a number is
+    an address to every resolver, so it must be a public address in the usual form: 4294967296 and
+    010.0.0.1 mean different things to different resolvers. A name without a dot, such as metadata
+    or ip6-localhost, is one of this machine or its network.
+    """
+    import socket
+
+    last = host.rpartition(".")[2]
+    if ":" in host or re.fullmatch(r"\d+|0x[0-9a-f]*", last):
+        try:
+            allowed = is_public(host)
+        except ValueError:
+            allowed = False
+    else:
+        allowed = "." in host and not host.endswith(PRIVATE_DOMAINS)
+        allowed = allowed and host != socket.gethostname().lower()
+    if not allowed and not is_excepted(host, port):
+        raise refused_address(host)
+
+
+# ===== fetching ===================================================================================
+
+
+class UnknownNameError(SearchError):
+    """The host's name does not exist (any more)."""
+
+
+class Fetched:
+    """A page as its server sent it: its address after all redirects, and the server's answer.
+
+    api_error: why the page was not read through the API of its site, if it has one. copy: where
+    the archived copy is kept if this is one, or "". Reading the page sets is_thin, whether it has
+    next to no text and is not a bot wall, and alternate, the address of its Markdown or print
+    version, or ""; and twin, the address of its Markdown source, or "".
+    """
+
+    def __init__(self, url: str, response: Response) -> None:
+        self.url = url
+        self.response = response
+        self.api_error = ""
+        self.is_thin = False
+        self.alternate = self.twin = ""
+        self.copy = ""
+
+
+def fetched_bytes(url: str, body: bytes, content_type: str = "") -> Fetched:
+    """Return bytes that are at hand as the page that a server sent; they are cut as a page is."""
+    limit = MAX_FILE_BYTES if is_file(body) else MAX_PAGE_BYTES
+    headers = {"content-type": content_type} if content_type else {}
+    return Fetched(url, Response(200, headers, body[:limit], cut=len(body) > limit))
+
+
+class SharedAnswers:
+    """Answers that several pages of one call need, so that each is asked for once."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self.lock = threading.Lock()
+        self.locks: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+
+    def get(self, key: str, ask: Callable[[], Any]) -> Any:
+        """Return what ask() returned for the first page; raises the SearchError that it raised.
+
+        The other pages wait meanwhile, but not for the answer of another key.
+        """
+        import threading
+
+        with self.lock:
+            if len(self.values) > MAX_SHARED:  # the pages of a list come from many sites
+                self.locks, self.values = {}, {}
+            lock, values = self.locks.setdefault(key, threading.Lock()), self.values
+        with lock:
+            if key not in values:
+                try:
+                    values[key] = ask()
+                except SearchError as error:
+                    values[key] = error
+        if isinstance(values[key], SearchError):
+            raise values[key]
+        return values[key]
+
+
+def page_headers() -> dict[str, str]:
+    """Return the headers of a request for a page; raises SearchError (invalid_input)."""
+    return {
+        "User-Agent": f"Mozilla/5.0 (compatible; {identified_agent()})",
+        "Accept": "text/markdown,text/html;q=0.9,text/plain;q=0.8,*/*;q=0.5",
+        "Accept-Language": "en,*;q=0.5",
+        "Accept-Encoding": "gzip",
+    }
+
+
+def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a request that connects to public addresses alone, and ends if its call is cancelled.
+
+    Raises SearchError (refused, interrupted).
+    """
+    check_cancelled()
+    host, port = host_and_port(request["url"])
+    request = {**request, "wait": wait_for}
+    if proxy_for(request["url"]):
+        check_unresolved_host(host, port)
+        return request
+    return {**request, "connect": guarded_connect(host, port)}
+
+
+def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
+    """Fetch a page, following up to MAX_REDIRECTS redirects, each checked again.
+
+    Raises SearchError: refused, timeout, network, provider, http, invalid_input.
+    """
+    for _ in range(MAX_REDIRECTS + 1):
+        check_site(url)
+        if robots:
+            robots.check(url, deadline)
+        request = guarded_request({"method": "GET", "url": url, "headers": page_headers()})
+        request["max_body"] = MAX_PAGE_BYTES
+        response = exchange(request, deadline, lambda _: None)
+        if response.cut and is_file(response.body):
+            request["max_body"] = MAX_FILE_BYTES
+            response = exchange(request, deadline, lambda _: None)
+        target = response.headers.get("location", "").strip()
+        if response.status not in (301, 302, 303, 307, 308) or not target:
+            return Fetched(url, response)
+        url = redirect_target(url, target)
+    message = f"More than {MAX_REDIRECTS} redirects, the last one to {shorten(url, 200)}."
+    raise SearchError("http", message, "Give the final address.")
+
+
+def is_file(body: bytes) -> bool:
+    """Return whether a body is a file that has the limit of files: PDF, or an office file."""
+    return is_pdf(body) or (is_office(body) and bool(re.search(OFFICE_ENTRY, body[:FIRST_ENTRIES])))
+
+
+def is_pdf(body: bytes) -> bool:
+    """Return whether a body is a PDF file, which may begin with other bytes."""
+    return bool(re.search(rb"%PDF-\d", body[:1_024]))
+
+
+def is_office(body: bytes) -> bool:
+    """Return whether a body may be an office file: an archive, or what was used before these."""
+    return body.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
+
+
+def check_status(fetched: Fetched) -> None:
+    """Raise SearchError if the answer is a bot wall or an error of the server.
+
+    What an error page says goes into details.page_text, and not into the message, because it is a
+    stranger's text.
+    """
+    response = fetched.response
+    status = response.status
+    if 200 <= status < 300 and status not in (204, 205):
+        return
+    host = host_and_port(fetched.url)[0]
+    wall = find_wall(response, response.text())
+    if wall:
+        raise wall_error(host, wall, status)
+    from http.client import responses
+
+    phrase = f" ({responses[status]})" if status in responses else ""
+    message = f"{host} answered {status}{phrase}."
+    details: dict[str, Any] = drop_empty({"page_text": response.excerpt()})
+    if status == 429 or status >= 500:
+        details |= {"retryable": True, **drop_empty({"retry_after": retry_after(response)})}
+        raise SearchError("http", message, "Try again later.", status=status, **details)
+    hint = "Check the address; search for the page's title if it has moved."
+    if status in (401, 402, 403, 451):
+        hint = "Use another source: the site asks for a login, or serves no programs."
+    if status == 407:
+        hint = "It is the proxy that asks for a login: put user:password@ into http_proxy."
+    raise SearchError("http", message, hint, status=status, **details)
+
+
+def is_gone(answer: Fetched | SearchError) -> bool:
+    """Return whether an answer says that a page, or its host, does not exist any more."""
+    if isinstance(answer, Fetched):
+        return answer.response.status in (404, 410)
+    return isinstance(answer, UnknownNameError)
+
+
+# ===== robots.txt (RFC 9309) ======================================================================
+
+
+class RobotsCache(SharedAnswers):
+    """The robots.txt rules of the hosts of one call, each file fetched once."""
+
+    def check(self, url: str, deadline: float) -> None:
+        """Raise SearchError (refused) if robots.txt disallows the page to this tool.
+
+        As RFC 9309 says, a file that cannot be fetched disallows everything.
+        """
+        origin, host = "/".join(url.split("/")[:3]), host_and_port(url)[0]
+        text = self.get(origin, lambda: fetch_robots(f"{origin}/robots.txt", deadline))
+        if text is not None and robots_allow(text, url[len(origin) :]):
+            return
+        message = f"robots.txt of {host} disallows this page."
+        if text is None:
+            message = f"robots.txt of {host} could not be read, which counts as a refusal."
+        hint = "Without {robots}, the page is read anyway."
+        raise SearchError("refused", message, hint, retryable=text is None)
+
+
+def fetch_robots(url: str, deadline: float) -> str | None:
+    """Return a robots.txt: "" if it does not exist (4xx), None after a fault (5xx, network)."""
+    try:
+        fetched = fetch_page(url, min(deadline, time.monotonic() + ROBOTS_TIMEOUT), None)
+    except UnknownNameError:
+        return ""  # so that the page fails for the same reason, and not for its robots.txt
+    except SearchError as error:
+        if error.kind == "refused":
+            raise
+        return None
+    status = fetched.response.status
+    if status == 429 or status >= 500:
+        return None
+    return fetched.response.text()[:MAX_ROBOTS_CHARS] if status == 200 else ""
+
+
+def robots_allow(text: str, path: str) -> bool:
+    """Return whether robots.txt allows a path: the longest matching rule decides, then Allow.
+
+    The groups that name this tool count; without such a group, those for every agent ("*").
+    """
+    ours: list[tuple[str, str]] = []
+    everyone: list[tuple[str, str]] = []
+    for_us = for_everyone = in_rules = names_us = False
+    for line in text.splitlines():
+        field, colon, value = line.partition("#")[0].partition(":")
+        field, value = field.strip().lower(), value.strip()
+        if field == "user-agent":
+            if in_rules:  # the first line of a further group
+                for_us = for_everyone = in_rules = False
+            agent = value.lower().partition("/")[0]
+            for_us = for_us or agent == ROBOTS_NAME
+            for_everyone = for_everyone or agent == "*"
+            names_us = names_us or for_us
+        elif colon and field in ("allow", "disallow"):
+            in_rules = True
+            if for_us:
+                ours.append((field, value))
+            elif for_everyone:
+                everyone.append((field, value))
+    path = robots_quoted(path)
+    decision = (-1, True)
+    for field, pattern in ours if names_us else everyone:
+        if pattern and robots_match(pattern, path):
+            decision = max(decision, (len(pattern), field == "allow"))
+    return decision[1]
+
+
+def robots_match(pattern: str, path: str) -> bool:
+    """Return whether a robots.txt pattern matches a quoted path from its start.
+
+    * and $ are special. Each piece between two stars is looked for once, so no pattern costs much
+    time.
+    """
+    ends = pattern.endswith("$")
+    pieces = [robots_quoted(piece) for piece in pattern.removesuffix("$").split("*")]
+    if not path.startswith(pieces[0]):
+        return False
+    position = len(pieces[0])
+    for index, piece in enumerate(pieces[1:], 2):
+        last = index == len(pieces)
+        if last and ends:
+            return len(path) - len(piece) >= position and path.endswith(piece)
+        position = path.find(piece, position)
+        if position < 0:
+            return False
+        position += len(piece)
+    return not ends or position == len(path)
+
+
+def robots_quoted(text: str) -> str:
+    """Return a path or pattern with the same characters percent-encoded in both."""
+    from urllib.parse import quote, unquote_to_bytes
+
+    return quote(unquote_to_bytes(text), safe="/?=&;,:@+$")

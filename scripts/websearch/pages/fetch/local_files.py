@@ -1,0 +1,65 @@
+"""Files of this machine, which the command line alone may read in place of pages."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from websearch.pages.pdf.limits import MAX_FILE_BYTES
+from websearch.pages.fetch.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
+from websearch.kit import SearchError, one_line, quoted
+
+# A path says where it begins: paper.pdf could be the name of a host, ./paper.pdf cannot.
+_LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"
+
+
+def is_local(text: str) -> bool:
+    """Return whether a text is a path or a file: address."""
+    return bool(re.match(_LOCAL, text))
+
+
+def refuse_file_name(text: str) -> None:
+    """Raise SearchError (invalid_input) for the bare name of a file, which may be a host's, too."""
+    if "://" not in text and os.path.isfile(text):
+        hint = f"./{one_line(text, 200)} reads the file; with https:// before it, it is a host."
+        raise SearchError(
+            "invalid_input", f"{quoted(text, 200)} is a file and may be a host.", hint
+        )
+
+
+def local_url(text: str) -> str:
+    """Return the file: address of a path or file: address; raises SearchError (invalid_input)."""
+    from pathlib import Path
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    path = os.path.expanduser(text.strip())
+    if path.lower().startswith("file:"):
+        try:
+            parts = urlsplit(path)
+        except ValueError:  # a bracket where it may not stand
+            parts = None
+        if not parts or parts.netloc not in ("", "localhost"):
+            message = f"{quoted(text, 200)} does not name a file of this machine."
+            raise SearchError("invalid_input", message, "Give a path such as ./paper.pdf.")
+        path = url2pathname(parts.path)
+    return Path(os.path.abspath(path)).as_uri()  # pathname2url differs between versions of Python
+
+
+def read_local_file(url: str) -> Fetched:
+    """Return a file as if a server had sent it; raises SearchError (invalid_input)."""
+    from urllib.request import url2pathname
+
+    path = url2pathname(url.removeprefix("file://"))
+    hint = "Give the path of a file that can be read, such as ./paper.pdf."
+    if not os.path.isfile(path):  # a pipe or a device could hold the call for ever
+        raise SearchError("invalid_input", f"{quoted(path, 200)} is not a file.", hint)
+    try:
+        with open(path, "rb") as file:
+            body = file.read(MAX_PAGE_BYTES + 1)
+            if is_file(body):
+                body += file.read(MAX_FILE_BYTES + 1 - len(body))
+    except OSError as error:
+        message = f"{quoted(path, 200)} cannot be read: {error.strerror}."
+        raise SearchError("invalid_input", message, hint) from None
+    return fetched_bytes(url, body)

@@ -1,0 +1,220 @@
+"""Elements of HTML that office files are made into; what writes pages as Markdown writes them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from websearch.base.html_tree import Node, texts_below
+from websearch.pages.extract.inline_rules import says_nothing
+from websearch.kit import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+MAX_DESCRIPTION = 500  # characters of what a picture shows
+_FILE_NAME = r"(?i)(?:fig: )?\S{0,300}\.(?:png|jpe?g|gif|svg|emf|wmf|bmp|tiff?|webp)"
+
+
+class Piece(NamedTuple):
+    """A piece of a line. marks: the elements around it; target: the address that it links to."""
+
+    text: str
+    marks: tuple[str, ...] = ()
+    target: str = ""
+
+
+class Item(NamedTuple):
+    """An item of a list: its level from 0 on, its number (0 in a list of bullets), its blocks."""
+
+    level: int
+    number: int
+    blocks: list[Node]
+
+
+def element(tag: str, *children: Node | str, **attributes: str) -> Node:
+    """Return an element of HTML."""
+    node = Node(tag, attributes, None)
+    node.children = list(children)
+    for child in children:
+        if isinstance(child, Node):
+            child.parent = node
+    return node
+
+
+def paragraph(pieces: list[Piece], heading: int = 0, kind: str = "") -> list[Node]:
+    """Return pieces as a block: a heading of a level from 1 on, "code", a "quote" or a paragraph.
+
+    Nothing if they hold no text; an empty line in code. Headings and code have no emphasis.
+    """
+    text = "".join(piece.text for piece in pieces)
+    if kind == "code":
+        return [element("pre", text)]
+    if not text.strip():
+        return []
+    if heading:
+        plain = (piece._replace(marks=piece.marks if is_raised(piece) else ()) for piece in pieces)
+        return [element(f"h{min(heading, 6)}", *line(plain))]
+    block = element("p", *line(pieces))
+    return [element("blockquote", block)] if kind == "quote" else [block]
+
+
+def is_raised(piece: Piece) -> bool:
+    """Return whether a piece stands above or below its line."""
+    return piece.marks in (("sup",), ("sub",))
+
+
+def line(pieces: Iterable[Piece]) -> list[Node | str]:
+    """Return pieces as the content of a block; neighbours of one kind, which editors split, join.
+
+    Blanks at the ends of the line, and around its breaks, mean nothing.
+    """
+    content: list[Node | str] = []
+    for target, linked in itertools.groupby(pieces, key=lambda piece: piece.target):
+        inside: list[Node | str] = []
+        for marks, same in itertools.groupby(linked, key=lambda piece: piece.marks):
+            inside += marked("".join(piece.text for piece in same), marks)
+        content += [element("a", *inside, href=target)] if target else inside
+    return content
+
+
+def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
+    """Return text in the elements that marks names; line breaks stand outside of them."""
+    content: list[Node | str] = []
+    for number, part in enumerate(text.split("\n")):
+        content += [element("br")] if number else []
+        if part.strip():
+            inner: Node | str = part
+            for mark in marks:
+                inner = element(mark, inner)
+            content.append(inner)
+        elif part:
+            content.append(part)
+    return content
+
+
+def numbered(number: int, blocks: list[Node]) -> list[Node]:
+    """Return the blocks of a note, its mark before them."""
+    if blocks and blocks[0].tag == "p":
+        blocks[0].children.insert(0, f"[{number}] ")
+    return blocks
+
+
+def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> list[Node]:
+    """Return a heading, the blocks of a slide, and the notes of its speaker as a quotation.
+
+    A slide that shows no text has no heading.
+    """
+    if any(map(has_text, notes)):
+        label = element("p", element("strong", "Notes"))
+        blocks = [*blocks, element("blockquote", label, *notes)]
+    if title or any(map(has_text, blocks)):
+        return [element("h2", title or f"Slide {number}"), *blocks]
+    return []
+
+
+def image(description: str) -> list[Node]:
+    """Return what a picture shows, by its description; nothing if that is the name of a file."""
+    text = one_line(description, MAX_DESCRIPTION)
+    if not text or re.fullmatch(_FILE_NAME, text) or says_nothing(text):
+        return []
+    return [element("p", f"[image: {text}]")]
+
+
+def hidden_note(slides: int, shapes: int) -> str:
+    """Return what a presentation does not show; "" if nothing is hidden."""
+    counts = [(slides, "slide"), (shapes, "shape")]
+    hidden = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+    return f"Hidden, and left out: {' and '.join(hidden)}." if hidden else ""
+
+
+def has_text(node: Node) -> bool:
+    """Return whether an element shows any text."""
+    return any(text.strip() for text in texts_below(node))
+
+
+def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
+    """Return blocks in which items are lists, those of deeper levels inside of the others'."""
+    result: list[Node] = []
+    lists: list[tuple[int, Node]] = []  # those that are open, with their levels
+    for block in blocks:
+        if isinstance(block, Node):
+            lists.clear()
+            result.append(block)
+            continue
+        tag = "ol" if block.number else "ul"
+        while lists and lists[-1][0] > block.level:
+            lists.pop()
+        if lists and lists[-1][0] == block.level and not goes_on(lists[-1][1], tag, block.number):
+            lists.pop()
+        if not lists or lists[-1][0] < block.level:
+            opened = element(tag, start=str(block.number))
+            above = lists[-1][1].children[-1] if lists else None
+            if isinstance(above, Node):
+                above.children.append(opened)
+            else:
+                result.append(opened)
+            lists.append((block.level, opened))
+        lists[-1][1].children.append(element("li", *block.blocks))
+    return result
+
+
+def goes_on(opened: Node, tag: str, number: int) -> bool:
+    """Return whether an item, by its kind and number, is the next of a list that is open."""
+    next_number = int(opened.attributes["start"]) + len(opened.children)
+    return opened.tag == tag and (tag == "ul" or number == next_number)
+
+
+def with_code(blocks: Iterable[Node]) -> list[Node]:
+    """Return blocks in which code, or quotations, that follow each other are one."""
+    result: list[Node] = []
+    for block in blocks:
+        before = result[-1] if result else None
+        if before and before.tag == block.tag == "pre":
+            before.children += ["\n", *block.children]
+        elif before and before.tag == block.tag == "blockquote":
+            before.children += block.children
+        else:
+            result.append(block)
+    return result
+
+
+def table(rows: list[list[list[Node]]], is_late: Callable[[], bool] = lambda: False) -> list[Node]:
+    """Return rows of cells, each a list of blocks, as a table; what is no table as its blocks.
+
+    A column alone is a frame around text. The first row names the columns, or stands for them.
+    is_late: returns whether the time is over; the rows after that are missing.
+    """
+    filled = [row for row in rows if any(map(has_text, itertools.chain(*row)))]
+    if max(map(len, filled), default=0) < 2:
+        return [block for row in filled for cell in row for block in cell]
+    parts: list[Node] = []
+    for number, row in enumerate(filled):
+        if is_late():
+            break
+        cells = []
+        for blocks in row:
+            flat = (part for block in blocks for part in flattened(block))
+            cell = element("td" if number else "th", *flat)
+            cell.chars = sum(len(text.strip()) for text in texts_below(cell))
+            cells.append(cell)
+        parts.append(element("tr", *cells))
+    return [element("table", *parts)]
+
+
+def flattened(block: Node) -> list[Node]:
+    """Return a block of a cell as paragraphs: it holds no heading, table or lines of code."""
+    if block.tag == "table":
+        rows = (row for row in block.children if isinstance(row, Node))
+        return [element("p", "; ".join(filter(None, map(cell_line, row.children)))) for row in rows]
+    if block.tag[0] == "h" or block.tag == "pre":
+        return [element("p", *block.children)]
+    return [block]
+
+
+def cell_line(cell: Node | str) -> str:
+    """Return the text of a cell on one line."""
+    return "" if isinstance(cell, str) else " ".join("".join(texts_below(cell)).split())

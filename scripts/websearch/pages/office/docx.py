@@ -1,0 +1,359 @@
+"""Word files (.docx): paragraphs, lists, tables and notes as elements (ECMA-376, part 1)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from websearch.pages.office.archive import address_of, children, number_of
+from websearch.pages.office.blocks import (
+    Item,
+    Piece,
+    element,
+    numbered,
+    paragraph,
+    table,
+    with_code,
+    with_lists,
+)
+from websearch.pages.office.equations import equation_pieces
+from websearch.pages.office.numbering import OFF, Numbering, value
+from websearch.kit import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+    from websearch.base.html_tree import Node
+    from websearch.pages.office.archive import Archive
+
+MAX_LEVEL = 8  # of a list; the first is 0
+BODY_LEVEL = 9  # in the outline, of text that is no heading
+MAX_SPAN = 63  # columns; Word allows so many
+MAX_INSTRUCTION = 4_000  # characters of a field's
+MAX_QUOTED = 200  # characters of what a comment is said of, and of a name
+MAX_OPEN_COMMENTS = 20  # on one text
+MAX_BASES = 20  # styles that a style is based on, one on the other
+# What shows only what it holds, and what tracked changes have taken away or moved elsewhere.
+WRAPPERS = frozenset("ins moveTo sdt sdtContent smartTag customXml dir bdo oMath oMathPara".split())
+GONE = frozenset(("del", "moveFrom", "pPr", "rPr", "rt", "delText"))
+COMMENT_MARKS = ("commentRangeStart", "commentRangeEnd")
+MARKERS = frozenset(
+    ("sym", "fldChar", "instrText", "footnoteReference", "endnoteReference", *COMMENT_MARKS)
+)
+MARKS = {"b": "strong", "i": "em", "strike": "del", "dstrike": "del"}
+RAISED = {"superscript": "sup", "subscript": "sub"}
+CHARACTERS = {
+    "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "ptab": " ",
+}  # fmt: skip
+CHECKED, UNCHECKED = "[x]", "[ ]"
+# Boxes in symbol fonts: with a tick or a cross, and empty.
+BOXES: dict[str, dict[int, str]] = {
+    "Wingdings": dict.fromkeys((0xF078, 0xF0FD, 0xF0FE), CHECKED)
+    | dict.fromkeys((0xF06F, 0xF071, 0xF072, 0xF0A8), UNCHECKED),
+    "Wingdings 2": dict.fromkeys((0xF051, 0xF052, 0xF053, 0xF054), CHECKED)
+    | dict.fromkeys((0xF02A, 0xF0A3), UNCHECKED),
+}
+# Kinds of styles by their English names, which files in all languages hold.
+KINDS = {
+    "title": "title$",
+    "quote": "(?:intense )?quote$|quotations?$|block ?text$",
+    "code": "html preformatted|preformatted|source ?code|code(?: ?block)?$|verbatim|plain ?text$",
+}
+_LINK_FIELD = r'\s*HYPERLINK\s+(?:\\[nt]\s+)*"([^"]+)"(?:\s+\\l\s+"([^"]+)")?'
+
+
+class Style(NamedTuple):
+    """What a style says: heading (level from 1 on, 0 for none), kind, numbering, is_hidden.
+
+    kind: a key of KINDS, or "".
+    """
+
+    heading: int = 0
+    kind: str = ""
+    numbering: tuple[str, str] = ("", "")
+    is_hidden: bool = False
+
+
+class WordReader:
+    """Reads the text of one Word file. title: the first paragraph in the style Title.
+
+    with_comments: whether what was said of the text stands at the end.
+    """
+
+    def __init__(self, archive: Archive, name: str, with_comments: bool = False) -> None:
+        self.archive = archive
+        self.relations = archive.relations(name)
+        styles = archive.tree(archive.part(name, "styles")).findall("style")
+        self.style_elements = {style.get("styleId", ""): style for style in styles}
+        self.styles: dict[str, Style] = {}
+        self.numbering = Numbering(archive.tree(archive.part(name, "numbering")))
+        self.notes = {
+            kind: {note.get("id"): note for note in archive.tree(archive.part(name, f"{kind}s"))}
+            for kind in ("footnote", "endnote")
+        }
+        # The instructions of fields that are open, and the address that the text in them links to.
+        self.fields: list[tuple[str, str]] = []
+        self.note_number = 0
+        self.title = self.note = ""
+        self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
+        self.in_note = False
+        comments = archive.tree(archive.part(name, "comments") if with_comments else "")
+        self.comments = {one.get("id", ""): one for one in comments}
+        self.quoted: dict[str, str] = {}  # what each comment that was met is said of
+        self.open_comments: set[str] = set()
+        self.is_hidden = False  # the text of the paragraph that is being read, by its style
+
+    def blocks_of(self, parent: Element) -> list[Node]:
+        """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
+        return with_code(with_lists(self.parts_of(parent)))
+
+    def body(self, parent: Element) -> list[Node]:
+        """Return the blocks of the body, and behind them the comments with whom and on what."""
+        blocks = self.blocks_of(parent)
+        self.open_comments.clear()
+        items = []
+        for number, comment in self.comments.items():
+            said = self.blocks_of(comment)
+            author = one_line(comment.get("author", ""), MAX_QUOTED)
+            quoted = one_line(self.quoted.get(number, ""), MAX_QUOTED)
+            whom = author + (f" on \u201c{quoted}\u201d" if quoted else "")
+            if said and whom and said[0].tag == "p":
+                said[0].children.insert(0, f"{whom}: ")
+            items += [Item(0, 0, said)] if said else []
+        heading = [element("h2", "Comments")] if items else []
+        return [*blocks, *heading, *with_lists(items)]
+
+    def comment(self, mark: Element) -> None:
+        """Take notice of the beginning or the end of what a comment is said of."""
+        number = mark.get("id", "")
+        is_known = number in self.comments and len(self.open_comments) < MAX_OPEN_COMMENTS
+        if mark.tag == "commentRangeStart" and is_known:
+            self.open_comments.add(number)
+        else:
+            self.open_comments.discard(number)
+
+    def parts_of(self, parent: Element) -> Iterator[Node | Item]:
+        """Yield the same, each item of a list for itself."""
+        for child in children(parent):
+            if child.tag == "p":
+                if self.archive.is_late():
+                    return
+                yield from self.archive.contained(self.paragraph, child)
+            elif child.tag == "tbl":
+                yield from self.archive.contained(self.table, child)
+            elif child.tag in WRAPPERS:
+                yield from self.parts_of(child)
+            elif child.tag in COMMENT_MARKS:
+                self.comment(child)
+
+    def paragraph(self, one: Element) -> Iterator[Node | Item]:
+        """Yield a paragraph, and behind it the notes and text boxes that belong to it."""
+        outer, self.after = self.after, []
+        properties = one.find("pPr")
+        style = self.style(value(properties, "pStyle"))
+        level = number_of(value(properties, "outlineLvl"), BODY_LEVEL)
+        heading = level + 1 if level < BODY_LEVEL else style.heading or style.kind == "title"
+        was_hidden, self.is_hidden = self.is_hidden, style.is_hidden
+        pieces = list(self.pieces(one, (), ""))
+        self.is_hidden = was_hidden
+        blocks = paragraph(pieces, heading, style.kind)
+        if style.kind == "title" and not self.title:
+            self.title = "".join(piece.text for piece in pieces)
+        after, self.after = self.after, outer
+        item = self.item(properties, style, blocks) if blocks else None
+        yield from [item._replace(blocks=[*blocks, *after])] if item else [*blocks, *after]
+
+    def style(self, style_id: str, depth: int = 0) -> Style:
+        """Return a style with what it takes from those that it is based on."""
+        one = self.style_elements.get(style_id)
+        if one is None or depth > MAX_BASES:
+            return Style()
+        if style_id not in self.styles:
+            base = self.style(value(one, "basedOn"), depth + 1)
+            name = value(one, "name").lower()
+            heading = re.fullmatch(r"heading ([1-9])", name)
+            level = number_of(value(one.find("pPr"), "outlineLvl"), BODY_LEVEL)
+            numbers, look = one.find("pPr/numPr"), one.find("rPr")
+            is_set = look is not None and look.find("vanish") is not None
+            self.styles[style_id] = Style(
+                int(heading[1]) if heading else (level + 1) % (BODY_LEVEL + 1) or base.heading,
+                next((kind for kind, names in KINDS.items() if re.match(names, name)), base.kind),
+                base.numbering if numbers is None
+                else (value(numbers, "numId"), value(numbers, "ilvl")),
+                is_on(look, "vanish") if is_set else base.is_hidden,
+            )  # fmt: skip
+        return self.styles[style_id]
+
+    def item(self, properties: Element | None, style: Style, blocks: list[Node]) -> Item | None:
+        """Return the item of a list that a paragraph is, still without its text.
+
+        A label that a list of Markdown cannot show stands before the text, and so does that of a
+        heading.
+        """
+        numbering = properties.find("numPr") if properties is not None else None
+        number_id = value(numbering, "numId") or style.numbering[0]
+        depth = number_of(value(numbering, "ilvl") or style.numbering[1], 0, MAX_LEVEL)
+        if number_id not in self.numbering.levels or blocks[0].tag in ("pre", "blockquote"):
+            return None
+        number, label = self.numbering.next(number_id, depth)
+        is_item = blocks[0].tag == "p"
+        if label and not (is_item and label.rstrip(".)") == str(number)):
+            blocks[0].children.insert(0, f"{label} ")
+            number = 0
+        return Item(depth, number, []) if is_item else None
+
+    def pieces(self, parent: Element, marks: tuple[str, ...], target: str) -> Iterator[Piece]:
+        """Yield the pieces of a line: of a paragraph, or of what stands in one."""
+        for child in children(parent):
+            tag = child.tag
+            if tag == "r":
+                if not self.is_hidden_run(child):
+                    yield from self.pieces(child, run_marks(child) or marks, target)
+            elif tag == "t":
+                text = with_boxes(child.text or "", parent)
+                for number in self.open_comments:
+                    self.quoted[number] = (self.quoted.get(number, "") + text)[:MAX_QUOTED]
+                yield Piece(text, marks, target or self.field_target())
+            elif tag in CHARACTERS:
+                ends_page = child.get("type") in ("page", "column")
+                yield Piece(" " if ends_page else CHARACTERS[tag], marks, target)
+            elif tag in MARKERS:
+                yield from self.marker(child, marks)
+            elif tag == "txbxContent":
+                self.after += self.blocks_of(child)
+            elif tag not in GONE:
+                yield from self.inner(child, marks, target)
+
+    def marker(self, marker: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield what a symbol, a note, or a part of a field or comment shows in its place."""
+        tag = marker.tag
+        if tag == "sym":
+            yield Piece(symbol(marker.get("char", ""), marker.get("font", "")), marks)
+        elif tag in COMMENT_MARKS:
+            self.comment(marker)
+        elif tag.endswith("Reference"):
+            yield from self.note_mark(tag.removesuffix("Reference"), marker.get("id"))
+        else:
+            self.field(marker)
+            if (box := marker.find("ffData/checkBox")) is not None:
+                name = "checked" if box.find("checked") is not None else "default"
+                yield Piece(CHECKED if is_on(box, name) else UNCHECKED, marks)
+
+    def is_hidden_run(self, run: Element) -> bool:
+        """Return whether a run, its style, or that of its paragraph hides its text."""
+        properties = run.find("rPr")
+        if properties is not None and properties.find("vanish") is not None:
+            return is_on(properties, "vanish")
+        return self.is_hidden or self.style(value(properties, "rStyle")).is_hidden
+
+    def inner(self, child: Element, marks: tuple[str, ...], target: str) -> Iterator[Piece]:
+        """Yield the pieces of a link, an equation, or what only holds others."""
+        if child.tag == "hyperlink":
+            target = address_of(self.relations, child, child.get("anchor", "")) or target
+        elif child.tag == "fldSimple":
+            target = link_target(child.get("instr", "")) or target
+        elif child.tag == "oMath":
+            yield from equation_pieces(child, marks)
+            return
+        yield from self.pieces(child, marks, target)
+
+    def field(self, part: Element) -> None:
+        """Open a field, such as a link, that spans several runs, add to what it is, or close it."""
+        kind = part.get("fldCharType", "")
+        if kind == "begin":
+            self.fields.append(("", self.field_target()))
+        elif kind == "end" and self.fields:
+            self.fields.pop()
+        elif part.tag == "instrText" and self.fields:
+            instruction, target = self.fields[-1]
+            instruction = (instruction + (part.text or ""))[:MAX_INSTRUCTION]
+            self.fields[-1] = instruction, link_target(instruction) or target
+
+    def field_target(self) -> str:
+        """Return the address that the text in the open fields links to, or ""."""
+        return self.fields[-1][1] if self.fields else ""
+
+    def note_mark(self, kind: str, note_id: str | None) -> Iterator[Piece]:
+        """Yield the mark of a note; its text stands behind the paragraph."""
+        note = self.notes[kind].get(note_id)
+        if note is None or self.in_note:
+            return
+        self.note_number += 1
+        number = self.note_number
+        self.in_note = True
+        self.after += numbered(number, self.blocks_of(note))
+        self.in_note = False
+        yield Piece(str(number), ("sup",), f"#note-{number}")
+
+    def table(self, parent: Element) -> list[Node]:
+        """Return a table as blocks."""
+        return table(list(self.rows(parent)), self.archive.is_late)
+
+    def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
+        """Yield the rows of a table; a cell that is merged with others is the first of them."""
+        for row in parent:
+            if row.tag in WRAPPERS:
+                yield from self.rows(row)
+            if row.tag != "tr" or row.find("trPr/del") is not None:
+                continue
+            if self.archive.is_late():
+                return
+            before = value(row.find("trPr"), "gridBefore")
+            cells: list[list[Node]] = [[]] * number_of(before, 0, MAX_SPAN)
+            for cell in cells_of(row):
+                properties = cell.find("tcPr")
+                merge = properties.find("vMerge") if properties is not None else None
+                is_merged = merge is not None and merge.get("val", "continue") == "continue"
+                cells.append([] if is_merged else self.blocks_of(cell))
+                cells += [[]] * (number_of(value(properties, "gridSpan"), 1, MAX_SPAN) - 1)
+            yield cells
+
+
+def cells_of(row: Element) -> Iterator[Element]:
+    """Yield the cells of a row, also those in what only holds them."""
+    for child in row:
+        if child.tag == "tc":
+            yield child
+        elif child.tag in WRAPPERS:
+            yield from cells_of(child)
+
+
+def link_target(field: str) -> str:
+    """Return the address of a field that is a link; "" for others."""
+    link = re.match(_LINK_FIELD, field)
+    return link[1] + (f"#{link[2]}" if link[2] else "") if link else ""
+
+
+def is_on(properties: Element | None, name: str) -> bool:
+    """Return whether a property that is on or off is set and on."""
+    found = properties.find(name) if properties is not None else None
+    return found is not None and found.get("val", "1") not in OFF
+
+
+def run_marks(run: Element) -> tuple[str, ...]:
+    """Return the elements that stand for the look of a run: bold, italics, struck out, raised."""
+    properties = run.find("rPr")
+    if properties is None:
+        return ()
+    raised = RAISED.get(value(properties, "vertAlign"), "")
+    if raised:
+        return (raised,)
+    return tuple(dict.fromkeys(mark for name, mark in MARKS.items() if is_on(properties, name)))
+
+
+def symbol(code: str, font: str) -> str:
+    """Return the character of a symbol; boxes apart, those of symbol fonts mean nothing here."""
+    number = int(code, 16) if re.fullmatch("[0-9a-fA-F]{1,4}", code) else 0xF000
+    if number >= 0xF000 or font in BOXES:
+        return BOXES.get(font, {}).get(0xF000 | number & 0xFF, "")
+    return "" if 0xD800 <= number < 0xF900 or number < 0x20 else chr(number)
+
+
+def with_boxes(text: str, run: Element) -> str:
+    """Return the text of a run with the boxes of symbol fonts as they are written here."""
+    if text.isascii():
+        return text
+    fonts = run.find("rPr/rFonts")
+    return text.translate(BOXES.get(fonts.get("ascii", "") if fonts is not None else "", {}))

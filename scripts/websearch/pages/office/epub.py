@@ -1,0 +1,77 @@
+"""EPUB books: their chapters in reading order, by the reader of HTML pages."""
+
+from __future__ import annotations
+
+import posixpath
+
+from websearch.pages.office.archive import part_name, unreadable
+from websearch.pages.extract.page_tree import PageTree
+from websearch.pages.fetch.charsets import decode_page
+from websearch.pages.fetch.fetch import MAX_PAGE_BYTES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from websearch.pages.extract.markdown import MarkdownWriter
+    from websearch.pages.office.archive import Archive
+
+NO_CHAPTERS = ("cover", "toc")  # of a book's guide
+CHAPTER_TYPE = "application/xhtml+xml"
+LOCKED = "a book under copy protection (DRM), which only its reader opens"
+
+
+def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
+    """Return the element with what a book says of itself, and the text of its chapters."""
+    rootfile = next(archive.tree("META-INF/container.xml").iter("rootfile"), None)
+    name = part_name("", rootfile.get("full-path", "") if rootfile is not None else "")
+    package = archive.tree(name)
+    names = chapters(package, posixpath.dirname(name))
+    encryption = archive.tree("META-INF/encryption.xml")
+    protected = {part_name("", one.get("URI", "")) for one in encryption.iter("CipherReference")}
+    if protected.intersection(names):
+        raise unreadable(LOCKED, "Look for another edition of it, or another source.")
+    writer.base = ""  # links between the chapters lead nowhere outside of the book
+    texts: list[str] = []
+    for chapter in names:
+        if archive.is_late():
+            break
+        texts += archive.contained(chapter_texts, archive, chapter, writer)
+    return package, "\n\n".join(filter(None, texts))
+
+
+def chapter_texts(archive: Archive, chapter: str, writer: MarkdownWriter) -> list[str]:
+    """Return the text of a chapter, as a list of one."""
+    html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
+    page = PageTree(html)
+    mark_notes(page)
+    return [writer.markdown(page.root)]
+
+
+def mark_notes(page: PageTree) -> None:
+    """Make the marks of a book's notes those of a page, also if they lead to another chapter."""
+    for node in page.nodes:
+        get = node.attributes.get
+        if node.tag == "a" and "noteref" in f"{get('epub:type')} {get('role')}":
+            address = get("href", "")
+            node.attributes |= {"role": "doc-noteref", "href": f"#{address.rpartition('#')[2]}"}
+
+
+def chapters(package: Element, folder: str) -> list[str]:
+    """Return the parts of a book in reading order; cover and contents only if nothing else is."""
+    left_out = {
+        part_name(folder, one.get("href", ""))
+        for one in package.iter("reference")
+        if one.get("type", "").lower() in NO_CHAPTERS
+    }
+    items = {one.get("id", ""): one for one in package.iter("item")}
+    names = []
+    for reference in package.iter("itemref"):
+        item = items.get(reference.get("idref", ""))
+        if item is None or "nav" in item.get("properties", "").split():
+            continue
+        name = part_name(folder, item.get("href", ""))
+        if "html" in item.get("media-type", CHAPTER_TYPE):
+            names.append(name)
+    names = list(dict.fromkeys(names))
+    return [name for name in names if name not in left_out] or names

@@ -1,0 +1,45 @@
+"""Equations of Word and PowerPoint files (OMML) as pieces of a line (ECMA-376, part 1, 22.1)."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.pages.office.archive import children
+from websearch.pages.office.blocks import Piece
+from websearch.pages.office.numbering import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+GONE = ("del", "moveFrom")  # what tracked changes have taken away
+_OPERATION = r"[^\w.]"  # in a part of an equation, which needs parentheses on a line
+
+
+def equation_pieces(parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
+    """Yield the pieces of an equation, or of a part of one. marks: see blocks.Piece."""
+    if parent.tag == "nary":  # a sum, a product, an integral, with its limits
+        yield Piece(value(parent.find("naryPr"), "chr") or "\u222b", marks)
+    for child in children(parent):
+        if child.tag == "t":
+            yield Piece(child.text or "", marks)
+        elif child.tag in ("sup", "sub"):
+            yield from equation_pieces(child, (child.tag,))
+        elif child.tag in ("num", "den", "deg", "e") and parent.tag in ("f", "rad", "d"):
+            yield from operand(child, parent, marks)
+        elif child.tag not in GONE:
+            yield from equation_pieces(child, marks)
+
+
+def operand(part: Element, equation: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
+    """Yield a part of a fraction, a root or an expression in brackets as on a line."""
+    pieces = list(equation_pieces(part, marks))
+    before, after = {"den": "/", "e": "\u221a"}.get(part.tag, ""), ""
+    if equation.tag == "d":
+        properties = equation.find("dPr")
+        before = value(properties, "begChr") or "("
+        after = value(properties, "endChr") or ")"
+    elif re.search(_OPERATION, "".join(piece.text for piece in pieces).strip()):
+        before, after = f"{before}(", ")"
+    yield from [Piece(before, marks), *pieces, Piece(after, marks)]

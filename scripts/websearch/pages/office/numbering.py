@@ -1,0 +1,116 @@
+"""Numbers of paragraphs in Word files as Word shows them (ECMA-376, part 1, 17.9)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from websearch.pages.office.archive import number_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+MAX_LEVELS = 20  # children of a definition of lists
+MAX_LABEL = 60  # characters
+LARGEST = 4_000  # a number from here on has no roman digits and no letters
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+OFF = ("0", "false", "off", "none")
+
+
+class Level(NamedTuple):
+    """A level of a list: where it starts, the format of its numbers, and the text around them.
+
+    restart: the number of the level whose items begin this one again; -1 for all above it.
+    """
+
+    start: int = 1
+    format: str = "bullet"
+    text: str = ""
+    restart: int = -1
+    is_decimal: bool = False  # whatever the formats of the levels above
+
+
+class Numbering:
+    """The lists of a Word file, by their ids: their levels, and the numbers that they are at."""
+
+    def __init__(self, root: Element) -> None:
+        abstract = {one.get("abstractNumId"): one for one in root.findall("abstractNum")}
+        linked = {value(one, "styleLink"): one for one in abstract.values()}
+        self.counts: dict[str, dict[int, int]] = {}
+        self.levels: dict[str, dict[int, Level]] = {}
+        for number in root.findall("num"):
+            base = abstract.get(value(number, "abstractNumId"))
+            style = value(base, "numStyleLink")
+            base = linked.get(style, base) if style else base
+            levels: dict[int, Level] = {}
+            for one in itertools.islice(base if base is not None else (), MAX_LEVELS):
+                if one.tag == "lvl":
+                    levels[number_of(one.get("ilvl"))] = read_level(one)
+            for override in number.findall("lvlOverride"):
+                depth = number_of(override.get("ilvl"))
+                own = override.find("lvl")
+                level = read_level(own) if own is not None else levels.get(depth, Level())
+                start = number_of(value(override, "startOverride"), level.start)
+                levels[depth] = level._replace(start=start)
+            self.levels[number.get("numId", "")] = levels
+
+    def next(self, number_id: str, depth: int) -> tuple[int, str]:
+        """Count an item of a list; return its number (0 for none), and what Word shows for it."""
+        levels = self.levels[number_id]
+        level = levels.get(depth, Level())
+        if level.format in ("bullet", "none", ""):
+            return 0, ""
+        counts = self.counts.setdefault(number_id, {})
+        number = counts[depth] = counts.get(depth, level.start - 1) + 1
+        for deeper in [one for one in counts if one > depth]:
+            restart = levels.get(deeper, Level()).restart
+            if restart < 0 or depth < restart:
+                del counts[deeper]
+
+        def shown(found: re.Match[str]) -> str:
+            other = levels.get(int(found[1]) - 1, Level())
+            kind = "decimal" if level.is_decimal else other.format
+            return number_label(counts.get(int(found[1]) - 1, other.start), kind)
+
+        return number, re.sub(r"%([1-9])", shown, level.text)[:MAX_LABEL].strip()
+
+
+def read_level(level: Element) -> Level:
+    """Return what an element says of a level."""
+    is_decimal = level.find("isLgl") is not None and value(level, "isLgl") not in OFF
+    restart = number_of(value(level, "lvlRestart")) if value(level, "lvlRestart") else -1
+    start = number_of(value(level, "start"), 1)
+    text = value(level, "lvlText")[:MAX_LABEL]
+    return Level(start, value(level, "numFmt"), text, restart, is_decimal)
+
+
+def number_label(number: int, kind: str) -> str:
+    """Return a number in a format of Word; in decimals if the format is not known."""
+    if not 0 < number < LARGEST:
+        return str(number)
+    if kind == "decimalZero":
+        return f"{number:02d}"
+    if kind == "ordinal":
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0)
+        return f"{number}{ending or 'th'}"
+    if kind.endswith("Letter"):  # a to z, then aa, bb
+        text = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+    elif kind.endswith("Roman"):
+        text, left = "", number
+        for size, digits in _ROMAN:
+            text += digits * (left // size)
+            left %= size
+    else:
+        return str(number)
+    return text.upper() if kind.startswith("upper") else text
+
+
+def value(parent: Element | None, name: str) -> str:
+    """Return the value of a property, "" if it is not set."""
+    found = parent.find(name) if parent is not None else None
+    return found.get("val", "") if found is not None else ""

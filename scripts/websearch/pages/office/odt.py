@@ -1,0 +1,272 @@
+"""OpenDocument texts and presentations (.odt, .odp) as elements (OpenDocument 1.3)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from websearch.base.html_tree import texts_below
+from websearch.pages.office.archive import number_of, part_name
+from websearch.pages.office.blocks import (
+    Item,
+    Piece,
+    has_text,
+    hidden_note,
+    image,
+    numbered,
+    paragraph,
+    slide,
+    table,
+    with_code,
+    with_lists,
+)
+from websearch.kit import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from xml.etree.ElementTree import Element
+
+    from websearch.base.html_tree import Node
+    from websearch.pages.office.archive import Archive
+
+MAX_PARENTS = 20  # styles that a style is based on, one on the other
+MAX_REPEATED = 10_000  # cells of tables in one file that repeat others
+MAX_REPEATED_CHARS = 5_000_000  # of the text of these cells
+MAX_LEVELS = 20  # of a definition of lists
+MAX_FORMULA = 1_000  # characters
+MAX_BLANKS = 100  # that one element stands for
+# Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
+LEFT_OUT = frozenset(
+    "tracked-changes annotation annotation-end ruby-text hidden-paragraph forms "
+    "sequence-decls variable-decls user-field-decls note-citation "
+    "table-column table-columns settings script title desc table-of-content-source".split()
+)
+BLOCKS = frozenset("p h list table section index-body text-box frame note-body".split())
+MARKS = {
+    ("font-weight", "bold"): "strong", ("font-style", "italic"): "em",
+    ("text-line-through-style", "solid"): "del",
+}  # fmt: skip
+_CODE = r"(?i)preformatted|source|code"
+_QUOTE = r"(?i)quotations?$|block ?text"
+
+
+class Style(NamedTuple):
+    """What a style says. names: its own and those of its parents; marks: see blocks.Piece."""
+
+    names: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    is_hidden: bool = False
+    level: int = 0
+
+
+class OpenTextReader:
+    """Reads a text or a presentation. title: the first paragraph in the style Title, or slide."""
+
+    def __init__(self, archive: Archive, content: Element) -> None:
+        self.archive = archive
+        roots = (archive.tree("styles.xml"), content)
+        named = [one for root in roots for tag in ("style", "list-style") for one in root.iter(tag)]
+        self.elements = {(one.tag, one.get("name", "")): one for one in named}
+        self.styles: dict[str, Style] = {}
+        self.title = self.note = ""
+        self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
+        self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
+        self.note_number = self.slide_number = self.hidden_slides = 0
+        self.spare_cells, self.spare_chars = MAX_REPEATED, MAX_REPEATED_CHARS
+
+    def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
+        """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
+        return with_code(with_lists(self.parts_of(parent)))
+
+    def parts_of(self, parent: Iterable[Element]) -> Iterator[Node | Item]:
+        """Yield the same, each item of a list for itself."""
+        for child in parent:
+            if child.tag in ("p", "h"):
+                if self.archive.is_late():
+                    return
+                yield from self.archive.contained(self.paragraph, child)
+            elif child.tag == "list":
+                yield from self.items(child, 0, child.get("style-name", ""))
+            elif child.tag == "page":
+                yield from self.archive.contained(self.slide, child)
+            elif child.tag in ("footer-decl", "date-time-decl"):  # a footer, once for all slides
+                fixed = child.text if child.get("source", "fixed") == "fixed" else ""
+                yield from paragraph([Piece(squeezed(fixed))])
+            elif child.tag == "frame":
+                yield from self.parts_of([one for one in child if one.tag != "image"])
+                words = child.findtext("desc") or child.findtext("title") or ""
+                yield from image(words if child.find("image") is not None else "")
+            elif child.tag == "table":
+                yield from self.archive.contained(self.table, child)
+            elif child.tag not in LEFT_OUT and not is_hidden(child):
+                yield from self.parts_of(child)
+
+    def paragraph(self, one: Element) -> Iterator[Node]:
+        """Yield a paragraph or heading, and behind it the notes and text boxes in it."""
+        outer, self.after = self.after, []
+        style = self.style(one.get("style-name", ""))
+        hides = one.find("hidden-paragraph")  # which hides all of its paragraph
+        is_gone = style.is_hidden or (hides is not None and hides.get("is-hidden") != "false")
+        pieces = [] if is_gone else list(self.pieces(one, ()))
+        is_title = "Title" in style.names
+        if is_title and not self.title:
+            self.title = "".join(piece.text for piece in pieces)
+        level = number_of(one.get("outline-level"), 1) if one.tag == "h" else style.level
+        names = " ".join(style.names)
+        kind = "code" if re.search(_CODE, names) else "quote" if re.search(_QUOTE, names) else ""
+        yield from paragraph(pieces, level or int(is_title), kind)
+        yield from self.after
+        self.after = outer
+
+    def style(self, name: str, depth: int = 0) -> Style:
+        """Return a style with what it takes from its parents."""
+        one = self.elements.get(("style", name))
+        if one is None or depth > MAX_PARENTS:
+            return Style((name.replace("_20_", " "),))
+        if name not in self.styles:
+            parent = self.style(one.get("parent-style-name", ""), depth + 1)
+            marks, is_hidden = dict.fromkeys(parent.marks), parent.is_hidden
+            for properties in one.iterfind("text-properties"):
+                get = properties.get
+                marks |= {mark: None for (key, value), mark in MARKS.items() if get(key) == value}
+                position = get("text-position", "").partition(" ")[0]
+                if position not in ("", "0%"):
+                    marks["sub" if position.startswith(("sub", "-")) else "sup"] = None
+                is_hidden = is_hidden or get("display") == "none"
+            level = number_of(one.get("default-outline-level"), parent.level)
+            names = (name.replace("_20_", " "), *parent.names)
+            self.styles[name] = Style(names, tuple(marks), is_hidden, level)
+        return self.styles[name]
+
+    def items(self, parent: Element, level: int, style_name: str) -> Iterator[Item]:
+        """Yield the items of a list, those of lists in it behind their item."""
+        style = self.elements.get(("list-style", style_name))
+        signs = itertools.islice(style if style is not None else (), MAX_LEVELS)
+        sign = next((one for one in signs if one.get("level") == str(level + 1)), None)
+        is_numbered = sign is not None and sign.tag.endswith("number") and sign.get("num-format")
+        start = number_of(sign.get("start-value"), 1) if sign is not None else 1
+        goes_on = parent.get("continue-numbering") == "true" or parent.get("continue-list")
+        count = self.counts.get(f"{style_name} {level}", start - 1) if goes_on else start - 1
+        for child in parent:
+            parts = [one for one in child if one.tag not in ("list", "number")]
+            blocks = self.blocks_of(parts)
+            if any(map(has_text, blocks)):
+                count = number_of(child.get("start-value"), count + 1)
+                is_header = child.tag == "list-header"
+                yield Item(level, count if is_numbered and not is_header else 0, blocks)
+            for inner in child.iterfind("list"):
+                if level < 9:
+                    yield from self.items(inner, level + 1, inner.get("style-name", style_name))
+        self.counts[f"{style_name} {level}"] = count
+
+    def pieces(self, parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield the pieces of a line: of a paragraph, or of what stands in one."""
+        yield Piece(squeezed(parent.text), marks)
+        for child in parent:
+            if child.tag not in LEFT_OUT:
+                yield from self.inline(child, marks)
+            yield Piece(squeezed(child.tail), marks)
+
+    def inline(self, child: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield the pieces of an element in a line."""
+        tag = child.tag
+        if tag == "s":
+            yield Piece(" " * number_of(child.get("c"), 1, MAX_BLANKS), marks)
+        elif tag in ("tab", "line-break"):
+            yield Piece(" " if tag == "tab" else "\n", marks)
+        elif tag == "span":
+            style = self.style(child.get("style-name", ""))
+            if not style.is_hidden:
+                yield from self.pieces(child, tuple(dict.fromkeys((*marks, *style.marks))))
+        elif tag == "a":
+            target = child.get("href", "")
+            for piece in self.pieces(child, marks):
+                yield piece._replace(target=piece.target or target)
+        elif tag == "note":
+            self.note_number += 1
+            number = self.note_number
+            self.after += numbered(number, self.blocks_of(child.iterfind("note-body")))
+            yield Piece(str(number), ("sup",), f"#note-{number}")
+        elif tag == "frame" and (formula := self.formula(child)):
+            yield Piece(formula, marks)
+        elif tag in BLOCKS:
+            self.after += self.blocks_of([child])
+        elif not is_hidden(child):
+            yield from self.pieces(child, marks)
+
+    def table(self, parent: Element) -> list[Node]:
+        """Return a table as blocks."""
+        return table(list(self.rows(parent)), self.archive.is_late)
+
+    def formula(self, frame: Element) -> str:
+        """Return the formula that a frame shows, as its writer typed it; "" for other frames."""
+        shown = frame.find("object")
+        if shown is None:
+            return ""
+        name = part_name("", f"{shown.get('href', '')}/content.xml")
+        root = next(iter(shown), None) if len(shown) else self.archive.tree(name)
+        if root is None or root.tag != "math":
+            return ""
+        typed = root.findtext(".//annotation") or " ".join(root.itertext())
+        return one_line(typed, MAX_FORMULA)
+
+    def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
+        """Yield the rows of a table; a cell that is merged with others is the first of them."""
+        for row in parent:
+            if row.tag in ("table-header-rows", "table-rows", "table-row-group"):
+                yield from self.rows(row)
+            elif row.tag == "table-row":
+                if self.archive.is_late():
+                    return
+                cells: list[list[Node]] = []
+                for cell in row:
+                    if cell.tag in ("table-cell", "covered-table-cell"):
+                        blocks = self.blocks_of(cell) if cell.tag == "table-cell" else []
+                        repeats = self.repeats(cell, "number-columns-repeated", [blocks])
+                        cells += [blocks] * repeats
+                yield from [cells] * self.repeats(row, "number-rows-repeated", cells)
+
+    def repeats(self, one: Element, name: str, cells: list[list[Node]]) -> int:
+        """Return how often a row or cell is there, its copies within the budget of the file.
+
+        cells: those of each copy. Their text counts, because a table in a cell is written again
+        with each copy.
+        """
+        if number_of(one.get(name), 1) < 2:
+            return 1
+        texts = (text for blocks in cells for block in blocks for text in texts_below(block))
+        chars = sum(map(len, texts))
+        most = min(self.spare_cells // max(1, len(cells)), self.spare_chars // max(1, chars))
+        count = max(1, number_of(one.get(name), 1, 1 + most))
+        self.spare_cells -= (count - 1) * len(cells)
+        self.spare_chars -= (count - 1) * chars
+        return count
+
+    def slide(self, page: Element) -> list[Node]:
+        """Return the heading of a slide, its text, and the notes of its speaker."""
+        self.slide_number += 1
+        style = self.elements.get(("style", page.get("style-name", "")))
+        look = style.find("drawing-page-properties") if style is not None else None
+        if look is not None and look.get("visibility") == "hidden":
+            self.hidden_slides += 1
+            self.note = hidden_note(self.hidden_slides, 0)
+            return []
+        frames = [one for one in page if one.get("class") == "title"]
+        title = " ".join(" ".join(text for one in frames for text in one.itertext()).split())
+        self.title = self.title or title
+        notes = [block for one in page.iterfind("notes") for block in self.blocks_of(one)]
+        others = (one for one in page if one.get("class") != "title" and one.tag != "notes")
+        return slide(title, self.slide_number, self.blocks_of(others), notes)
+
+
+def is_hidden(one: Element) -> bool:
+    """Return whether a section, a field or a shape is not shown, as its condition has decided."""
+    default = "true" if one.tag == "hidden-text" else ""
+    return one.get("display") == "none" or one.get("is-hidden", default) == "true"
+
+
+def squeezed(text: str | None) -> str:
+    """Return text in which white space that means one blank is one (6.1.2)."""
+    return re.sub(r"\s+", " ", text or "")

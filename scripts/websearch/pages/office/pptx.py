@@ -1,0 +1,234 @@
+"""PowerPoint files (.pptx): each slide as a heading and what it shows (ECMA-376, part 1)."""
+
+from __future__ import annotations
+
+import itertools
+
+from websearch.pages.office.archive import address_of, children, number_of
+from websearch.pages.office.blocks import (
+    Item,
+    Piece,
+    element,
+    hidden_note,
+    image,
+    line,
+    slide,
+    table,
+    with_lists,
+)
+from websearch.pages.office.equations import equation_pieces
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+    from websearch.base.html_tree import Node
+    from websearch.pages.office.archive import Archive, Relation
+
+MAX_CHART_ROWS = 200  # of the data of one chart
+TITLES = ("title", "ctrTitle")
+FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders that stand on every slide
+FOOTERS = ("dt", "ftr")  # those of them with words that a person wrote
+ON, OFF = ("1", "true"), ("0", "false")
+LISTS = ("", "body", "obj")  # placeholders whose paragraphs are items of a list
+
+
+class SlideReader:
+    """Reads the slides of one PowerPoint file.
+
+    title: that of the first slide; note: what is hidden. What a footer says
+    stands below the first slide that has it.
+    """
+
+    def __init__(self, archive: Archive, name: str) -> None:
+        self.archive = archive
+        self.slides = archive.relations(name)
+        self.title = self.note = ""
+        self.relations: dict[str, Relation] = {}  # of the slide that is read
+        self.hidden_slides = self.hidden_shapes = 0
+        self.footers: set[str] = set()  # texts, and layouts, that were read
+
+    def blocks_of(self, presentation: Element) -> list[Node]:
+        """Return the text of the slides in their order."""
+        blocks: list[Node] = []
+        for number, entry in enumerate(presentation.iter("sldId"), 1):
+            if self.archive.is_late():
+                break
+            if relation := self.slides.get(entry.get("r:id", "")):
+                blocks += self.archive.contained(self.slide, relation.target, number)
+        self.note = hidden_note(self.hidden_slides, self.hidden_shapes)
+        return blocks
+
+    def slide(self, name: str, number: int) -> list[Node]:
+        """Return the heading of a slide, its text, and the notes of its speaker."""
+        self.relations = self.archive.relations(name)
+        root = self.archive.tree(name)
+        if root.get("show") in OFF:
+            self.hidden_slides += 1
+            return []
+        shapes = self.shapes(root.find("cSld/spTree"))
+        titles = [" ".join(texts(shape)) for shape in shapes if placeholder(shape) in TITLES]
+        title = " ".join(" ".join(titles).split())
+        self.title = self.title or title
+        blocks = self.text_of(shapes) + self.footer(shapes, self.archive.part(name, "slideLayout"))
+        notes = self.archive.part(name, "notesSlide")
+        self.relations = self.archive.relations(notes)
+        shapes = self.shapes(self.archive.tree(notes).find("cSld/spTree"))
+        return slide(title, number, blocks, self.text_of(shapes))
+
+    def footer(self, shapes: list[Element], layout: str) -> list[Node]:
+        """Return the texts of footers of a slide and its layout that no slide before it has."""
+        if layout not in self.footers:
+            self.footers.add(layout)
+            shapes = [*shapes, *self.shapes(self.archive.tree(layout).find("cSld/spTree"))]
+        blocks = []
+        for shape in shapes:
+            body = shape.find("txBody") if placeholder(shape) in FOOTERS else None
+            runs = body.iter("r") if body is not None else ()  # not fields: numbers, today's date
+            text = " ".join(" ".join("".join(texts(one)) for one in runs).split())
+            if text and text not in self.footers:
+                self.footers.add(text)
+                blocks.append(element("p", text))
+        return blocks
+
+    def text_of(self, shapes: list[Element]) -> list[Node]:
+        """Return the text of shapes, but not of titles and of what stands on every slide."""
+        others = (shape for shape in shapes if placeholder(shape) not in (*TITLES, *FURNITURE))
+        return [block for shape in others for block in self.shape(shape)]
+
+    def shapes(self, parent: Element | None) -> list[Element]:
+        """Return the shapes of a slide or group as they are read.
+
+        Placeholders come first, in their order; then the others, from the top down and from the
+        left to the right.
+        """
+        shapes = children(parent) if parent is not None else ()
+        ordered = sorted(shapes, key=lambda shape: (placeholder(shape) is None, *position(shape)))
+        shown = [shape for shape in ordered if properties_of(shape).get("hidden") not in ON]
+        self.hidden_shapes += len(ordered) - len(shown)
+        return [inner for shape in shown
+                for inner in (self.shapes(shape) if shape.tag == "grpSp" else [shape])]  # fmt: skip
+
+    def shape(self, shape: Element) -> list[Node]:
+        """Return the text of a shape, a table, a chart or a diagram."""
+        if shape.tag == "graphicFrame":
+            if (grid := shape.find(".//tbl")) is not None:
+                return table([self.row(row) for row in grid.findall("tr")])
+            if (chart := shape.find(".//chart")) is not None:
+                return chart_blocks(self.related(chart, "r:id"))
+            diagram = shape.find(".//relIds")
+            return self.diagram(self.related(diagram, "r:dm")) if diagram is not None else []
+        if shape.tag == "pic":
+            return image(properties_of(shape).get("descr", ""))
+        body = shape.find("txBody")
+        is_list = placeholder(shape) in LISTS
+        return with_lists(self.paragraphs(body, is_list)) if body is not None else []
+
+    def related(self, shape: Element, name: str) -> Element:
+        """Return the part that an attribute of a shape refers to."""
+        relation = self.relations.get(shape.get(name, ""))
+        return self.archive.tree(relation.target if relation else "")
+
+    def row(self, row: Element) -> list[list[Node]]:
+        """Return the cells of a row of a table; those that others cover are empty."""
+        cells: list[list[Node]] = []
+        for cell in row.findall("tc"):
+            is_covered = "1" in (cell.get("hMerge"), cell.get("vMerge"))
+            body = None if is_covered else cell.find("txBody")
+            cells.append(with_lists(self.paragraphs(body, False)) if body is not None else [])
+        return cells
+
+    def paragraphs(self, body: Element, is_list: bool) -> Iterator[Node | Item]:
+        """Yield the paragraphs of a shape; is_list: those without a sign of their own are items."""
+        counts: dict[int, int] = {}
+        items = [one for one in body.findall("p") if "".join(texts(one)).strip()]
+        for paragraph in items:
+            block = element("p", *line(self.pieces(paragraph)))
+            properties = paragraph.find("pPr")
+            signs = {one.tag for one in properties} if properties is not None else set()
+            depth = number_of(properties.get("lvl"), 0, 8) if properties is not None else 0
+            counts = {one: count for one, count in counts.items() if one <= depth}
+            if "buAutoNum" in signs:
+                counts[depth] = counts.get(depth, 0) + 1
+                yield Item(depth, counts[depth], [block])
+            elif "buChar" in signs or (is_list and len(items) > 1 and "buNone" not in signs):
+                yield Item(depth, 0, [block])
+            else:
+                yield block
+
+    def pieces(self, paragraph: Element) -> Iterator[Piece]:
+        """Yield the pieces of a paragraph, with what they link to."""
+        for run in children(paragraph):
+            if run.tag in ("r", "fld"):
+                link = run.find("rPr/hlinkClick")
+                address = address_of(self.relations, link) if link is not None else ""
+                yield Piece("".join(one.text or "" for one in run.iter("t")), (), address)
+            elif run.tag == "br":
+                yield Piece("\n")
+            elif run.tag == "m":
+                yield from equation_pieces(run, ())
+
+    def diagram(self, data: Element) -> list[Node]:
+        """Return the texts of a diagram (SmartArt) as a list."""
+        points = (point for point in data.iter("pt") if "".join(texts(point)).strip())
+        return with_lists(
+            Item(0, 0, [element("p", " ".join(" ".join(texts(point)).split()))]) for point in points
+        )
+
+
+def properties_of(shape: Element) -> Element:
+    """Return the element with the name, the description and so on of a shape."""
+    found = shape[0].find("cNvPr") if len(shape) else None
+    return found if found is not None else shape
+
+
+def placeholder(shape: Element) -> str | None:
+    """Return the kind of a placeholder, "" if it is any content; None for another shape."""
+    found = shape.find("nvSpPr/nvPr/ph")
+    if found is None:
+        found = shape.find("nvGraphicFramePr/nvPr/ph")
+    return found.get("type", "") if found is not None else None
+
+
+def position(shape: Element) -> tuple[int, int]:
+    """Return how far down and to the right a shape stands; placeholders keep their order."""
+    offset = shape.find(".//off")
+    if offset is None or placeholder(shape) is not None:
+        return (0, 0)
+    return number_of(offset.get("y")), number_of(offset.get("x"))
+
+
+def texts(parent: Element) -> Iterator[str]:
+    """Yield the texts below an element; a blank stands for a line break."""
+    for one in parent.iter():
+        if one.tag == "t":
+            yield one.text or ""
+        elif one.tag == "br":
+            yield " "
+
+
+def chart_blocks(chart: Element) -> list[Node]:
+    """Return the title of a chart, and the values that it shows as a table."""
+    title = chart.find("chart/title")
+    words = " ".join("".join(texts(title)).split()) if title is not None else ""
+    series = list(chart.iter("ser"))
+    names = [next((point.text or "" for point in one.iterfind("tx//v")), "") for one in series]
+    labels = next(filter(None, (values(one, "cat", "xVal") for one in series)), {})
+    columns = [values(one, "val", "yVal") for one in series]
+    indexes = sorted(set(labels).union(*columns))
+    rows = [
+        [labels.get(index, ""), *(column.get(index, "") for column in columns)]
+        for index in indexes[:MAX_CHART_ROWS]
+    ]
+    cells = [
+        [[element("p", text)] if text else [] for text in row] for row in [["", *names], *rows]
+    ]
+    caption = [element("p", element("strong", words))] if words else []
+    return caption + (table(cells) if indexes else [])
+
+
+def values(series: Element, *names: str) -> dict[int, str]:
+    """Return the values of a series of a chart by their places."""
+    points = itertools.chain(*(series.iterfind(f"{name}//pt") for name in names))
+    return {number_of(point.get("idx")): point.findtext("v") or "" for point in points}

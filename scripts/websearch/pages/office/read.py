@@ -1,0 +1,147 @@
+"""Office files: which kind a file is, its text as Markdown, and what it says about itself."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.pages.extract.markdown import MarkdownWriter
+from websearch.pages.office.archive import Archive, unreadable
+from websearch.pages.office.blocks import element
+from websearch.kit import drop_empty
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from xml.etree.ElementTree import Element
+
+    from websearch.base.html_tree import Node
+    from websearch.kit import Document
+
+OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# Where the main part of an Office Open XML file stands if the file does not say it.
+MAIN_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
+# Streams of old office files, and of encrypted ones, with what they are.
+OLE_STREAMS = (
+    ("EncryptedPackage", "an encrypted office file, which only its password opens"),
+    ("WordDocument", "an old Word file (.doc), which cannot be read here"),
+    ("Workbook", "an old Excel file (.xls), which cannot be read here"),
+    ("Book", "an old Excel file (.xls), which cannot be read here"),
+    ("PowerPoint Document", "an old PowerPoint file (.ppt), which cannot be read here"),
+)
+MAX_MIMETYPE = 1_000  # bytes
+READING_SHARE = 0.5  # of the time; writing Markdown takes the other half
+# When the templates of python-docx and python-pptx were made, not the files that they begin.
+TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z")
+HINT = "Look for the same as .docx, .xlsx, .pptx, .odt, PDF or HTML; it often stands beside it."
+
+
+def read_office(data: bytes, url: str, params: Document, deadline: float) -> Document | None:
+    """Return title, author, published, updated, language, text, note and cut of an office file.
+
+    None for an archive that is none. published is the day on which it was created. url, params: as
+    for read_bytes. Raises SearchError (unsupported) for files that cannot be read.
+    """
+    if data.startswith(OLE_START):
+        raise unreadable(ole_kind(data), HINT)
+    begin = time.monotonic()
+    limit = begin + READING_SHARE * (deadline - begin)
+    archive = Archive(data, limit, verbose=bool(params.get("verbose")))
+    writer = MarkdownWriter(url, bool(params.get("links")))
+    content = read_archive(archive, writer, bool(params.get("comments")))
+    notes = list(archive.notes)
+    if content is None and not notes:
+        return None
+    if content is None or not content["text"].strip():
+        raise unreadable(" ".join(["an office file without text.", *notes]).rstrip("."))
+    content["note"] = " ".join(filter(None, [content.get("note", ""), *notes]))
+    content["cut"] = content.get("cut") or bool(notes)
+    return drop_empty(content)
+
+
+def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Document | None:
+    """Return what an archive says if it is an office file. comments: whether those of Word, too."""
+    if "meta-inf/container.xml" in archive.parts:
+        from websearch.pages.office.epub import read_epub
+
+        package, text = read_epub(archive, writer)
+        fields = described(package, "creator", "date", "modified")
+        return {**fields, "text": text, "cut": writer.cut}
+    if "content.xml" in archive.parts:
+        return read_open_document(archive, writer)
+    main = archive.part("", "officeDocument")
+    main = main or next(filter(archive.parts.__contains__, MAIN_PARTS), "")
+    if main.endswith(".bin"):
+        raise unreadable("a binary Excel file (.xlsb), which cannot be read here", HINT)
+    root = archive.tree(main)
+    core = archive.tree(archive.part("", "core-properties"))
+    fields = described(core, "creator", "created", "modified")
+    if root.tag == "workbook":
+        from websearch.pages.office.xlsx import read_workbook
+
+        return fields | read_workbook(archive, main, root, writer)
+    if root.tag == "document":
+        from websearch.pages.office.docx import WordReader
+
+        word, body = WordReader(archive, main, comments), root.find("body")
+        return written(word.body(body) if body is not None else [], word, fields, writer)
+    if root.tag == "presentation":
+        from websearch.pages.office.pptx import SlideReader
+
+        slides = SlideReader(archive, main)
+        return written(slides.blocks_of(root), slides, fields, writer)
+    return None
+
+
+def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | None:
+    """Return what an OpenDocument file says: a text, a presentation or sheets."""
+    manifest = archive.tree("meta-inf/manifest.xml")
+    if next(manifest.iter("encryption-data"), None) is not None:
+        raise unreadable("an encrypted office file, which only its password opens", HINT)
+    fields = described(archive.tree("meta.xml"), "initial-creator", "creation-date", "date")
+    if b"spreadsheet" in archive.read("mimetype", MAX_MIMETYPE):
+        from websearch.pages.office.ods import read_sheets
+
+        return fields | read_sheets(archive, writer)
+    from websearch.pages.office.odt import OpenTextReader
+
+    content = archive.tree("content.xml")
+    body = content.find("body")
+    reader = OpenTextReader(archive, content)
+    return written(reader.blocks_of(body if body is not None else []), reader, fields, writer)
+
+
+def written(blocks: list[Node], reader: Any, fields: Document, writer: MarkdownWriter) -> Document:
+    """Return the blocks of a file as Markdown, and the title and note of who read them."""
+    text = writer.markdown(element("div", *blocks))
+    title = fields["title"] or reader.title
+    return {**fields, "title": title, "text": text, "note": reader.note, "cut": writer.cut}
+
+
+def ole_kind(data: bytes) -> str:
+    """Return what a file in Microsoft's old container is, by the names of its streams."""
+    for name, what in OLE_STREAMS:
+        if name.encode("utf-16-le") in data:
+            return what
+    return "an old office file, which cannot be read here"
+
+
+def described(root: Element, author: str, created: str, modified: str) -> Document:
+    """Return title, author, published, updated and language; the names of their elements vary."""
+    texts: dict[str, list[str]] = {}
+    for one in root.iter():
+        if text := (one.text or "").strip():
+            texts.setdefault(one.tag, []).append(text)
+    return {
+        "title": texts.get("title", [""])[0],
+        "author": ", ".join(texts.get(author) or texts.get("creator", [])),
+        "published": day(texts.get(created, [""])[0]),
+        "updated": day(texts.get(modified, [""])[0]),
+        "language": texts.get("language", [""])[0],
+    }
+
+
+def day(date: str) -> str:
+    """Return the day of a date such as 2024-01-31T12:00:00Z, or less; "" for what is no date."""
+    match = re.match(r"(?:19|20)\d\d(?:-[01]\d(?:-[0-3]\d)?)?(?![0-9])", date)
+    return match[0] if match and date not in TEMPLATE_DATES else ""

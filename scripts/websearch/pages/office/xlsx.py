@@ -1,0 +1,147 @@
+"""Excel files (.xlsx): the values of their visible sheets as a person sees them (ECMA-376)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from websearch.pages.office.archive import address_of, number_of
+from websearch.pages.office.number_formats import BUILT_IN, number_text
+from websearch.pages.office.sheets import LeftOut, SheetWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+    from websearch.pages.extract.markdown import MarkdownWriter
+    from websearch.pages.office.archive import Archive
+    from websearch.pages.office.sheets import Row
+    from websearch.kit import Document
+
+MAX_STRINGS = 1_000_000  # that cells share
+MAX_LINKS = 50_000  # of one sheet
+ON = ("1", "true")
+_ESCAPED = r"_x([0-9a-fA-F]{4})_"
+
+
+def read_workbook(
+    archive: Archive, name: str, workbook: Element, writer: MarkdownWriter
+) -> Document:
+    """Return text, note and cut of an Excel file. name, workbook: its main part."""
+    relations = archive.relations(name)
+    properties = workbook.find("workbookPr")
+    is_1904 = properties is not None and properties.get("date1904") in ON
+    reader = CellReader(archive, name, dt.date(1904, 1, 1) if is_1904 else None)
+    sheets = SheetWriter(writer)
+    for sheet in workbook.iter("sheet"):
+        relation = relations.get(sheet.get("r:id", ""))
+        if relation and relation.kind == "worksheet" and sheet.get("state", "") in ("", "visible"):
+            links = reader.links(relation.target) if writer.keep_links else {}
+            reader.left_out = LeftOut()
+            for number, row in reader.rows(relation.target):
+                cells = {column: sheets.cell(text, links.get((number, column), ""))
+                         for column, text in row.items()}  # fmt: skip
+                if not sheets.add_row(number, cells):
+                    break
+            sheets.end_sheet(sheet.get("name", ""), left_out=reader.left_out)
+    return sheets.document()
+
+
+class CellReader:
+    """Reads cells: the texts that they share, their formats, and the day that they count from.
+
+    left_out: what the sheet that is read does not show.
+    """
+
+    def __init__(self, archive: Archive, workbook: str, first_day: dt.date | None) -> None:
+        self.archive = archive
+        self.first_day = first_day
+        self.left_out = LeftOut()
+        self.strings = []
+        for item in archive.elements(archive.part(workbook, "sharedStrings"), "si"):
+            self.strings.append(string(item))
+            if len(self.strings) >= MAX_STRINGS:
+                break
+        self.formats = read_formats(archive.tree(archive.part(workbook, "styles")))
+
+    def rows(self, name: str) -> Iterator[tuple[int, Row]]:
+        """Yield the rows of a sheet with their numbers, and in them the cells that have a value.
+
+        What is hidden is left out.
+        """
+        number = 0
+        for row in self.archive.elements(name, "row", "col"):
+            if row.tag == "col":  # these come before the rows
+                if row.get("hidden") in ON:
+                    self.left_out.hide(number_of(row.get("min"), 1) - 1, number_of(row.get("max")))
+                continue
+            number = number_of(row.get("r"), number + 1)
+            column = -1
+            cells: Row = {}
+            for cell in row:
+                place = cell.get("r", "")
+                column = column_of(place) if place else column + 1
+                if text := self.value(cell):
+                    cells[column] = text
+            yield number, self.left_out.shown(cells, row.get("hidden") in ON)
+
+    def links(self, name: str) -> dict[tuple[int, int], str]:
+        """Return the addresses that cells of a sheet link to, by their rows and columns."""
+        relations = self.archive.relations(name)
+        links: dict[tuple[int, int], str] = {}
+        if any(one.kind == "hyperlink" for one in relations.values()):
+            for link in self.archive.elements(name, "row", "hyperlink"):
+                place = re.match(r"([A-Za-z]{1,3})(\d{1,7})", link.get("ref", ""))
+                if place and len(links) < MAX_LINKS:
+                    address = address_of(relations, link, link.get("location", ""))
+                    links[int(place[2]), column_of(place[1])] = address
+        return links
+
+    def value(self, cell: Element) -> str:
+        """Return the value of a cell as text, "" if it is empty."""
+        kind = cell.get("t", "n")
+        if kind == "inlineStr":
+            found = cell.find("is")
+            return string(found) if found is not None else ""
+        text = cell.findtext("v") or ""
+        if not text and kind == "n" and (formula := cell.findtext("f")):
+            self.left_out.formulas += 1
+            return f"={formula}"
+        if kind == "s":
+            index = number_of(text, len(self.strings))
+            return self.strings[index] if index < len(self.strings) else ""
+        if kind == "b":
+            return {"1": "TRUE", "0": "FALSE"}.get(text, text)
+        if kind != "n":  # text of a formula, an error, a date
+            return plain(text)
+        style = number_of(cell.get("s"))
+        code = self.formats[style] if style < len(self.formats) else ""
+        return number_text(text, code, self.first_day) if text else ""
+
+
+def string(item: Element) -> str:
+    """Return the text of a string; how it is spoken, which Japanese files say, is left out."""
+    runs = [item, *item.iterfind("r")]
+    return plain("".join(one.text or "" for run in runs for one in run.iterfind("t")))
+
+
+def plain(text: str) -> str:
+    """Return text with the characters that XML cannot hold: _x000D_ is a line break."""
+    return re.sub(_ESCAPED, lambda code: chr(int(code[1], 16)), text) if "_x" in text else text
+
+
+def column_of(place: str) -> int:
+    """Return the column of a cell such as AB12, from 0 on."""
+    column = 0
+    for letter in re.match("[A-Za-z]{0,3}", place)[0].upper():  # type: ignore[index]
+        column = column * 26 + ord(letter) - 64
+    return max(0, column - 1)
+
+
+def read_formats(styles: Element) -> list[str]:
+    """Return for each format of cells the code of its numbers; "" if it has none."""
+    codes = {one.get("numFmtId", ""): one.get("formatCode", "") for one in styles.iter("numFmt")}
+    formats = styles.find("cellXfs")
+    ids = [one.get("numFmtId", "") for one in (formats if formats is not None else ())]
+    return [codes.get(one) or BUILT_IN.get(number_of(one), "") for one in ids]

@@ -1,0 +1,348 @@
+"""From pieces of shown text to lines and paragraphs, in the order of the content stream.
+
+Writers emit a column as a whole, so their order is a better reading order than any sorting by
+position. All distances are measured along and across the direction of the text itself, so that
+rotated text needs no rules of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from websearch.pages.pdf.limits import (
+    MAX_LINE_GLYPHS,
+    MAX_LINE_PIECES,
+    MAX_PAGE_LINES,
+    MAX_TEXT,
+    OutOfBudgetError,
+)
+from websearch.pages.pdf.bidi import WORD_GAP, plain_letters, reading_order
+from websearch.pages.pdf.prose_columns import down_columns
+from websearch.pages.pdf.rulings import Path
+from websearch.pages.pdf.scripts import LineText
+from websearch.pages.pdf.tables import MAX_PIECES, find_tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.pages.pdf.shown_text import Piece
+
+# Distances in font sizes.
+LINE_SHIFT = 0.5  # across: more is a new line; superscripts stay below
+BACK_JUMP = 1.5  # along, backwards: more is a new line
+CELL_GAP = 2.0  # along: more separates cells of a table
+RTL_GAP = 4.0  # along: right-to-left pieces with more between them are different lines
+TWIN_DISTANCE = 0.12  # between a text and its copy that makes it look bold
+PARAGRAPH_DROP = 1.8  # across: more is a new paragraph in text with usual distances
+ROW_DROP = 4.0  # across: the same between rows of a table
+WIDER_DROP = 1.35  # the same as a multiple of the page's own distance of lines
+SIZE_CHANGE = 1.25  # quotient of the sizes of a heading and its text
+# The same for headings in Markdown, with their marks; the largest first.
+HEADINGS = ((1.4, "### "), (1.15, "#### "))
+MAX_HEADING = 150  # characters
+LEAST_LETTERS = 3  # of a heading; fewer are a page number or the large letter of a paragraph
+HORIZONTAL = 0.99  # least cosine of the direction of a heading
+INDENT = 0.9  # of a paragraph's first line
+SPACE_WIDTH = 0.25
+FULL_MARGIN = 2.0  # along: lines that end nearer to the right margin are full
+WIDE = 20.0  # along: a block of at least this width is running text
+ALMOST_FULL = 0.2  # of the width of a block, that a line that goes on leaves free at most
+
+LONG_PARAGRAPH = 100  # characters
+MAX_TWINS = 5_000  # texts whose places are remembered
+PARALLEL = 0.99  # cosine of the angle between pieces of one line
+REPLACED = str.maketrans(
+    {
+        "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
+        "\ufb05": "st", "\ufb06": "st", "\u00a0": " ", "\u00ad": "-",
+    }
+)  # fmt: skip
+BROKEN_WORD = re.compile(r"[^\W\d_][-\u2010]$")
+LIST_ITEM = re.compile(r"[\u2022\u25aa\u25cf\u25e6]\s|\(?\d{1,3}[.)]\s|\([a-z]\)\s")
+SENTENCE_END = re.compile(r"[.!?:;\u3002][\"'\u201d\u2019)\]]*$")
+# Scripts that put no spaces between words: Thai, Chinese, Japanese and their punctuation.
+UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+
+
+class Line:
+    """A line of a page. Its text is made of its pieces when the line is over."""
+
+    __slots__ = ("across", "direction", "end", "glyph_count", "has_cells", "is_rtl", "pieces",
+                 "size", "start", "text")  # fmt: skip
+
+    def __init__(self, piece: Piece) -> None:
+        self.direction, self.across, self.size = piece.direction, piece.across, piece.size
+        self.start, self.end = piece.start, piece.end
+        self.pieces = [piece]
+        self.is_rtl = piece.glyphs is not None
+        self.glyph_count = len(piece.glyphs or ())
+        self.has_cells = False
+        self.text = ""
+
+    def continues_with(self, piece: Piece) -> bool:
+        """Return whether a piece belongs to this line."""
+        if len(self.pieces) >= MAX_LINE_PIECES or self.glyph_count >= MAX_LINE_GLYPHS:
+            return False
+        dx, dy = self.direction
+        size = max(self.size, piece.size)
+        if dx * piece.direction[0] + dy * piece.direction[1] < PARALLEL:
+            return False
+        if abs(piece.across - self.across) > LINE_SHIFT * size:
+            return False
+        if self.is_rtl or piece.glyphs:
+            gap = max(piece.start - self.end, self.start - piece.end)
+            return gap < RTL_GAP * size
+        return piece.start > self.pieces[-1].end - BACK_JUMP * size
+
+    def append(self, piece: Piece) -> None:
+        """Add a piece."""
+        self.pieces.append(piece)
+        if piece.size > self.size:
+            self.size, self.across = piece.size, piece.across
+        self.start, self.end = min(self.start, piece.start), max(self.end, piece.end)
+        self.is_rtl = self.is_rtl or piece.glyphs is not None
+        self.glyph_count += len(piece.glyphs or ())
+
+    def close(self, as_markdown: bool) -> None:
+        """Make the line's text, and drop its pieces. as_markdown: see joined_text."""
+        if self.is_rtl:
+            glyphs = [glyph for piece in self.pieces for glyph in piece.glyphs or piece.spread()]
+            text = plain_letters(reading_order(glyphs, self.size))
+        else:
+            text = self.joined_text(as_markdown)
+        text = re.sub(r"[ \t]*\t[ \t]*| {4,}", "\t", text.translate(REPLACED).strip())
+        self.text = re.sub(" {2,}", " ", text)
+        self.has_cells = "\t" in text
+        self.pieces = self.pieces[:1]
+
+    def joined_text(self, as_markdown: bool) -> str:
+        """Return the pieces' texts with a space in each gap, and a tab in each wide one.
+
+        as_markdown: raised and lowered text is marked.
+        """
+        line = LineText(self.pieces[0], as_markdown)
+        for before, piece in itertools.pairwise(self.pieces):
+            gap = piece.start - before.end
+            size = max(piece.size, before.size)
+            has_space = before.text.endswith(" ") or piece.text.startswith(" ")
+            is_word = gap > WORD_GAP * size and not has_space
+            line.add(piece, "\t" if gap > CELL_GAP * size else " " if is_word else "")
+        return line.text()
+
+
+class PageText:
+    """Collects the pieces of a page and makes lines and paragraphs of them.
+
+    as_markdown: large lines are headings, raised and lowered text is marked; nothing else is.
+    """
+
+    def __init__(self, as_markdown: bool = False) -> None:
+        self.as_markdown = as_markdown
+        self.lines: list[Line] = []
+        self.line: Line | None = None
+        self.pieces: list[Piece] = []  # up to one more than MAX_PIECES
+        self.path = Path()
+        self.characters = 0
+        self.places: dict[str, list[tuple[float, float]]] = {}  # of texts, to recognise twins
+
+    def add(self, piece: Piece) -> None:
+        """Add a piece to the current line, or begin a new one. Raises OutOfBudgetError."""
+        blank = not piece.text.strip()
+        if not blank and self.is_twin(piece):
+            return
+        self.characters += len(piece.text)
+        if len(self.pieces) <= MAX_PIECES:
+            self.pieces.append(piece)
+        if len(self.lines) > MAX_PAGE_LINES or self.characters > MAX_TEXT:
+            raise OutOfBudgetError("the page has too much text")
+        if self.line and self.line.continues_with(piece):
+            self.line.append(piece)
+        elif not blank:
+            self.end_line()
+            self.line = Line(piece)
+
+    def markdown(self) -> str:
+        """Return the text of the page as Markdown: tables, and larger lines as headings."""
+        if len(self.pieces) > MAX_PIECES:
+            return self.text()
+        tables = find_tables(self.pieces, self.path.segments)
+        if not tables and down_columns(self.pieces) is self.pieces:
+            return self.text()
+        table_of = {piece: table for table in tables for piece in table.pieces}
+        parts: list[str] = []
+        free: list[Piece] = []  # pieces since the last table
+        for piece in self.pieces:
+            table = table_of.get(piece)
+            if table is None:
+                free.append(piece)
+            elif table in tables:
+                tables.remove(table)
+                parts += [free_text(free), table.markdown()]
+                free = []
+        return "\n\n".join(part for part in (*parts, free_text(free)) if part)
+
+    def is_twin(self, piece: Piece) -> bool:
+        """Return whether the same text stands in almost the same place already."""
+        near = TWIN_DISTANCE * piece.size
+        places = self.places.setdefault(piece.text, [])
+        for start, across in places:
+            if abs(start - piece.start) < near and abs(across - piece.across) < near:
+                return True
+        del places[:-3]
+        places.append((piece.start, piece.across))
+        if len(self.places) > MAX_TWINS:
+            self.places.clear()
+        return False
+
+    def end_line(self) -> None:
+        """Finish the current line: the next piece begins a new one."""
+        if self.line:
+            self.line.close(self.as_markdown)
+            if self.line.text:
+                self.lines.append(self.line)
+            self.line = None
+
+    def text(self) -> str:
+        """Return the text of the page: paragraphs with an empty line between them."""
+        self.end_line()
+        blocks: list[list[Line]] = []
+        usual = usual_drop(self.lines)
+        for line in self.lines:
+            if blocks and not begins_block(blocks[-1][-1], line, usual):
+                blocks[-1].append(line)
+            else:
+                blocks.append([line])
+        texts = [join_lines(block) for block in blocks]
+        if self.as_markdown:
+            size = usual_size(self.lines)
+            texts = [
+                as_heading(block, text, size) or escape_markdown(text)
+                for block, text in zip(blocks, texts, strict=True)
+            ]
+        return join_blocks(texts)
+
+
+def free_text(pieces: list[Piece]) -> str:
+    """Return the text of pieces that are in no table. Raises OutOfBudgetError."""
+    page = PageText(True)
+    for piece in down_columns(pieces):
+        page.add(piece)
+    return page.text()
+
+
+def join_blocks(blocks: list[str]) -> str:
+    """Return blocks with an empty line between them.
+
+    A paragraph that breaks off within a word or sentence goes on in the next block, which stands in
+    another column.
+    """
+    parts: list[str] = []
+    length = 0  # of the paragraph that the last block belongs to
+    for block in blocks:
+        is_long = length > LONG_PARAGRAPH and len(block) > LONG_PARAGRAPH // 2
+        end = parts[-1][-1] if parts else ""
+        if parts and block[0].islower() and BROKEN_WORD.search(parts[-1], len(parts[-1]) - 2):
+            parts[-1] = parts[-1][:-1]
+        elif block[0].islower() and is_long and (end.isalpha() or end == ","):
+            parts.append(" ")
+        else:
+            parts.append("\n\n" if parts else "")
+            length = 0
+        parts.append(block)
+        length += len(block)
+    return "".join(parts)
+
+
+def usual_size(lines: list[Line]) -> float:
+    """Return the size in which most characters of a page are set."""
+    characters: dict[float, int] = {}
+    for line in lines:
+        characters[line.size] = characters.get(line.size, 0) + len(line.text)
+    return max(characters, key=lambda size: characters[size], default=1.0)
+
+
+def as_heading(block: list[Line], text: str, usual: float) -> str:
+    """Return the text of a block with the mark of the heading that it is by its size; else ""."""
+    if len(text) > MAX_HEADING or sum(map(str.isalpha, text)) < LEAST_LETTERS:
+        return ""
+    if any(line.has_cells or line.direction[0] < HORIZONTAL for line in block):
+        return ""
+    size = min(line.size for line in block)
+    mark = next((mark for factor, mark in HEADINGS if size >= factor * usual), "")
+    return mark + " ".join(text.split()) if mark else ""
+
+
+def escape_markdown(text: str) -> str:
+    """Return text in which no line is taken for a heading or a fence."""
+    return re.sub(r"(?m)^(#{1,6} |```)", r"\\\1", text)
+
+
+def usual_drop(lines: list[Line]) -> float:
+    """Return the distance of neighbouring lines that is usual on a page, in font sizes."""
+    drops = [
+        (before.across - line.across) / line.size
+        for before, line in itertools.pairwise(lines)
+        if before.direction == line.direction and before.size == line.size
+    ]
+    near = sorted(drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP)
+    middle = len(near) // 2
+    return (near[middle] + near[~middle]) / 2 if near else 1.0  # the median
+
+
+def begins_block(before: Line, line: Line, usual: float) -> bool:
+    """Return whether a line begins a paragraph, heading, column or table of its own."""
+    size = max(before.size, line.size)
+    drop = before.across - line.across
+    same = before.direction == line.direction and size < SIZE_CHANGE * min(before.size, line.size)
+    far = drop > max(PARAGRAPH_DROP if usual < 1.4 else 0, WIDER_DROP * usual) * size
+    apart = line.start > before.end or line.end < before.start
+    if abs(drop) <= LINE_SHIFT * size:  # another cell of the same row
+        return not same
+    if before.has_cells and line.has_cells:  # rows of a table, which may be far apart
+        return not same or drop > ROW_DROP * size or drop < 0
+    return not same or far or drop < 0 or apart
+
+
+def join_lines(lines: list[Line]) -> str:
+    """Return the text of a block: wrapped lines joined, broken words made whole."""
+    left, right = min(line.start for line in lines), max(line.end for line in lines)
+    size = lines[0].size
+    full = sum(line.end > right - FULL_MARGIN * size for line in lines[:-1])
+    is_running = full > 1 or right - left > WIDE * size  # and not an address or a list
+    parts = [lines[0].text]
+    for place in range(1, len(lines)):
+        before, line = lines[place - 1], lines[place]
+        after = lines[place + 1] if place + 1 < len(lines) else None
+        if BROKEN_WORD.search(before.text) and line.text[0].isalpha():
+            if line.text[0].islower():
+                parts[-1] = parts[-1][:-1]
+        elif not (is_running or line.text[0].islower()) or not wraps(before, line, left, right):
+            parts.append("\n\n" if is_indented(line, after, left) else "\n")
+        elif is_indented(line, after, left) and SENTENCE_END.search(before.text):
+            parts.append("\n\n")
+        elif not UNSPACED.match(before.text[-1] + line.text[0]):
+            parts.append(" ")
+        parts.append(line.text)
+    return "".join(parts)
+
+
+def wraps(before: Line, line: Line, left: float, right: float) -> bool:
+    """Return whether a line goes on in the next: whether that one's first word had no room.
+
+    A wide line that is almost full goes on, too, unless a sentence ends there.
+    """
+    if before.has_cells or line.has_cells or LIST_ITEM.match(line.text):
+        return False
+    if before.across - line.across < LINE_SHIFT * line.size:
+        return False
+    word = len(line.text.split(None, 1)[0])
+    needed = SPACE_WIDTH * line.size + (line.end - line.start) * word / len(line.text)
+    room = before.start - left if before.is_rtl else right - before.end
+    almost_full = right - left > WIDE * line.size and room < ALMOST_FULL * (right - left)
+    return needed > room or (almost_full and not SENTENCE_END.search(before.text))
+
+
+def is_indented(line: Line, after: Line | None, left: float) -> bool:
+    """Return whether a line is a paragraph's first: further in than the block and the next line."""
+    indent = INDENT * line.size
+    return line.start - left > indent and (after is None or line.start - after.start > indent)

@@ -1,0 +1,253 @@
+"""PDF files: their text in reading order, page by page, and what they say about themselves."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.pages.pdf.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError
+from websearch.base.untrusted import unescape
+from websearch.kit import SearchError, clean_text, drop_empty, one_line, quoted
+from websearch.pages.pdf.annotations import show_annotations
+from websearch.pages.pdf.bookmarks import info_text, read_bookmarks
+from websearch.pages.pdf.content_stream import ContentReader
+from websearch.pages.pdf.file import PdfFile
+from websearch.pages.pdf.layout import PageText
+from websearch.pages.pdf.syntax import Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.kit import Document
+
+DEFAULT_SECONDS = 15.0  # for one file whose caller sets no deadline
+MAX_METADATA = 1_000_000  # bytes of a file's XMP description
+SCAN_WORDS = 20  # a page with fewer words beside a picture that fills it is a scan
+SCAN_AREA = 0.25  # of a page, that the pictures of a scan cover at least
+DEFAULT_PAGE = [0.0, 0.0, 612.0, 792.0]  # the box of a page that names none, in points
+# What a broken rule of the format may raise while a page is read. It costs that page its rest.
+DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+# Each field of an XMP description: its element, and the pattern of its value from there on.
+XMP_FIELDS = {
+    "title": ("<dc:title", r"<rdf:li\b[^<>]*>([^<]+)<"),
+    "author": ("<dc:creator", r"<rdf:li\b[^<>]*>([^<]+)<"),
+    "published": ("xmp:CreateDate", r"xmp:CreateDate(?:>|\s{0,9}=\s{0,9}[\"'])([^<\"']+)"),
+}
+
+
+def extract_pdf(data: bytes) -> str:
+    """Return the text of a PDF file, with a form feed between pages.
+
+    Raises SearchError: refused (a password is needed), unsupported (no PDF file).
+    """
+    reading = PdfReading(data, time.monotonic() + DEFAULT_SECONDS)
+    reading.read_pages([])
+    return "\f".join(reading.texts.values())
+
+
+def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Document:
+    """Return title, author, published, language, page_count, text, note and cut of a PDF file.
+
+    bookmarks: (level, title, page) of each entry of its own outline.
+
+    pages: the pages to read, such as "3-7" or "1,4-6"; all by default. In text, a heading with the
+    number, such as [page 3], stands before each page. cut says that pages are missing, and note
+    why. Raises SearchError: refused (a password is needed), unsupported (no PDF file, no text),
+    invalid_input (pages is no list of pages, or the file has none of them).
+    """
+    ranges = parse_page_ranges(pages)
+    reading = PdfReading(data, deadline or time.monotonic() + DEFAULT_SECONDS, True)
+    reading.read_pages(ranges)
+    reading.check_text(pages)
+    texts = [f"## [page {number}]\n\n{text}" for number, text in reading.texts.items()]
+    fields = {
+        **describe_file(reading.file),
+        "bookmarks": reading.bookmarks(),
+        "page_count": reading.page_count,
+        "text": "\n\n".join(texts),
+        "note": " ".join(reading.notes),
+        "cut": reading.is_cut or None,
+    }
+    return drop_empty(fields)
+
+
+def parse_page_ranges(pages: str) -> list[tuple[int, int]]:
+    """Return the first and last page of each range in "1,4-6"; raises SearchError."""
+    ranges = []
+    for pages_range in pages.replace(" ", "").split(",") if pages else []:
+        match = re.fullmatch(r"(\d{1,6})(?:[-\u2013](\d{1,6}))?", pages_range)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 0 < first <= last:
+            hint = 'Give page numbers and ranges such as "3-7" or "1,4-6".'
+            raise SearchError("invalid_input", f"pages holds {quoted(pages_range)}.", hint)
+        ranges.append((first, last))
+    return ranges
+
+
+# ===== reading the pages ==========================================================================
+
+
+class PdfReading:
+    """The reading of one file: texts (by page number), page_count, notes, is_cut.
+
+    Raises SearchError if the file cannot be opened.
+    """
+
+    def __init__(self, data: bytes, deadline: float, as_markdown: bool = False) -> None:
+        self.as_markdown = as_markdown
+        self.texts: dict[int, str] = {}
+        self.notes: list[str] = []
+        self.page_count = self.pictures = self.damaged = 0
+        self.is_cut = len(data) >= MAX_FILE_BYTES  # where a file that was fetched is cut, too
+        if self.is_cut:
+            megabytes = MAX_FILE_BYTES // 1_000_000
+            self.notes.append(f"Only the first {megabytes} MB of the file were read.")
+            data = data[:MAX_FILE_BYTES]
+        budget = Budget(len(data), deadline)
+        try:
+            self.file = PdfFile(data, budget)
+        except OutOfBudgetError as error:
+            message = f"The PDF file could not be opened: {error}."
+            hint = "Raise {timeout}. Or use another source."
+            raise SearchError("unsupported", message, hint) from None
+        except DAMAGE:
+            message = "The PDF file is too damaged to be opened."
+            raise SearchError("unsupported", message, "Use another source.") from None
+        if not self.file.offsets and not self.file.packed:
+            message = "This is not a PDF file: it holds no objects."
+            raise SearchError("unsupported", message, "Check the address.")
+        self.reader = ContentReader(self.file)
+
+    def read_pages(self, ranges: list[tuple[int, int]]) -> None:
+        """Read the pages in the ranges; all pages if the list is empty."""
+        last = max((last for _, last in ranges), default=0)
+        characters = number = 0
+        try:
+            self.page_count = self.claimed_pages()
+            for number, page in enumerate(self.file.pages(), 1):
+                if last and number > last:
+                    break
+                self.page_count = max(number, self.page_count)
+                if ranges and not any(first <= number <= last for first, last in ranges):
+                    continue
+                if len(self.texts) >= MAX_PAGES:
+                    raise OutOfBudgetError(f"up to {MAX_PAGES} pages are read at once")
+                if characters > MAX_TEXT:
+                    raise OutOfBudgetError("the text is longer than a large book")
+                self.texts[number] = ""
+                self.read_page(number, page)
+                characters += len(self.texts[number])
+        except OutOfBudgetError as error:
+            self.is_cut = True
+            self.notes.append(f"Reading ended on page {number}: {error}.")
+
+    def bookmarks(self) -> list[tuple[int, str, int]]:
+        """Return (level, title, page) of each entry of the file's own outline."""
+        try:
+            return read_bookmarks(self.file)
+        except (OutOfBudgetError, *DAMAGE):
+            return []
+
+    def claimed_pages(self) -> int:
+        """Return the number of pages that the page tree claims to have."""
+        count = self.file.field(self.file.fields(self.file.root(), "Pages"), "Count")
+        return count if isinstance(count, int) else 0
+
+    def read_page(self, number: int, page: dict[str, Any]) -> None:
+        """Put the text of a page into texts, as far as it can be read."""
+        text = PageText(self.as_markdown)
+        self.reader.begin(text)
+        try:
+            data = page_content(self.file, page)
+            self.reader.run(data, self.file.fields(page, "Resources"))
+            show_annotations(self.reader, page)
+        except DAMAGE:
+            self.damaged += 1
+        finally:
+            shown = text.markdown() if self.as_markdown else text.text()
+            self.texts[number] = clean_text(shown)
+        box = self.file.numbers(page, "MediaBox", 4) or DEFAULT_PAGE
+        area = abs((box[2] - box[0]) * (box[3] - box[1]))
+        self.pictures += self.reader.image_area > SCAN_AREA * area
+
+    def check_text(self, pages: str) -> None:
+        """Add notes on what the text lacks; raises SearchError if there is none."""
+        if not self.texts and pages and self.page_count:
+            message = f"The PDF file has {self.page_count} pages, and none of {quoted(pages)}."
+            raise SearchError("invalid_input", message, "Give {pages} that the file has.")
+        words = sum(len(text.split()) for text in self.texts.values())
+        unreadable = self.reader.unknown * 2 > self.reader.shown
+        if not words and self.is_cut:
+            message = f"No text was found in the PDF file. {' '.join(self.notes)}"
+            raise SearchError("unsupported", message, "Give {pages}. Or raise {timeout}.")
+        if not words:
+            raise no_text(self.pictures, unreadable)
+        if self.pictures * 2 > len(self.texts) and words < SCAN_WORDS * len(self.texts):
+            self.notes.append("Most pages are pictures (a scan), whose text cannot be read.")
+        elif unreadable:
+            self.notes.append("Fonts do not say what most of their glyphs mean; text is missing.")
+        if self.damaged:
+            self.notes.append(f"{self.damaged} damaged pages were read in part.")
+
+
+def no_text(pictures: int, unreadable: bool) -> SearchError:
+    """Return the error for a file without text."""
+    hint = (
+        "Look for an HTML version or another source of it; reading it takes character recognition."
+    )
+    if unreadable:
+        message = "The PDF file's fonts do not say which letters their glyphs are."
+    elif pictures:
+        message = "The PDF file is a scan: its pages are pictures."
+    else:
+        message = "The PDF file holds no text."
+    return SearchError("unsupported", message, hint)
+
+
+def page_content(file: PdfFile, page: dict[str, Any]) -> bytes:
+    """Return the content of a page: its streams with white space between them."""
+    contents = file.field(page, "Contents")
+    content = bytearray()
+    for part in contents if isinstance(contents, list) else [contents]:
+        stream = file.resolve(part)
+        room = file.budget.max_stream - len(content)
+        if isinstance(stream, Stream) and room > 0:
+            content += file.stream_data(stream, room) or b""
+            content += b"\n"
+    return bytes(content)
+
+
+# ===== what a file says about itself ==============================================================
+
+
+def describe_file(file: PdfFile) -> Document:
+    """Return title, author, published and language as far as a file names them (14.3, 14.9.2)."""
+    try:
+        info = file.fields(file.trailer, "Info")
+        metadata = file.field(file.root(), "Metadata")
+        xmp = file.stream_data(metadata, MAX_METADATA) if isinstance(metadata, Stream) else None
+        language = file.field(file.root(), "Lang")
+    except (OutOfBudgetError, *DAMAGE):
+        return {}
+    description = (xmp or b"").decode("utf-8", "replace")
+    fields = {
+        name: info_text(file.field(info, key)) or xmp_text(description, *XMP_FIELDS[name])
+        for name, key in (("title", "Title"), ("author", "Author"), ("published", "CreationDate"))
+    }
+    fields["published"] = plain_date(fields["published"])
+    fields["language"] = info_text(language)
+    return fields
+
+
+def xmp_text(description: str, element: str, pattern: str) -> str:
+    """Return the value of a field of an XMP description; "" if it has none."""
+    start = description.find(element)
+    match = re.compile(pattern).search(description, start) if start >= 0 else None
+    return one_line(unescape(match[1]), 300) if match else ""
+
+
+def plain_date(date: str) -> str:
+    """Return a date such as D:20240131120000Z or 2024-01-31T12:00:00Z as 2024-01-31."""
+    match = re.match(r"(?:D:)?((?:19|20)\d\d)-?(\d\d)?-?(\d\d)?", date)
+    return "-".join(part for part in match.groups() if part) if match else ""

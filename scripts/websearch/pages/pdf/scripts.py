@@ -1,0 +1,73 @@
+"""Raised and lowered text on a line, as it is written for HTML pages: 10^6, x_i, a note's [7]."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.pages.pdf.shown_text import Piece
+
+SMALLER = 0.8  # of the size of its neighbour: larger text is not a script, nor is bold text
+RAISED, LOWERED = 0.15, -0.08  # across, in sizes of the neighbour
+MAX_SCRIPT = 12  # characters
+# Ordinals and marks of trade, which say the same on the line.
+_JOINED = (
+    r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|[aoº°ª]|tm|sm|[\u00ae\u2122\u2120\u00a9]"
+)
+_NOTE = r"\d{1,3}(?:[,\u2013-]\d{1,3}){0,3}"
+_OPERATION = r"\w\s?[-+\u2212*/]\s?\w"
+_AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # where a number is a note's
+
+
+class LineText:
+    """The text of a line as its pieces are added; base: the last one that is no script."""
+
+    def __init__(self, base: Piece, marks_scripts: bool) -> None:
+        self.parts = [base.text]
+        self.base = base
+        self.marks_scripts = marks_scripts
+        self.before = self.script = ""  # what is before the script that the line ends with, and it
+        self.across = 0.0  # of the script
+
+    def add(self, piece: Piece, gap: str) -> None:
+        """Add a piece behind a gap; neighbouring pieces of one script are written as one."""
+        is_near = abs(piece.across - self.across) < -LOWERED * piece.size
+        goes_on = bool(self.script) and is_near and not gap and len(self.script) < MAX_SCRIPT
+        script = self.script + piece.text if goes_on else piece.text
+        marked = ""
+        if self.marks_scripts and piece.size < SMALLER * self.base.size:
+            before = self.before if goes_on else "".join(self.parts[-8:])[-4:] + gap
+            marked = marked_script(before, self.base, piece, script)
+        if marked:
+            self.before, self.script, self.across = before, script, piece.across
+            self.parts[-1:] = [marked] if goes_on else [self.parts[-1], gap, marked]
+        else:
+            self.script, self.base = "", piece
+            self.parts += [gap, piece.text]
+
+    def text(self) -> str:
+        """Return the text of the line."""
+        return "".join(self.parts)
+
+
+def marked_script(before: str, base: Piece, piece: Piece, script: str) -> str:
+    """Return text that is smaller, and raised or lowered, with its mark; "" for other text.
+
+    before: the last characters before it. base: the piece that it is smaller than. piece: its last.
+    An index in figures behind a letter (H2O) stays as it is.
+    """
+    text = script.strip()
+    is_glued = before and not before[-1].isspace() and not script[:1].isspace()
+    if not is_glued or not text or len(text) > MAX_SCRIPT:
+        return ""
+    shift = (piece.across - base.across) / base.size
+    if LOWERED <= shift <= RAISED or not any(map(str.isalnum, text)):
+        return ""
+    if shift < 0:
+        return script if text.isdigit() and before[-1].isalpha() else f"_{script}"
+    if text[0] in "([^" or re.fullmatch(_JOINED, text):
+        return script
+    if re.fullmatch(_NOTE, text) and re.search(_AFTER_WORDS, before[-4:]):
+        return f"[{text}]{script[len(text) :]}"
+    return f"^({text})" if re.search(_OPERATION, text) else f"^{script}"

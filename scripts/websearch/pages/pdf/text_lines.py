@@ -1,0 +1,85 @@
+"""The lines of a page as they are seen, whatever order the content stream has them in.
+
+A line is what stands on one baseline. Its chunks are the parts between which there is room for the
+gap between two columns.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from websearch.pages.pdf.bidi import WORD_GAP
+from websearch.pages.pdf.scripts import LineText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.pages.pdf.shown_text import Piece
+
+# Distances in font sizes.
+SAME_LINE = 0.4  # across: more is another line
+CHUNK_GAP = 0.65  # along: less is a gap between words
+NUMBER_GAP = 0.4  # along: the same between two numbers
+SPACE_WIDTH = 0.25
+
+
+class Chunk:
+    """Pieces of one line with no wide gap between them: a cell of a table, or a part of one."""
+
+    __slots__ = ("end", "pieces", "start", "text")
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self.pieces = pieces
+        self.start, self.end = pieces[0].start, max(map(visible_end, pieces))
+        line = LineText(pieces[0], True)
+        for before, piece in itertools.pairwise(pieces):
+            line.add(piece, " " if piece.start - before.end > WORD_GAP * piece.size else "")
+        self.text = " ".join(line.text().split())
+
+    def middle(self) -> float:
+        """Return where the middle of the chunk is."""
+        return (self.start + self.end) / 2
+
+
+class TextLine:
+    """A line: its chunks from left to right, its size, and how far up its baseline is (across)."""
+
+    __slots__ = ("across", "chunks", "size")
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        pieces.sort(key=lambda piece: piece.start)
+        self.across = pieces[0].across
+        self.size = max(piece.size for piece in pieces)
+        groups = [pieces[:1]]
+        end = visible_end(pieces[0])
+        for before, piece in itertools.pairwise(pieces):
+            numbers = before.text.rstrip()[-1:].isdigit() and piece.text.lstrip()[:1].isdigit()
+            if piece.start - end > (NUMBER_GAP if numbers else CHUNK_GAP) * piece.size:
+                groups.append([])
+            groups[-1].append(piece)
+            end = max(end, visible_end(piece))
+        self.chunks = [Chunk(group) for group in groups]
+
+    def pieces(self) -> list[Piece]:
+        """Return the pieces of the line."""
+        return [piece for chunk in self.chunks for piece in chunk.pieces]
+
+    def word_count(self) -> int:
+        """Return the number of words on the line."""
+        return sum(len(chunk.text.split()) for chunk in self.chunks)
+
+
+def text_lines(pieces: list[Piece]) -> list[TextLine]:
+    """Return the lines that pieces of one direction make, from the top of the page down."""
+    groups: list[list[Piece]] = []
+    for piece in sorted(pieces, key=lambda piece: -piece.across):
+        if groups and groups[-1][0].across - piece.across < SAME_LINE * piece.size:
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+    return [TextLine(group) for group in groups]
+
+
+def visible_end(piece: Piece) -> float:
+    """Return where a piece ends without the spaces at its end."""
+    spaces = len(piece.text) - len(piece.text.rstrip())
+    return piece.end - spaces * SPACE_WIDTH * piece.size

@@ -1,0 +1,71 @@
+"""Pages of sites that are read through their API: GitHub, Stack Exchange, Hacker News, arXiv.
+
+Each site is a module with two functions:
+
+- known_page(path, query) -> what to read (a dict of names and numbers), or None for other pages
+- read_site_page(api, wanted) -> {title, text, author?, published?, license?, note?, cut?}, all
+  strangers' text; or the Fetched file that the page shows. Raises SearchError.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.pages.fetch.fetch import Fetched
+from websearch.kit import drop_empty
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
+    from websearch.kit import Document
+
+API_SHARE = 0.7  # of a page's time, so that its HTML can still be read if the API fails
+# Pattern of hosts -> (engine at whose pace the API is asked, module).
+SITES = {
+    r"(?:www\.)?github\.com": ("github", "github"),
+    r"(?:[a-z0-9-]{1,60}\.){1,3}stackexchange\.com|(?:(?:www|meta|[a-z]{2})\.)?stackoverflow\.com"
+    r"|(?:(?:www|meta)\.)?(?:superuser|serverfault|askubuntu)\.com|stackapps\.com"
+    r"|(?:meta\.)?mathoverflow\.net": ("stackexchange", "stackexchange"),
+    r"news\.ycombinator\.com": ("hackernews", "hackernews"),
+    r"(?:(?:www|export)\.)?arxiv\.org": ("arxiv", "arxiv"),
+}
+
+
+def read_through_api(
+    url: str,
+    deadline: float,
+    robots: RobotsCache | None,
+    params: dict[str, Any],
+    shared: SharedAnswers,
+) -> Document | Fetched | None:
+    """Return what the API of its site says of a page; None if no API of a site is known for it.
+
+    params: those of read_page. shared: for all pages of the call. Raises SearchError.
+    """
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    match = next((site for hosts, site in SITES.items() if re.fullmatch(hosts, host)), None)
+    if not match or parts.port:
+        return None
+    import importlib
+
+    from websearch.pages.sites.site_api import SiteApi
+
+    engine, module_name = match
+    site = importlib.import_module(f"websearch.pages.sites.{module_name}")
+    wanted = site.known_page(parts.path, parts.query)
+    if wanted is None:
+        return None
+    now = time.monotonic()
+    limit = now + API_SHARE * (deadline - now)
+    api = SiteApi(engine, host.removeprefix("www."), limit, robots, params)
+    api.shared = shared
+    page: Document | Fetched = site.read_site_page(api, wanted)
+    if isinstance(page, Fetched):
+        return page
+    return drop_empty({"final_url": url, **page, "cut": page.get("cut") or api.writer.cut or None})

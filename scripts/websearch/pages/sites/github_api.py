@@ -1,0 +1,93 @@
+"""Answers of GitHub's REST API on what a page shows, and the fields that its posts share."""
+
+from __future__ import annotations
+
+from websearch.engines.base.messages import ApiValue
+from websearch.engines.base.open_sources import counted, raw_text
+from websearch.engines.github import api_error, rest_request, search_quota
+from websearch.kit import SearchError, object_field
+from websearch.pages.sites.site_api import demoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.base.messages import EngineRequest
+    from websearch.kit import Response
+    from websearch.pages.sites.site_api import SiteApi
+
+JSON_TYPE = "application/vnd.github+json"
+
+# ===== requests ===================================================================================
+
+
+def get_json(api: SiteApi, repository: str, path: str, **fields: str) -> Any:
+    """Return the JSON at a path of a repository; raises SearchError."""
+    request = rest_request(f"/repos/{repository}{path}", fields, JSON_TYPE)
+    return api.fetch(request, read_value).value
+
+
+def get_object(api: SiteApi, repository: str, path: str, name: str) -> dict[str, Any]:
+    """Return the object at a path of a repository, with text under name; raises SearchError."""
+    value = get_json(api, repository, path)
+    if isinstance(value, dict) and isinstance(value.get(name), str):
+        return value
+    raise SearchError("provider", f"GitHub's answer has no {name}.", "Try again later.")
+
+
+def get_list(api: SiteApi, repository: str, path: str, **fields: str) -> list[dict[str, Any]]:
+    """Return the objects of the list at a path of a repository; raises SearchError."""
+    value = get_json(api, repository, path, **fields)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def read_value(_: EngineRequest, response: Response) -> ApiValue:
+    """Return the value of an answer, and the quota that its headers name; raises SearchError."""
+    if response.status != 200:
+        raise api_error(response)
+    try:
+        value = response.json()
+    except (ValueError, RecursionError):
+        message = "GitHub's answer is no JSON."
+        raise SearchError("provider", message, "Try again later.") from None
+    return ApiValue(value=value, quota=search_quota(response))
+
+
+def read_plain(_: EngineRequest, response: Response) -> ApiValue:
+    """Return the text of an answer as read_value does; raises SearchError."""
+    if response.status != 200:
+        raise api_error(response)
+    return ApiValue(value=response.text(), quota=search_quota(response))
+
+
+# ===== posts ======================================================================================
+
+
+def without_comments(markdown: str) -> str:
+    """Return Markdown without HTML comments: no page shows them, and templates are full of them."""
+    parts, position = [], 0
+    while (start := markdown.find("<!--", position)) >= 0:
+        end = markdown.find("-->", start)
+        if end < 0:
+            break
+        parts.append(markdown[position:start])
+        position = end + len("-->")
+    return "".join([*parts, markdown[position:]]).replace("\r\n", "\n").strip()
+
+
+def author_of(item: dict[str, Any]) -> str:
+    """Return the name of an author; accounts that are gone are called ghost."""
+    account = object_field(item, "user") or object_field(item, "author")
+    return raw_text(account.get("login")) or "ghost"
+
+
+def reactions(item: dict[str, Any]) -> str:
+    """Return how many reactions there were, "" if none."""
+    total = object_field(item, "reactions").get("total_count")
+    return counted(total, "reaction") if total else ""
+
+
+def body_of(item: dict[str, Any]) -> str:
+    """Return the Markdown that somebody wrote, below the headings of the thread."""
+    body = item.get("body")
+    return demoted(without_comments(body)) if isinstance(body, str) else ""

@@ -1,0 +1,331 @@
+"""The desk's answers to requests: which page a path shows, and what its forms do.
+
+Pages are for browsers (Accept: text/html); programs get JSON from the same paths. Pages and API
+call the same run_* functions. A form that changes something carries a token of this process, so
+that a page of another site cannot send it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import time
+from urllib.parse import parse_qs, urlencode
+
+from websearch.engines.table import ENGINES, FOCUSES
+from websearch.base.calls import in_context
+from websearch.kit import internal_error, spell_hints
+from websearch.ways_in.desk import views
+from websearch.ways_in.http_messages import COOKIE, HttpError, has_token, is_same
+from websearch.store import history
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from typing import Any
+
+    from websearch.kit import Document, ProgressCallback
+    from websearch.ways_in.http_messages import Answer, HttpRequest
+
+    Fields = dict[str, str]
+    Settings = dict[str, Any]
+
+HTML = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    # Not no-referrer: with it browsers send "Origin: null" with the desk's own forms.
+    "Referrer-Policy": "same-origin",
+}
+CALLER = "desk"  # who asks, for the history
+MAX_CHARS = 30_000  # of the passages of a page of results
+MAX_FIELDS = 50  # of a query or form
+PAGE_CHARS = 100_000  # of a page that is read: the rest is a click away
+
+# ===== which page =================================================================================
+
+
+def wants_page(request: HttpRequest) -> bool:
+    """Return whether a request is for a page of the desk, not for an answer of the API."""
+    if request.method == "POST":  # /check is a path of the API, too
+        is_for_people = "text/html" in request.header("accept")
+        return request.path in FORMS and (is_for_people or request.path != "/check")
+    if request.path == "/desk.css":
+        return True
+    accepts_pages = "text/html" in request.header("accept") and "format" not in fields_of(request)
+    return request.path in PAGES and request.method in ("GET", "HEAD") and accepts_pages
+
+
+def answer_page(request: HttpRequest, settings: Settings) -> Answer:
+    """Return the answer to a request of wants_page; raises HttpError."""
+    if request.path == "/desk.css":
+        return 200, style(), {"Content-Type": "text/css; charset=utf-8"}
+    if request.method == "POST":
+        return FORMS[request.path](request, settings)
+    if not has_token(request, settings):
+        return sign_in_page(f"{request.path}?{request.query}", is_wrong=False)
+    return show_page(request, settings)
+
+
+def show_page(request: HttpRequest, settings: Settings) -> Answer:
+    """Return the page of a path, which comes in pieces, as it is made."""
+    fields = {**fields_of(request), "host": request.header("host")}
+    body = whole_page(PAGES[request.path](fields, settings), settings["verbose"])
+    return 200, body, {**HTML, "Connection": "close"}  # its length is not known
+
+
+def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
+    """Yield the pieces of a page as they come; a defect in the middle becomes an error box."""
+    try:
+        for piece in pieces:
+            yield piece.encode("utf-8", "replace")
+    except Exception as error:  # noqa: BLE001  a defect of ours: the rest of the page still comes
+        document = spell_hints(internal_error(error, verbose), {})
+        yield (views.error_box(document) + views.FOOT).encode()
+
+
+@functools.cache
+def style() -> str:
+    """Return the style of all pages."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "style.css")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def fields_of(request: HttpRequest) -> Fields:
+    """Return the fields of a request's query or form; of several of one name the first.
+
+    Raises HttpError (400).
+    """
+    text = (request.body or b"").decode("utf-8", "replace") or request.query
+    try:
+        fields = parse_qs(text, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise HttpError(400, f"There are more than {MAX_FIELDS} fields.") from None
+    return {name: values[0].strip() for name, values in fields.items()}
+
+
+# ===== pages ======================================================================================
+
+
+def search_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield the page of a search: its form, what is going on, the results."""
+    query = fields.get("q", "")
+    questions = [line.strip() for line in query.splitlines() if line.strip()]
+    yield views.head("/", questions[0] if len(questions) == 1 else "Search")
+    yield views.search_form(fields, ["", *ENGINES], FOCUSES)
+    if questions:
+        yield views.progress("Searching …")
+        document = yield from with_progress(functools.partial(search, fields, questions, settings))
+        yield views.search_results(document, query)
+    yield views.FOOT
+
+
+def search(
+    fields: Fields, questions: list[str], settings: Settings, report: ProgressCallback
+) -> Document:
+    """Return the document of one question, or the brief of several."""
+    from websearch.search.commands import run_brief, run_search
+
+    names = ("engine", "focus", "since", "site")
+    params: dict[str, Any] = {name: fields[name] for name in names if fields.get(name)}
+    params |= {"max_chars": MAX_CHARS, "verbose": settings["verbose"]}
+    if len(questions) > 1:
+        document = run_brief({**params, "queries": questions}, report, CALLER)
+    else:
+        document = run_search({**params, "query": questions[0]}, report, CALLER)
+    return spell_hints(document, {name: name for name in names})
+
+
+def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield a page of the web as agents get it."""
+    url = fields.get("url", "")
+    yield views.head("/read", "Read")
+    yield views.read_form(url)
+    if url:
+        yield views.progress("Reading …")
+        document = yield from with_progress(functools.partial(read, fields, settings))
+        pages = document.get("pages", [document])
+        yield "".join(f"<h2>{title_of(page, url)}</h2>\n{views.page_text(page)}" for page in pages)
+    yield views.FOOT
+
+
+def title_of(page: dict[str, Any], url: str) -> str:
+    """Return a page's title, escaped; its address if it has none."""
+    import html
+
+    return html.escape(str(page.get("title") or url)[: views.LONGEST_TITLE])
+
+
+def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Document:
+    """Return the document of one page."""
+    from websearch.reading.read import run_read
+
+    params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
+    offset = fields.get("offset", "")
+    params["offset"] = int(offset[:9]) if offset.isdecimal() else 0
+    return spell_hints(run_read(params, report, caller=CALLER), {})
+
+
+def check_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield a box for a draft, and which of its quotations stand in their sources."""
+    draft = fields.get("text", "")
+    yield views.head("/check", "Check")
+    yield views.check_form(draft)
+    if draft:
+        yield views.progress("Reading the sources …")
+        document = yield from with_progress(functools.partial(check, draft, settings))
+        yield views.check_results(document)
+    yield views.FOOT
+
+
+def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
+    """Return the check of a draft."""
+    from websearch.check.check import run_check
+
+    params = {"text": draft, "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
+    return spell_hints(run_check(params, report), {})
+
+
+def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield what was searched and read, and what pages hold the words of a query."""
+    from websearch.search.commands import run_recall
+    from websearch.store.page_store import PageStore
+
+    query = fields.get("q", "")
+    yield views.head("/history", "History")
+    if query:
+        document = run_recall({"query": query, "verbose": settings["verbose"]})
+        document = spell_hints(document, {})
+        yield views.history_form(query) + views.search_results(document, query)
+    else:
+        store = PageStore()
+        try:
+            shown = [entry_of(entry) for entry in history.entries(store)]
+        finally:
+            store.close()
+        yield views.history_form("") + views.history_list(shown, form_token())
+    yield views.FOOT
+
+
+def entry_of(entry: dict[str, Any]) -> dict[str, str]:
+    """Return an entry of the history as it is shown, with the address that opens its answer."""
+    moment = time.localtime(entry["moment"])
+    is_read = entry["kind"] == "read"
+    path, name = ("/read", "url") if is_read else ("/", "q")
+    params = {} if is_read else {k: v for k, v in entry["params"].items() if k != "count"}
+    shown = {k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in params.items()}
+    text = entry["text"].split("\n")[0] if is_read else entry["text"]
+    return {
+        "id": str(entry["id"]),
+        "day": time.strftime("%Y-%m-%d", moment),
+        "time": time.strftime("%H:%M", moment),
+        "caller": entry["caller"],
+        "kind": entry["kind"] if entry["ok"] else f"{entry['kind']} (failed)",
+        "text": entry["text"].replace("\n", " · "),
+        "address": f"{path}?{urlencode({name: text, **shown})}",
+    }
+
+
+def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield what works on this machine, what rests, what was spent, and what the store holds."""
+    from websearch.search.commands import run_cache
+
+    yield views.head("/state", "State")
+    yield views.state_tables(settings["check_machine"](), run_cache({"action": "stats"}))
+    yield views.FOOT
+
+
+def api_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield how programs call this server."""
+    yield views.head("/docs", "API") + views.api_text(fields["host"]) + views.FOOT
+
+
+def with_progress(
+    run: Callable[[ProgressCallback], Document],
+) -> Generator[str, None, Document]:
+    """Yield a line for each report of a run; return its document."""
+    from concurrent.futures import ThreadPoolExecutor
+    from queue import SimpleQueue
+
+    lines: SimpleQueue[str | None] = SimpleQueue()
+
+    def report(text: str, _: int, __: int) -> None:
+        lines.put(text)
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(in_context(run), report)
+        future.add_done_callback(lambda _: lines.put(None))
+        while (text := lines.get()) is not None:
+            yield views.progress(text)
+    document: Document = future.result()
+    return document
+
+
+# ===== forms ======================================================================================
+
+
+@functools.cache
+def form_token() -> str:
+    """Return the token that forms of this process carry."""
+    import secrets
+
+    return secrets.token_urlsafe(16)
+
+
+def forget(request: HttpRequest, settings: Settings) -> Answer:
+    """Forget an entry, a day, or everything; raises HttpError (400, 403)."""
+    from websearch.store.page_store import PageStore
+
+    fields = fields_of(request)
+    if not is_same(fields.get("token", ""), form_token()):
+        raise HttpError(403, "The form is not of this server.", "Load the history again.")
+    store = PageStore()
+    try:
+        if re.fullmatch("[0-9]{1,18}", fields.get("id", "")):
+            history.forget(store, number=int(fields["id"]))
+        elif "day" in fields:
+            history.forget(store, day=fields["day"])
+        elif fields.get("all") == "yes":
+            history.forget(store)
+        else:
+            raise HttpError(400, "The form names no entry, day or everything.")
+    finally:
+        store.close()
+    return 303, None, {"Location": "/history"}
+
+
+def sign_in(request: HttpRequest, settings: Settings) -> Answer:
+    """Keep the session in a cookie, if the server's token is the right one."""
+    fields = fields_of(request)
+    target = fields.get("next", "")
+    # A path of the desk: browsers take // and /\\ for the beginning of another server's address.
+    target = target if re.fullmatch(r"/(?![/\\])[!-~]*", target) else "/"
+    if not settings["token"]:
+        return 303, None, {"Location": target}
+    if not is_same(fields.get("token", ""), settings["token"]):
+        return sign_in_page(target, is_wrong=True)
+    cookie = f"{COOKIE}={settings['session']}; HttpOnly; SameSite=Strict; Path=/"
+    return 303, None, {"Location": target, "Set-Cookie": cookie}
+
+
+def sign_in_page(target: str, is_wrong: bool) -> Answer:
+    """Return the page that asks for the token; target: where it leads."""
+    page = views.head("", "Sign in") + views.token_form(target, is_wrong) + views.FOOT
+    return 401, page, HTML
+
+
+PAGES: dict[str, Callable[[Fields, Settings], Iterator[str]]] = {
+    "/": search_page,
+    "/read": read_page,
+    "/check": check_page,
+    "/history": history_page,
+    "/state": state_page,
+    "/docs": api_page,
+}
+FORMS: dict[str, Callable[[HttpRequest, Settings], Answer]] = {
+    "/check": show_page,
+    "/history/forget": forget,
+    "/sign-in": sign_in,
+}

@@ -1,0 +1,450 @@
+"""The HTTP API: its routes, from a query to a document, and the start of its server.
+
+MCP over HTTP is one of the routes; what is said there is in mcp_http.py.
+
+It is compatible with the API of GLSI, a Go program: the paths /search, /cache and /health, the
+fields status, content, result_count and from_cache, and the port of GLSI_PORT.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from websearch import kit
+from websearch.base import http_client
+from websearch.kit import (
+    LEAST_MAX_CHARS,
+    SearchError,
+    check_value,
+    frame_markdown,
+    internal_error,
+    nearest,
+    quoted,
+    run_operation,
+    spell_hints,
+)
+from websearch.ways_in.desk import answers as desk
+from websearch.ways_in.http_messages import HttpError, check_token, document_answer, error_answer
+from websearch.ways_in.openapi import openapi_document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.kit import Document, ProgressCallback
+    from websearch.ways_in.http_connection import ApiServer
+    from websearch.ways_in.http_messages import Answer, HttpRequest
+
+DEFAULT_PORT = 8080  # the default of GLSI
+LOOPBACK = "127.0.0.1"
+MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
+MAX_TOKEN_FILE = 10_000  # characters; a longer file was given by mistake
+MAX_REQUEST_TIME = 120  # seconds that a request may ask for: it occupies one of few connections
+
+# fmt: off
+COMMANDS: dict[str, dict[str, Any]] = {
+    "serve": {
+        "help": "serve the HTTP API until SIGTERM or Ctrl-C",
+        "params": [
+            {"name": "port", "type": "int", "min": 0, "max": 65_535, "flags": ["-p"],
+             "help": f"port; 0 takes a free one (default: $GLSI_PORT, else {DEFAULT_PORT})"},
+            {"name": "host", "type": "str", "default": LOOPBACK,
+             "help": f"address to listen on (default: {LOOPBACK}); another needs --token-file"},
+            {"name": "token_file", "type": "str",
+             "help": f"file with the bearer token of {MIN_TOKEN_CHARS} or more characters that "
+                     "requests must carry"},
+            {"name": "allow_host", "type": "csv",
+             "help": "names by which clients call this server, with commas between"},
+        ],
+        "cannot": {
+            "token": "Others can read a token on the command line in the process list; give "
+                     "token_file.",
+        },
+    },
+}
+
+# ===== routes ==================================================================================
+
+# Path -> method -> operation: the command that it runs, parameters that are fixed here, the
+# parameter that a body is, and the names under which the API shows the command's parameters, which
+# are aliases in its table. noted: the command takes the caller, for the history.
+# An operation without a command is answered by this module.
+ROUTES: dict[str, dict[str, dict[str, Any]]] = {
+    "/search": {"GET": {
+        "module": "websearch.search.commands", "command": "search", "names": {"query": "q"},
+        "noted": True,
+        "summary": "Search the web; return ranked results and the text of their pages",
+    }},
+    "/brief": {"GET": {
+        "module": "websearch.search.commands", "command": "brief", "names": {"queries": "q"},
+        "noted": True,
+        "summary": "Answer several questions with one list of numbered sources",
+    }},
+    "/read": {"GET": {
+        "module": "websearch.reading.read", "command": "read", "names": {"urls": "url"},
+        "noted": True,
+        "summary": "Fetch web pages and return their content as Markdown",
+    }},
+    "/recall": {"GET": {
+        "module": "websearch.search.commands", "command": "recall", "names": {"query": "q"},
+        "summary": "Search the text of pages that were fetched before; nothing is sent",
+    }},
+    "/check": {"POST": {
+        "module": "websearch.check.check", "command": "check", "body": "text",
+        "fixed": {"quote": None, "url": None},  # of a quotation without a draft
+        "summary": "Say which quotations and numbers of a draft stand in the pages that it cites",
+    }},
+    "/cache": {"DELETE": {
+        "module": "websearch.search.commands", "command": "cache", "names": {"query": "q"},
+        "fixed": {"action": "clear"},
+        "summary": "Forget what is stored for a query; without q, everything",
+    }},
+    "/mcp": {"POST": {"summary": "Answer a message of MCP (Streamable HTTP, without sessions)"}},
+    "/health": {"GET": {"summary": "Say that the server is up"}},
+    "/openapi.json": {"GET": {"summary": "Describe this API"}},
+}
+# Parameters of every operation that runs a command.
+LIMITS: list[dict[str, Any]] = [
+    {"name": "timeout", "type": "float", "min": 0.1, "max": MAX_REQUEST_TIME,
+     "help": "seconds for the whole request (default: 30, or that of the server)"},
+    {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
+     "help": f"longest document in characters, {LEAST_MAX_CHARS} or more; 0: no limit "
+             "(default: 0, or that of the server)"},
+    {"name": "format", "type": "str", "choices": ["json", "markdown"], "default": "json",
+     "help": "form of the answer; errors in parameters are always JSON"},
+]
+# fmt: on
+
+# ===== from a request to an answer ================================================================
+
+
+def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
+    """Return the answer to a request; never raises.
+
+    settings: those of check_caller, verbose, and defaults (of the parameters that a request does
+    not name).
+    """
+    try:
+        return find_answer(request, settings)
+    except SearchError as error:
+        return error_answer(error)
+    except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets a document
+        return document_answer(internal_error(error, settings["verbose"]))
+
+
+def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
+    """Return the answer to a request; raises SearchError and HttpError."""
+    if desk.wants_page(request):
+        return desk.answer_page(request, settings)
+    check_token(request, settings)
+    operation = find_operation(request)
+    params = read_query(operation, request.query)
+    if "body" in operation:
+        params |= read_body(operation, request)
+    if "command" in operation:
+        return command_answer(operation, params, settings)
+    if request.path == "/mcp":
+        from websearch.ways_in.mcp_http import answer_post
+
+        return answer_post(request)
+    if request.path == "/openapi.json":
+        return 200, openapi_document(ROUTES, parameters_of, bool(settings["token"])), {}
+    return 200, {"status": "ok"}, {}
+
+
+def find_operation(request: HttpRequest) -> dict[str, Any]:
+    """Return the operation that a request asks for; raises HttpError (400, 404, 405).
+
+    A body is refused where none is taken: if it were ignored, a DELETE of one query, named in the
+    body, would become one of everything.
+    """
+    if request.path not in ROUTES:
+        hint = nearest(request.path, ROUTES, "path") or f"The paths are {', '.join(ROUTES)}."
+        raise HttpError(404, f"There is no {quoted(request.path)} here.", hint)
+    methods = ROUTES[request.path]
+    operation = methods.get("GET" if request.method == "HEAD" else request.method)
+    if operation is None:
+        allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
+        message = f"{request.path} does not take {kit.shorten(request.method, 20)}."
+        raise HttpError(405, message, f"It takes {allowed}.", headers={"Allow": allowed})
+    if request.body is None and request.body_length():
+        hint = "Parameters go into the query string."
+        raise HttpError(400, f"{request.method} {request.path} takes no body.", hint)
+    return operation
+
+
+def command_answer(
+    operation: dict[str, Any], params: dict[str, Any], settings: dict[str, Any]
+) -> Answer:
+    """Run an operation's command; return its document as the API sends it, or its Markdown."""
+    module, command = load_module(operation), operation["command"]
+    run = getattr(module, f"run_{command}")
+    as_markdown = params.pop("format", "json") == "markdown"
+    fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
+    asked_by = {"caller": "HTTP"} if "noted" in operation else {}
+    document: Document = run({**settings["defaults"], **params, **fixed}, **asked_by)
+    names = {name: item["name"] for name, item in parameters_of(operation).items()}
+    document = spell_hints(document, names)
+    if as_markdown:
+        status, _, headers = document_answer(document)
+        text = module.to_markdown(document) + "\n"
+        return status, text, {**headers, "Content-Type": "text/markdown; charset=utf-8"}
+    found_nothing = not document["ok"] and document["details"]["kind"] == "no_results"
+    if command == "search" and (document["ok"] or found_nothing):
+        document = search_document(document, module.consolidated_text(document))
+    return document_answer(document)
+
+
+def load_module(operation: dict[str, Any]) -> Any:
+    """Return the module of an operation's command, imported when it is first used."""
+    import importlib
+
+    return importlib.import_module(operation["module"])
+
+
+def search_document(document: Document, content: str) -> Document:
+    """Return the document of a search with the fields of GLSI.
+
+    The pages' texts are sent once: in content, not in the results.
+    """
+    results = [
+        {name: value for name, value in result.items() if name != "text"}
+        for result in document.get("results", [])
+    ]
+    return {
+        **document,
+        "results": results,
+        "content": content,
+        "result_count": len(results),
+        "from_cache": bool(document.get("from_cache")),
+    }
+
+
+# ===== parameters =================================================================================
+
+
+def parameters_of(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return an operation's parameters: name in the command's table -> entry with the API's name.
+
+    Beside those of the command there are LIMITS.
+    """
+    if "command" not in operation:
+        return {}
+    names = operation.get("names", {})
+    table = load_module(operation).COMMANDS[operation["command"]]["params"]
+    # A server reads no files for its clients.
+    left_out = {"input", operation.get("body"), *operation.get("fixed", {})}
+    return {
+        item["name"]: {**item, "name": names.get(item["name"], item["name"])}
+        for item in [*table, *LIMITS]
+        if item["name"] not in left_out
+    }
+
+
+def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
+    """Return the parameters of a query string by the API's names, which are aliases in the tables.
+
+    Raises SearchError (invalid_input) for one that is unknown, blank or given twice, and beyond the
+    LIMITS; the command checks the others.
+    """
+    from urllib.parse import parse_qsl
+
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        message = f"{quoted(query)} is not percent-encoded UTF-8."
+        raise SearchError("invalid_input", message, "Encode the text as UTF-8.") from None
+    known: dict[str, dict[str, Any]] = {}
+    params: dict[str, Any] = {}
+    for name, item in parameters_of(operation).items():
+        known |= dict.fromkeys([name, item["name"], *item.get("aliases", ())], item)
+    known = {word: known[name] for word, name in kit.SYNONYMS.items() if name in known} | known
+    for name, value in pairs:
+        if name not in known:
+            names = [item["name"] for item in parameters_of(operation).values()]
+            hint = kit.NO_SYNONYMS.get(name) or nearest(name, names, "parameter")
+            hint = hint or (f"The parameters are {', '.join(names)}." if names else "Give none.")
+            message = f"There is no parameter {quoted(name)} here."
+            raise SearchError("invalid_input", message, hint)
+        item, label = known[name], known[name]["name"]
+        if not value.strip():
+            raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+        if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
+            check_value({**item, "name": name}, value)
+        if item["type"] in ("list", "csv"):
+            params.setdefault(label, []).append(value)
+        elif label in params:
+            raise SearchError("invalid_input", f"{label} is given twice.", "Give it once.")
+        else:
+            params[label] = check_value(item, value) if item in LIMITS else value
+    check_max_chars(params)
+    return params
+
+
+def read_body(operation: dict[str, Any], request: HttpRequest) -> dict[str, Any]:
+    """Return the parameter that the body of a request is: its text, or an object of JSON with it.
+
+    Raises HttpError (400) and SearchError (invalid_input).
+    """
+    import json
+
+    name = operation["body"]
+    try:
+        text = (request.body or b"").decode("utf-8-sig")
+        if "json" not in request.header("content-type").lower():
+            return {name: text}
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise HttpError(400, "The body is neither UTF-8 text nor JSON.") from None
+    if not isinstance(body, dict) or body.keys() != {name} or not isinstance(body[name], str):
+        example = kit.dump_json({name: "..."})
+        raise HttpError(400, "The body is no object with the text alone.", f"Send {example}.")
+    return body
+
+
+def check_max_chars(params: dict[str, Any]) -> None:
+    """Raise SearchError (invalid_input) for a limit below LEAST_MAX_CHARS that is not 0."""
+    limit = params.get("max_chars", 0)
+    if 0 < limit < LEAST_MAX_CHARS:
+        message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {limit}."
+        raise SearchError("invalid_input", message, "0 means no limit.")
+
+
+# ===== starting and stopping ======================================================================
+
+
+def run_serve(
+    params: dict[str, Any],
+    report: ProgressCallback = None,
+    check_machine: Callable[[], Document] = dict,
+) -> Document:
+    """Serve until a signal; return {ok, provider, address, requests}.
+
+    params: those of COMMANDS["serve"], and timeout, max_chars (defaults of the requests), dry_run,
+    verbose. check_machine: returns doctor's document, for the desk. Raises KeyboardInterrupt, at
+    a second signal; must run in the main thread.
+    """
+    import secrets
+
+    def operation(params: dict[str, Any]) -> Document:
+        # Taken out, because they are for the requests: no error here is to be cut to max_chars.
+        names = [name for name in ("timeout", "max_chars") if name in params]
+        limits: dict[str, Any] = {name: params.pop(name) for name in names}
+        check_max_chars(limits)
+        port = params["port"] if "port" in params else port_from_environment()
+        family, address = resolve(params["host"], port)
+        loopback = kit.is_loopback(url_of(address))
+        token = read_token(params["token_file"]) if "token_file" in params else ""
+        if not loopback and not token:
+            message = f"host {quoted(params['host'])} can be reached from other machines."
+            hint = f"Give {{token_file}} as well, or {LOOPBACK} as {{host}}."
+            raise SearchError("invalid_input", message, hint)
+        if params.get("dry_run"):
+            raise kit.DryRun({"listen": url_of(address), "token": bool(token)})
+        settings = {
+            "loopback": loopback,
+            "names": {name.lower() for name in [params["host"], *params.get("allow_host", [])]},
+            "token": token,
+            "session": secrets.token_urlsafe(),
+            "verbose": bool(params.get("verbose")),
+            "check_machine": check_machine,
+            # Clients are programs: they get whole texts unless someone asks for less.
+            "defaults": {"max_chars": 0, **limits},
+        }
+        server = open_server(family, address, settings)
+        return serve_until_signal(server)
+
+    return run_operation("http_server.serve", COMMANDS["serve"], params, operation)
+
+
+def open_server(family: int, address: tuple[Any, ...], settings: dict[str, Any]) -> ApiServer:
+    """Return a server that listens on an address; raises SearchError if it cannot."""
+    from websearch.ways_in.http_connection import ApiServer
+
+    try:
+        return ApiServer(
+            family, address, lambda request: answer_request(request, settings), settings
+        )
+    except OSError as error:
+        message = f"Port {address[1]} of {address[0]} cannot be used: {error.strerror}."
+        hint = "Give a port above 1023 of an address of this machine, or 0 for any free one."
+        raise SearchError("invalid_input", message, hint) from None
+
+
+def serve_until_signal(server: ApiServer) -> Document:
+    """Serve until SIGTERM or SIGINT, then finish what runs; return what was done."""
+    import signal
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, server.stop)
+    address = url_of(server.server_address)
+    sys.stderr.write(f"listening on {address}\n")
+    sys.stderr.flush()
+    server.serve()
+    return {
+        "ok": True,
+        "provider": "http_server",
+        "address": address,
+        "requests": server.requests,
+    }
+
+
+def port_from_environment() -> int:
+    """Return the port of $GLSI_PORT, or the default one; raises SearchError."""
+    value = os.environ.get("GLSI_PORT", "").strip()
+    if not value:
+        return DEFAULT_PORT
+    port = {**COMMANDS["serve"]["params"][0], "name": "GLSI_PORT"}
+    return int(check_value(port, value))
+
+
+def read_token(path: str) -> str:
+    """Return the token of a file, warning if others can read it; raises SearchError."""
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
+            token = file.read(MAX_TOKEN_FILE).strip()
+            mode = os.fstat(file.fileno()).st_mode
+    except OSError as error:
+        token, mode, reason = "", 0, f"could not be read: {error.strerror}"
+    else:
+        reason = f"must hold one token of {MIN_TOKEN_CHARS} or more ASCII characters, no blanks"
+    if not re.fullmatch(rf"[!-~]{{{MIN_TOKEN_CHARS},}}", token):
+        hint = "Make one: (umask 077; openssl rand -hex 32 > FILE)"
+        raise SearchError("invalid_input", f"token_file {path!r} {reason}.", hint)
+    if os.name == "posix" and mode & 0o077:
+        http_client.warn_once(f"others can read {path}; run: chmod 600 {path}")
+    return token
+
+
+def resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
+    """Return (address family, address) to listen on; raises SearchError for an unknown host."""
+    import socket
+
+    name = host.strip("[]")
+    try:
+        infos = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        message = f"host {quoted(host)} is not an address or name of this machine."
+        hint = f"Give an address such as {LOOPBACK} or 0.0.0.0."
+        raise SearchError("invalid_input", message, hint) from None
+    return infos[0][0], infos[0][4]
+
+
+def url_of(address: tuple[Any, ...]) -> str:
+    """Return the URL of a socket's address."""
+    host = f"[{address[0]}]" if ":" in address[0] else address[0]
+    return f"http://{host}:{address[1]}"
+
+
+RUN: dict[str, Callable[..., Document]] = {"serve": run_serve}
+
+
+def to_markdown(document: Document) -> str:
+    """Return a document as Markdown."""
+    if not document["ok"] or "request" in document:
+        return frame_markdown(document)
+    served = f"Served {document['requests']} requests at {document['address']}."
+    return frame_markdown(document, served)

@@ -1,0 +1,329 @@
+"""Connections of the HTTP API, on http.server: time limits, a bound on threads, a clean stop.
+
+Each connection has a thread of ThreadingHTTPServer, which reads requests one after the other and
+answers them in this order. This module does not know what requests ask for: the server is given a
+function that turns an HttpRequest into an Answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import selectors
+import socket
+import socketserver
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from websearch import kit
+from websearch.base import http_client
+from websearch.base.calls import cancelled_if
+from websearch.ways_in.http_messages import (
+    MAX_HEAD,
+    MAX_TARGET,
+    HttpError,
+    HttpRequest,
+    body_of,
+    check_caller,
+    error_answer,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, BinaryIO
+
+    from websearch.ways_in.http_messages import Answer
+
+MAX_CONNECTIONS = 64  # served at the same time, each by a thread; more get a 503
+BACKLOG = 128  # connections that the system keeps until they are accepted
+HEAD_TIMEOUT = 5.0  # seconds from a request's first byte to the end of its headers
+BODY_TIMEOUT = 10.0  # seconds from the end of the headers to that of the body
+IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
+SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of an answer
+LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
+STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
+LAST_SECONDS = 1.0  # of these, in which requests that still run are answered with a 503
+LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
+# Both patterns are linear: no two neighbouring parts match the same byte.
+TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
+REQUEST_LINE = rb"%s /[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
+HEADER_LINE = rb"(?:%s:[\t -~\x80-\xff]*)?\r\n" % TOKEN
+
+
+class TimedSocket(io.RawIOBase):
+    """What a client sends, until a deadline that holds for all reads together.
+
+    A socket's own timeout is for one read: a client that sends a byte now and then never meets it.
+    deadline: on time.monotonic()'s clock.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.deadline = 0.0
+
+    def readable(self) -> bool:
+        """Return True: io.BufferedReader asks."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what has come into a buffer; return its size, 0 at the end. Raises OSError."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.connection.settimeout(left)
+        return self.connection.recv_into(buffer)
+
+
+def read_head(stream: BinaryIO) -> tuple[bytes, bytes]:
+    """Return the first line of a request and its header lines; raises HttpError and OSError.
+
+    http.server would let through what two servers may read differently (RFC 9112, section 11): bare
+    line feeds, folded lines, blanks before the colon, control characters. Letters in the first line
+    are percent-encoded, because http.server takes some of their bytes for white space.
+    """
+    while (first := stream.readline(MAX_TARGET + 1)) == b"\r\n":
+        pass  # RFC 9112, section 2.2: empty lines before a request are skipped
+    if len(first) > MAX_TARGET:
+        message = f"The request line is longer than {MAX_TARGET} bytes."
+        raise HttpError(414, message, "Shorten the query.")
+    if not re.fullmatch(REQUEST_LINE, first):
+        message = f"This is not the first line of an HTTP request: {kit.quoted(first)[1:]}."
+        hint = "A request begins with a line such as: GET /search?q=words HTTP/1.1"
+        raise HttpError(400, message, hint)
+    headers = line = b""
+    while line != b"\r\n":
+        line = stream.readline(MAX_HEAD + 1)
+        headers += line
+        if len(headers) > MAX_HEAD:
+            message = f"The headers are longer than {MAX_HEAD} bytes."
+            raise HttpError(431, message, "Send fewer or shorter ones.")
+        if not re.fullmatch(HEADER_LINE, line):
+            message = f"This is not a header line: {kit.quoted(line)[1:]}."
+            raise HttpError(400, message, "A header is Name: value.")
+    return re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], first), headers
+
+
+class ApiHandler(BaseHTTPRequestHandler):
+    """Reads the requests of one connection and sends the answers."""
+
+    server: ApiServer
+    protocol_version = default_request_version = request_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def setup(self) -> None:
+        """Put a stream with a deadline beside the library's, which parses the headers alone."""
+        super().setup()
+        self.socket_input = TimedSocket(self.connection)
+        self.stream = io.BufferedReader(self.socket_input)
+        self.started = time.monotonic()
+
+    def handle(self) -> None:
+        """Serve the connection, or refuse it if there are too many."""
+        if self.server.connections > MAX_CONNECTIONS:
+            message = f"{MAX_CONNECTIONS} connections are being served."
+            busy = HttpError(503, message, "Try again in a second.", {"Retry-After": "1"})
+            self.close_connection = True
+            self.send_answer(None, error_answer(busy))
+        else:
+            super().handle()
+
+    def handle_one_request(self) -> None:
+        """Read a request and answer it. Sets close_connection if the connection ends with it."""
+        self.close_connection = True
+        self.set_time_limit(IDLE_TIMEOUT)
+        try:
+            if not self.stream.peek(1):
+                return
+            self.started = time.monotonic()
+            request = self.read_request()
+        except HttpError as error:
+            self.close_connection = True  # what follows may belong to the refused request
+            self.send_answer(None, error_answer(error))
+        except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
+            return
+        else:
+            with self.server.running_request(), cancelled_if(self.is_cancelled):
+                self.send_answer(request, self.server.answer(request))
+
+    def is_cancelled(self) -> bool:
+        """Return whether nobody waits for the answer any more, or the server will not wait for it.
+
+        What a client sends after its request is left alone; at its end there is no client.
+        """
+        end = self.server.stop_deadline
+        if end and time.monotonic() > end - LAST_SECONDS:
+            return True
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.connection, selectors.EVENT_READ)
+                return bool(selector.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
+        except (OSError, ValueError):  # reset, or closed: there is no descriptor any more
+            return True
+
+    # ----- reading
+
+    def set_time_limit(self, seconds: float) -> None:
+        """Let all reads from now on last so long together."""
+        self.socket_input.deadline = time.monotonic() + seconds
+
+    def read_request(self) -> HttpRequest:
+        """Return the request that comes next, checked; raises HttpError and OSError."""
+        part = "head"
+        self.set_time_limit(HEAD_TIMEOUT)
+        try:
+            self.raw_requestline, headers = read_head(self.stream)
+            self.rfile = io.BytesIO(headers)
+            self.parse_request()
+            if self.request_version == "HTTP/1.0" and "host" not in self.headers:
+                self.headers["Host"] = "localhost"  # health checks of proxies name none
+            request = HttpRequest(self.command, self.path, self.headers)
+            length = request.body_length()
+            check_caller(request, self.server.settings)
+            if request.longest_body():
+                part = "body"
+                self.set_time_limit(BODY_TIMEOUT)
+                request.body = self.stream.read(length)
+                if len(request.body) < length:
+                    raise HttpError(400, "The request ends in the middle of its body.")
+            elif length:
+                self.close_connection = True  # the body is never read
+        except TimeoutError:
+            raise HttpError(408, f"The request's {part} did not come in time.") from None
+        return request
+
+    def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
+        """Raise an HttpError for what the library refuses."""
+        raise HttpError(code, f"{kit.one_line(message or '', 200)}.")
+
+    # ----- answering
+
+    def send_answer(self, request: HttpRequest | None, answer: Answer) -> None:
+        """Send an answer, count it, and log it on stderr if verbose, without its headers."""
+        status, content, headers = answer
+        body, about = body_of(content)
+        headers = {**about, **headers}
+        if self.close_connection or self.server.stop_deadline:
+            headers["Connection"] = "close"
+        self.send_response_only(status)
+        # RFC 9110: a server with a clock sends Date.
+        fixed = {"Date": self.date_time_string(), "Cache-Control": "no-store"}
+        for name, value in {**fixed, **headers, "X-Content-Type-Options": "nosniff"}.items():
+            self.send_header(name, value)  # it sets close_connection, too
+        try:
+            self.connection.settimeout(SEND_TIMEOUT)
+            self.end_headers()
+            for piece in () if request and request.method == "HEAD" else body:
+                self.wfile.write(piece)
+            if self.close_connection:
+                self.linger()
+        except OSError:  # the client has gone, or takes too long
+            self.close_connection = True
+        if self.server.settings["verbose"]:
+            what = f"{request.method} {request.target}" if request else "(no request)"
+            taken = (time.monotonic() - self.started) * 1_000
+            sys.stderr.write(f"{kit.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
+
+    def linger(self) -> None:
+        """Say that there are no more answers, and drop what the client still sends for a moment.
+
+        A socket that is closed with unread data resets the connection, and the client may lose the
+        answer. Raises OSError.
+        """
+        self.set_time_limit(LINGER_TIMEOUT)
+        self.connection.shutdown(socket.SHUT_WR)
+        while self.stream.read(http_client.READ_SIZE):
+            pass
+
+
+class ApiServer(ThreadingHTTPServer):
+    """Accepts connections, each served by a thread, until a signal stops it.
+
+    answer: turns a request into an answer, and never raises. settings: those of check_caller, and
+    verbose. connections: how many are open. requests: how many came. running: how many of them are
+    being answered. stop_deadline: when running requests are left alone, on time.monotonic()'s
+    clock; 0 while the server need not stop.
+    """
+
+    daemon_threads = True  # a request that outlives STOP_TIMEOUT does not hold the process
+    block_on_close = False  # serve waits for the requests itself, for a limited time
+    request_queue_size = BACKLOG
+    timeout = LOOK_SECONDS  # of handle_request
+    allow_reuse_address = os.name == "posix"  # elsewhere it would let two servers share the port
+    allow_reuse_port = False
+
+    def __init__(
+        self,
+        family: int,
+        address: tuple[Any, ...],
+        answer: Callable[[HttpRequest], Answer],
+        settings: dict[str, Any],
+    ) -> None:
+        """Listen on an address; raises OSError."""
+        self.address_family = family
+        self.answer = answer
+        self.settings = settings
+        self.stop_deadline = 0.0
+        self.connections = self.running = self.requests = 0
+        self.lock = threading.Lock()  # guards these three
+        super().__init__(address, ApiHandler)
+
+    def server_bind(self) -> None:
+        """Bind without HTTPServer's search for the machine's name, which may ask a DNS server."""
+        socketserver.TCPServer.server_bind(self)
+
+    def serve(self) -> None:
+        """Serve until stop is called, and then until running requests are answered."""
+        while not self.stop_deadline:
+            self.handle_request()
+        self.server_close()
+        while self.running and time.monotonic() < self.stop_deadline:
+            time.sleep(LOOK_SECONDS)
+
+    def stop(self, *_: Any) -> None:
+        """Stop: the handler of SIGTERM and SIGINT. A second signal interrupts the wait."""
+        if self.stop_deadline:
+            raise KeyboardInterrupt
+        self.stop_deadline = time.monotonic() + STOP_TIMEOUT
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; raises OSError."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(LOOK_SECONDS)  # out of descriptors, which ending connections give back
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start the thread of a connection.
+
+        In a flood of connections, the rest are closed without a word, so that threads stay few.
+        """
+        with self.lock:
+            self.connections += 1
+        if self.connections > 2 * MAX_CONNECTIONS:
+            self.shutdown_request(request)
+        else:
+            super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        with self.lock:
+            self.connections -= 1
+        super().shutdown_request(request)
+
+    @contextlib.contextmanager
+    def running_request(self) -> Iterator[None]:
+        """Count a request, and that it runs."""
+        with self.lock:
+            self.running += 1
+            self.requests += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.running -= 1

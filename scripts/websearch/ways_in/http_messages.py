@@ -1,0 +1,203 @@
+"""Requests and answers of the HTTP API: what is accepted, from whom, and which status.
+
+Every function here is pure: bytes or a request in, a value or an HttpError out. The size limits
+stand here, the time limits in http_connection.py.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from websearch import kit
+from websearch.kit import SearchError, object_field, quoted
+from websearch.ways_in.mcp_protocol import MAX_MESSAGE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from email.message import Message
+    from typing import Any
+
+    from websearch.kit import Document
+
+    # JSON data, text (its type is in the headers), None, or the pieces of a body as they come.
+    Content = Document | str | Iterator[bytes] | None
+    Answer = tuple[int, Content, dict[str, str]]  # status, content, further headers
+
+MAX_TARGET = 8_100  # bytes of a request line (RFC 9110 recommends 8,000 or more)
+MAX_HEAD = 16_384  # bytes of all header lines; a browser sends some 1,000
+MAX_DRAFT = 4_000_000  # bytes: a megabyte of text, as a form or JSON encodes it
+# Path whose POST takes a body -> its longest body in bytes.
+BODY_PATHS = {
+    "/mcp": MAX_MESSAGE, "/check": MAX_DRAFT, "/history/forget": 4_000, "/sign-in": 4_000,
+}  # fmt: skip
+# Paths that need no token: a supervisor asks for /health without one; the others are the style of
+# the pages and the form that takes the token, and none of them tells anything.
+OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
+COOKIE = "web_search_session"
+
+# HTTP status of each kind of failure.
+STATUSES = {
+    "no_results": 200, "invalid_input": 400, "auth": 503, "rate_limit": 429, "quota": 429,
+    "timeout": 504, "network": 502, "provider": 502, "blocked": 502, "refused": 502,
+    "unsupported": 502, "http": 502, "internal": 500, "interrupted": 503,
+}  # fmt: skip
+# Kind of failure of an HttpError with this status; the others are invalid_input.
+KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
+
+OTHER_PAGES_HINT = "Web pages of other sites may not use this server."
+
+
+class HttpError(SearchError):
+    """A request that is answered with a status of its own."""
+
+    def __init__(
+        self, status: int, message: str, hint: str = "", headers: dict[str, str] | None = None
+    ) -> None:
+        kind = KINDS.get(status, "invalid_input")
+        super().__init__(kind, message, hint, retryable=status in (408, 503))
+        self.status = status
+        self.headers = headers or {}
+
+
+class HttpRequest:
+    """A request: method, path, query (text), headers of http.client, and body, None until read."""
+
+    def __init__(self, method: str, target: str, headers: Message) -> None:
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.path, _, self.query = target.partition("#")[0].partition("?")
+        self.body: bytes | None = None
+
+    def header(self, name: str) -> str:
+        """Return a header's value, several joined by commas; "" if there is none."""
+        return ", ".join(value.strip() for value in self.headers.get_all(name, []))
+
+    def longest_body(self) -> int:
+        """Return the bytes that the body may have: 0 if the request takes none."""
+        return BODY_PATHS.get(self.path, 0) if self.method == "POST" else 0
+
+    def body_length(self) -> int:
+        """Return the bytes of the body; raises HttpError if its end is unclear or too far.
+
+        Two servers may read a message with two lengths, or with chunks, differently (RFC 9112,
+        section 11).
+        """
+        length = self.header("content-length")  # two of them become a list, which is no number
+        limit = self.longest_body()
+        if self.header("transfer-encoding"):
+            raise HttpError(411, "A body without Content-Length is not read.")
+        if not re.fullmatch(r"[0-9]{0,20}", length):
+            raise HttpError(400, f"Content-Length is not a number: {quoted(length)}.")
+        if limit and int(length or 0) > limit:
+            raise HttpError(413, f"The body is longer than {limit} bytes.")
+        return int(length or 0)
+
+
+# ===== who may call ===============================================================================
+
+
+def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
+    """Refuse requests that a foreign web page could send.
+
+    A page's script reaches a server on loopback under the page's own name (DNS rebinding), which
+    the Host header then shows, or sends a request across origins, which the browser labels.
+    Raises HttpError (400, 401, 403). settings: loopback (whether the server listens there alone),
+    names (by which clients may call it), token ("" if none is needed), session (see has_token).
+    """
+    if len(request.headers.get_all("host", [])) != 1:
+        raise HttpError(400, "A request has one Host header.")
+    host, origin = request.header("host").lower(), request.header("origin").lower()
+    if not is_own_host(host, settings):
+        hint = "Call the server by its address, or start it with this name in allow_host."
+        raise HttpError(403, f"{quoted(host)} is not a name of this server.", hint)
+    if origin not in ("", f"http://{host}", f"https://{host}"):
+        raise HttpError(403, f"Requests from {quoted(origin)} are refused.", OTHER_PAGES_HINT)
+    if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
+        raise HttpError(403, "A request from another site is refused.", OTHER_PAGES_HINT)
+    if request.longest_body():  # the body of a caller without the token is not read
+        check_token(request, settings)
+
+
+def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
+    """Return whether HOST[:PORT], in lower case, names this server.
+
+    The port is not compared: a forwarded one differs. Where the server listens on more than
+    loopback, any IP address will do: rebinding needs a name.
+    """
+    import ipaddress
+
+    match = re.fullmatch(r"(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{0,5})?", authority, re.ASCII)
+    name = match[1].rstrip(".").strip("[]") if match else ""
+    if name == "localhost" or (name and name in settings["names"]):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or not settings["loopback"]
+
+
+def check_token(request: HttpRequest, settings: dict[str, Any]) -> None:
+    """Raise HttpError (401) unless the request carries the token, or its path needs none."""
+    if request.path not in OPEN_PATHS and not has_token(request, settings):
+        hint = "Send the header Authorization: Bearer TOKEN, with the token of the server's file."
+        challenge = {"WWW-Authenticate": 'Bearer realm="web-search"'}
+        raise HttpError(401, "The bearer token is missing or wrong.", hint, challenge)
+
+
+def has_token(request: HttpRequest, settings: dict[str, Any]) -> bool:
+    """Return whether a request carries the token, or needs none.
+
+    The scheme's case does not matter (RFC 9110, section 11.1). A browser that has signed in carries
+    the session's value instead, in a cookie: cookies go to every port of a machine, so the token
+    itself must not be in one.
+    """
+    scheme, _, value = request.header("authorization").partition(" ")
+    cookies = re.findall(rf"(?:^|[;,]) ?{COOKIE}=([\w-]+)", request.header("cookie"))
+    return (
+        not settings["token"]
+        or (scheme.lower() == "bearer" and is_same(value.strip(), settings["token"]))
+        or any(is_same(cookie, settings["session"]) for cookie in cookies)
+    )
+
+
+def is_same(text: str, secret: str) -> bool:
+    """Return whether a text is a secret; takes the same time wherever they differ."""
+    import hmac
+
+    return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
+
+
+# ===== answers ====================================================================================
+
+
+def document_answer(document: Document) -> Answer:
+    """Return the answer that sends a document: its HTTP status, "status" in it, Retry-After."""
+    details = object_field(document, "details")
+    kind = details.get("kind", "")
+    status = 200 if document["ok"] else STATUSES[kind]
+    word = "ok" if document["ok"] else "no_results" if kind == "no_results" else "error"
+    wait = details.get("retry_after")
+    headers = {} if wait is None else {"Retry-After": str(math.ceil(wait))}
+    return status, {**document, "status": word}, headers
+
+
+def error_answer(error: SearchError) -> Answer:
+    """Return the answer to a request that failed."""
+    status, document, headers = document_answer(kit.error_document(error))
+    if isinstance(error, HttpError):
+        return error.status, document, error.headers
+    return status, document, headers
+
+
+def body_of(content: Content) -> tuple[Iterable[bytes], dict[str, str]]:
+    """Return the pieces of a body, and the headers that say what it is."""
+    if not isinstance(content, (dict, str)):
+        return (content or ()), {}
+    kind = {"Content-Type": "application/json"} if isinstance(content, dict) else {}
+    text = kit.dump_json(content) + "\n" if isinstance(content, dict) else content
+    data = text.encode("utf-8", "replace")
+    return [data], {**kind, "Content-Length": str(len(data))}

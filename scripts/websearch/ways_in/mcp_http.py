@@ -1,0 +1,154 @@
+"""The MCP server over HTTP (Streamable HTTP), without sessions: one POST, one message, one answer.
+
+An answer is JSON; a call whose client asks for progress and takes text/event-stream gets a stream
+of events: the progress, then the answer. http_messages.py decides which callers are served.
+"""
+
+from __future__ import annotations
+
+from websearch.base.calls import start_thread
+from websearch.kit import object_field
+from websearch.ways_in.http_messages import HttpError
+from websearch.ways_in.mcp_protocol import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    LEGACY_VERSIONS,
+    META,
+    METHOD_NOT_FOUND,
+    MODERN_VERSION,
+    PARSE_ERROR,
+    UNSUPPORTED_VERSION,
+    ProtocolError,
+    answer_request,
+    check_message,
+    encode_message,
+    error_message,
+    parse_message,
+    progress_message,
+    read_request,
+    unsupported_version,
+    usable_id,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from websearch.ways_in.http_messages import Answer, HttpRequest
+    from websearch.ways_in.mcp_protocol import McpRequest, Message
+
+VERSION_HEADER = "mcp-protocol-version"
+EVENT_STREAM = "text/event-stream"
+# HTTP status of a JSON-RPC error; 200 for the others. Clients of versions with a handshake look for
+# an error of their request in an answer of status 200 only.
+LEGACY_STATUSES = dict.fromkeys(
+    (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
+)
+MODERN_STATUSES = {**LEGACY_STATUSES, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
+# No session: each event belongs to the request alone. X-Accel-Buffering is for proxies (nginx).
+STREAM_HEADERS = {
+    "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no", "Connection": "close",
+}  # fmt: skip
+
+
+def answer_post(http_request: HttpRequest) -> Answer:
+    """Return the answer to a POST whose body is read; raises HttpError for a body that is no JSON.
+
+    A notification, and a response that nobody has asked for, get a 202.
+    """
+    if media_types(http_request, "content-type") != ["application/json"]:
+        hint = "Send the header Content-Type: application/json."
+        raise HttpError(415, "The body of a message is JSON.", hint)
+    message = None
+    is_modern = http_request.header(VERSION_HEADER) == MODERN_VERSION
+    try:
+        message = parse_message(http_request.body or b"")
+        is_modern = is_modern or body_version(message) is not None
+        check_headers(http_request, message)
+        request = read_request(message)
+    except ProtocolError as fault:
+        fault.request_id = usable_id(message)
+        return message_answer(error_message(fault), is_modern)
+    if request is None:
+        return 202, None, {"Content-Length": "0"}
+    wants_events = EVENT_STREAM in media_types(http_request, "accept")
+    if request.method == "tools/call" and request.token is not None and wants_events:
+        return 200, event_stream(request), STREAM_HEADERS
+    return message_answer(answer_request(request), is_modern)
+
+
+def message_answer(message: Message, is_modern: bool) -> Answer:
+    """Return the answer that sends a message, with the HTTP status of its error."""
+    statuses = MODERN_STATUSES if is_modern else LEGACY_STATUSES
+    return statuses.get(object_field(message, "error").get("code", 0), 200), message, {}
+
+
+def event_stream(request: McpRequest) -> Iterator[bytes]:
+    """Yield the progress of a request as it comes, then its answer, each as an event."""
+    import queue
+
+    news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # arguments of reports, then the answer
+    start_thread(lambda: news.put(answer_request(request, lambda *report: news.put(report))))
+    count = 0
+    while isinstance(item := news.get(), tuple):
+        count += 1
+        yield b"data: " + encode_message(progress_message(request.token, count, *item)) + b"\n"
+    yield b"data: " + encode_message(item) + b"\n"
+
+
+# ===== headers ====================================================================================
+
+
+def media_types(http_request: HttpRequest, header: str) -> list[str]:
+    """Return the media types of a header, without their parameters."""
+    ranges = http_request.header(header).lower().split(",")
+    return [item.partition(";")[0].strip() for item in ranges]
+
+
+def body_version(message: Any) -> Any:
+    """Return the version that a message names in its own _meta, None if it names none."""
+    meta = object_field(object_field(message, "params"), "_meta")
+    return meta.get(f"{META}protocolVersion")
+
+
+def check_headers(http_request: HttpRequest, message: Any) -> None:
+    """Raise ProtocolError unless the headers say what the body says.
+
+    A proxy may decide by the headers, and the server acts on the body. Versions with a handshake
+    have the version's header only; without it, a client speaks one of the oldest versions. The
+    specification says nothing of the headers of notifications.
+    """
+    check_message(message)
+    header, version = http_request.header(VERSION_HEADER), body_version(message)
+    is_known = header in ("", MODERN_VERSION, *LEGACY_VERSIONS)
+    if not is_known and version in (None, header):
+        raise unsupported_version(header)
+    if "id" not in message or (version is None and header != MODERN_VERSION):
+        return
+    expected = {VERSION_HEADER: version or MODERN_VERSION, "mcp-method": message.get("method")}
+    if message.get("method") == "tools/call":
+        expected["mcp-name"] = object_field(message, "params").get("name")
+    for name, value in expected.items():
+        sent = http_request.header(name)
+        if (decode_header(sent) if name == "mcp-name" else sent) != value:
+            text = f"Header mismatch: {name} must say what the body says"
+            raise ProtocolError(HEADER_MISMATCH, text)
+    if version is None:
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta lacks {META}protocolVersion")
+
+
+def decode_header(value: str) -> str:
+    """Return the value of Mcp-Name, decoded if it is in base64, the form for names beyond ASCII.
+
+    A value that cannot be decoded counts as missing.
+    """
+    import base64
+
+    if not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return base64.b64decode(value[9:-2], validate=True).decode()
+    except ValueError:
+        return ""

@@ -1,0 +1,289 @@
+"""The MCP server over standard input and output: one client, a message a line.
+
+Without words mcp_server.py serves; its words tools and call are for people at a shell.
+"""
+
+from __future__ import annotations
+
+import _thread  # threading's own lock, without the 2 ms of its import
+import argparse
+import functools
+import json
+import os
+import re
+import signal
+import sys
+import time
+
+from websearch import kit
+from websearch.base import calls
+from websearch.kit import error_markdown
+from websearch.ways_in import mcp_tools
+from websearch.ways_in.mcp_protocol import (
+    INVALID_REQUEST,
+    MAX_MESSAGE,
+    ProtocolError,
+    answer_request,
+    encode_message,
+    error_message,
+    internal_fault,
+    parse_message,
+    progress_message,
+    read_request,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import ThreadPoolExecutor
+    from typing import Any, BinaryIO
+
+    from websearch.ways_in.mcp_protocol import McpRequest, Message
+
+WORKERS = 8  # calls that run at the same time; they mostly wait for the network
+READ_SIZE = 65_536  # bytes read at a time
+DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
+
+
+class RunningCall:
+    """A call of a tool. is_open: neither answered nor cancelled; reports: how many were sent."""
+
+    def __init__(self, request: McpRequest) -> None:
+        self.request = request
+        self.is_open = True
+        self.reports = 0
+
+
+class StdioServer:
+    """One client: the main thread reads its messages, and workers run its calls.
+
+    reading: a stream. writing: a file descriptor. client: what initialize said of the client.
+    """
+
+    def __init__(self, reading: BinaryIO, writing: int) -> None:
+        self.reading, self.writing = reading, writing
+        self.client: dict[str, Any] = {}
+        self.lock = _thread.allocate_lock()  # for the writing descriptor and the calls
+        self.calls: dict[str | int, RunningCall] = {}  # by the id of the request
+
+    @functools.cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        """The workers, made for the first call: clients wait for the first answer."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(WORKERS)
+
+    def serve(self) -> None:
+        """Answer messages until the end of input; then wait a moment for running calls."""
+        for line in read_lines(self.reading):
+            self.receive(line)
+        limit = time.monotonic() + DRAIN_SECONDS
+        while self.calls and time.monotonic() < limit:
+            time.sleep(0.01)
+
+    def receive(self, line: bytes | None) -> None:
+        """Answer a line of input; None stands for one that was too long."""
+        try:
+            self.handle(line)
+        except ProtocolError as fault:
+            self.send(error_message(fault))
+        except Exception as error:  # noqa: BLE001  no message may end the server
+            self.send(error_message(internal_fault(error)))
+
+    def handle(self, line: bytes | None) -> None:
+        """Answer a line, or give its call to a worker; raises ProtocolError."""
+        if line is None:
+            message = f"Invalid request: longer than {MAX_MESSAGE} bytes"
+            raise ProtocolError(INVALID_REQUEST, message)
+        data = parse_message(line)
+        request = read_request(data)
+        if request is None:
+            if data.get("method") == "notifications/cancelled":
+                self.cancel(kit.object_field(data, "params").get("requestId"))
+        elif request.method == "tools/call":
+            request.client = request.client or self.client
+            call = self.calls[request.id] = RunningCall(request)
+            self.pool.submit(self.run_call, call)
+        else:
+            if request.method == "initialize":
+                self.client = request.client
+            self.send(answer_request(request))
+
+    # ----- calls
+
+    def run_call(self, call: RunningCall) -> None:
+        """Run a call and send its answer, unless it was cancelled."""
+        if call.is_open:
+            with calls.cancelled_if(lambda: not call.is_open):
+                answer = answer_request(
+                    call.request, lambda text, left: self.send_progress(call, text, left)
+                )
+        with self.lock:
+            if call.is_open:
+                call.is_open = False
+                self.write(encode_message(answer))
+            if self.calls.get(call.request.id) is call:
+                del self.calls[call.request.id]
+
+    def cancel(self, request_id: Any) -> None:
+        """Stop a call and drop its answer; some clients send ids that are unknown or finished."""
+        with self.lock:
+            if isinstance(request_id, (str, int)) and request_id in self.calls:
+                self.calls[request_id].is_open = False
+
+    def send_progress(self, call: RunningCall, text: str, left: int | None) -> None:
+        """Report the progress of a call, if its client gave a token for it."""
+        with self.lock:
+            if call.is_open and call.request.token is not None:
+                call.reports += 1
+                message = progress_message(call.request.token, call.reports, text, left)
+                self.write(encode_message(message))
+
+    # ----- messages out
+
+    def send(self, message: Message) -> None:
+        """Send a message."""
+        line = encode_message(message)
+        with self.lock:
+            self.write(line)
+
+    def write(self, line: bytes) -> None:
+        """Write one line, with the lock held; end the process if the client has gone."""
+        left = memoryview(line)
+        try:
+            while left:
+                left = left[os.write(self.writing, left) :]
+        except OSError:
+            os._exit(0)
+
+
+def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    """Yield the lines of a stream that are not blank; None for one longer than MAX_MESSAGE."""
+    while line := stream.readline(MAX_MESSAGE + 1):
+        if len(line) <= MAX_MESSAGE:
+            if line.strip():
+                yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(READ_SIZE)
+        yield None
+
+
+# ===== the process ================================================================================
+
+
+def protocol_streams() -> tuple[BinaryIO, int]:
+    """Return a stream to read and a descriptor to write that only the protocol uses.
+
+    From now on, libraries and child processes print to stderr and read nothing.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)
+    reading, writing = os.dup(0), os.dup(1)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    if os.name == "posix":
+        for descriptor in (reading, writing):
+            os.set_blocking(descriptor, True)
+    return os.fdopen(reading, "rb"), writing
+
+
+def drop_placeholders() -> None:
+    """Remove variables whose value is a placeholder, such as ${user_config.serper_api_key}.
+
+    A client without a value for it hands over the placeholder itself, which would count as a key.
+    """
+    for name, value in list(os.environ.items()):
+        if re.fullmatch(r"\$\{[^{}]*\}", value):
+            del os.environ[name]
+
+
+def end_by_signal(number: int, frame: object) -> None:
+    """End at once: running calls would otherwise hold the process until their deadline."""
+    os._exit(128 + number)
+
+
+def serve() -> None:
+    """Serve the client on standard input and output until it ends, then end the process."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # even if they were ignored at the start
+        signal.signal(number, end_by_signal)
+    drop_placeholders()
+    if sys.stdin.isatty():
+        sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
+    server = StdioServer(*protocol_streams())  # its stream is open until the process ends
+    server.serve()
+    os._exit(0)
+
+
+# ===== at a shell =================================================================================
+
+
+def print_tools() -> int:
+    """Print the tools for people: name, description, arguments."""
+    lines = []
+    for tool in mcp_tools.tool_definitions():
+        schema = tool["inputSchema"]
+        lines.append(f"{tool['name']}\n  {tool['description']}")
+        for label, value in schema["properties"].items():
+            facts = [value.get("description") or value["type"]]
+            facts += [f"one of {', '.join(value['enum'])}"] if "enum" in value else []
+            facts += [f"default: {value['default']}"] if "default" in value else []
+            facts += ["required"] if label in schema.get("required", ()) else []
+            lines.append(f"  - {label}: {'; '.join(facts)}")
+    others = [name for name in mcp_tools.TOOLS if name not in mcp_tools.listed_tools()]
+    lines += [f"Not listed, because their keys are not set: {', '.join(others)}."] if others else []
+    kit.print_text("\n".join(lines))
+    return 0
+
+
+def print_call(name: str, given: str) -> int:
+    """Run one tool and print its text; return the exit code of its document's kind.
+
+    given: its arguments as JSON, @FILE, or - for standard input.
+    """
+    error = None
+    try:
+        if name not in mcp_tools.TOOLS:
+            message = f"There is no tool {kit.quoted(name)}."
+            hint = mcp_tools.unknown_tool_hint(name)
+            raise kit.SearchError("invalid_input", message, hint)
+        text = kit.read_argument("@-" if given == "-" else given, "arguments")
+        document, text = mcp_tools.call_tool(name, json.loads(text))
+    except kit.SearchError as failure:
+        error = failure
+    except (ValueError, RecursionError):
+        example = """For example '{"query": "..."}'."""
+        error = kit.SearchError("invalid_input", "The arguments are not JSON.", example)
+    if error:
+        document = kit.error_document(error)
+        text = error_markdown(document)
+    kit.print_text(text)
+    return 0 if document["ok"] else kit.EXIT_CODES[document["details"]["kind"]]
+
+
+def main(description: str, argv: list[str] | None) -> int:
+    """Serve, or run a command of the shell; return the exit code.
+
+    description: the help text. argv: the words after the program's name, None for sys.argv's.
+    """
+    if not (sys.argv[1:] if argv is None else argv):
+        serve()
+    style = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "mcp_server.py", description=description, formatter_class=style
+    )
+    parser.add_argument("--version", action="version", version=f"mcp_server.py {kit.VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("tools")
+    call = commands.add_parser("call")
+    call.add_argument("tool")
+    call.add_argument("arguments", nargs="?", default="{}")
+    try:
+        words = parser.parse_args(argv)
+        return (
+            print_tools() if words.command == "tools" else print_call(words.tool, words.arguments)
+        )
+    except SystemExit as done:  # --help, --version, wrong words
+        return int(done.code or 0)
+    except KeyboardInterrupt:
+        return kit.EXIT_CODES["interrupted"]

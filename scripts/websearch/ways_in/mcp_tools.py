@@ -1,0 +1,584 @@
+"""The tools of the MCP server: their table, schemas, calls, and results as text for a model.
+
+This module knows no protocol: call_tool(name, arguments) returns the document of the command that
+does the work, and its text for the model.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import time
+
+from websearch.engines.base.days import utc_day
+from websearch.base.site_rules import OWNER_HINT, left_out_warning, without_refused
+from websearch.engines.table import ENGINES
+from websearch.base.http_client import warn_once
+from websearch.kit import (
+    DEFAULT_MAX_CHARS,
+    NO_SYNONYMS,
+    SYNONYMS,
+    TRUE_WORDS,
+    SearchError,
+    check_text,
+    check_value,
+    configured_key,
+    dump_json,
+    error_document,
+    error_markdown,
+    fit_document,
+    given_twice,
+    internal_error,
+    nearest,
+    object_field,
+    quoted,
+    shorten,
+    spell_hints,
+    spelled_name,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+    from typing import Any
+
+    from websearch.kit import Document, ProgressCallback
+
+# What a hint about a missing key adds for the user of an MCP client.
+CONFIGURATION_HINT = (
+    "Many clients pass this server no environment: name the variable in its configuration."
+)
+TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools to list in any case: names with commas, or all
+# Of a result; the default is that of the commands: agents cut longer ones, Codex near 12,000.
+MAX_CHARS: dict[str, Any] = {
+    "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
+}  # fmt: skip
+
+# ===== the tools ==================================================================================
+
+# Clients run calls at the same time, and without asking, only where the first hint is true.
+READS_THE_WEB = {"readOnlyHint": True, "openWorldHint": True}
+READS_THE_STORE = {"readOnlyHint": True, "openWorldHint": False}
+# Codex with approvals off refuses a tool that writes unless both of the last two are false.
+CLEARS_OWN_STORE = {
+    "readOnlyHint": False,
+    "idempotentHint": True,
+    "destructiveHint": False,
+    "openWorldHint": False,
+}
+
+# module and command: their COMMANDS describe the arguments. run: the module's function. keys: the
+# tool works, and is listed, if one of these variables is set; () if it is listed on request only.
+# arguments: those that a model needs; a pair (shown name, table's name) if the names differ.
+# help: words for an argument that fit a model better than the table's. more_choices: further values
+# of an argument -> the module's function for each. instead: an argument that may replace the first
+# one -> the command that takes it. free_with: arguments with which a call of a paid engine costs
+# nothing. noted: run takes the caller, for the history.
+# fmt: off
+TOOLS: dict[str, dict[str, Any]] = {
+    "web_search": {
+        "title": "Search the web",
+        "module": "websearch.search.commands", "command": "search", "run": "run_search",
+        "noted": True, "doing": "searching", "annotations": READS_THE_WEB,
+        "description": "Search the web and read the pages found. Start here; to research, give "
+        "queries: one brief with numbered sources.",
+        "arguments": [
+            "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
+            "site", "exclude_site", "stale", "max_chars",
+        ],
+        "instead": {
+            "queries": {
+                "module": "websearch.search.commands", "command": "brief", "run": "run_brief",
+            },
+        },
+        "help": {
+            "queries": "instead of query: answered together",
+            "count": "results; of queries: sources (8)",
+            "focus": "also ask Stack Overflow, GitHub, paper indexes, forums, Wikipedia",
+            "force": "search anew",
+            "stale": "if no engine answers, any stored answer",
+            "engine": "{choices}; several with commas: asked at once",
+        },
+    },
+    "read_page": {
+        "title": "Read web pages",
+        "module": "websearch.reading.read", "command": "read", "run": "run_read",
+        "noted": True, "doing": "reading", "annotations": READS_THE_WEB,
+        "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
+        "passages that answer it.",
+        "arguments": [
+            "urls", "query", "outline", "section", "find", "llms", "offset", "force", "links",
+            "pages", "archived", "max_chars",
+        ],
+        "help": {"urls": "addresses, up to 50",
+                 "query": "",
+                 "outline": "headings with their offsets, no text",
+                 "section": "heading of a section",
+                 "find": "exact texts, such as an error code",
+                 "llms": "the site's llms.txt",
+                 "offset": "characters to skip; a cut page names the next",
+                 "force": "read anew",
+                 "pages": "of a PDF: 3-7 or 1,4",
+                 "links": "keep link targets",
+                 "archived": "if a page is gone or refuses, its copy"},
+    },
+    "recall": {
+        "title": "Search pages read before",
+        "module": "websearch.search.commands", "command": "recall", "run": "run_recall",
+        "doing": "searching the store", "annotations": READS_THE_STORE,
+        "description": "Search the pages that were read before, offline.",
+        "arguments": ["query", "count", "site", "max_chars"],
+        "help": {"query": "words to look for"},
+    },
+    "check_quotes": {
+        "title": "Check quotations",
+        "module": "websearch.check.check", "command": "check", "run": "run_check",
+        "doing": "reading the sources", "annotations": READS_THE_WEB,
+        "description": "Before an answer with quotations or numbers: do its sources hold them?",
+        "arguments": ["text"],
+        "help": {"text": "the answer in Markdown, a link behind each quotation"},
+    },
+    "grounded_search": {
+        "title": "Ask Google through Gemini",
+        "module": "gemini_search", "command": "search", "run": "run_search",
+        "keys": (
+            "GEMINI_API_KEY", "GOOGLE_API_KEY", "VERTEX_API_KEY", "GOOGLE_CLOUD_PROJECT",
+            "CODE_ASSIST_ACCESS_TOKEN",
+        ),
+        "doing": "asking Gemini", "annotations": READS_THE_WEB,
+        "description": "An answer by Gemini from a Google search, with its sources.",
+        "arguments": [
+            "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
+            "max_chars",
+        ],
+        "help": {
+            "thinking_level": "none: the model decides",
+            "require_grounding": "fail without sources",
+            "focus": "dev, docs, reddit: from developer sites, documentation, Reddit",
+        },
+        "more_choices": {"focus": {"dev": "run_dev", "docs": "run_docs", "reddit": "run_reddit"}},
+    },
+    "google_search": {
+        "title": "Search Google",
+        "module": "serper_search", "command": "search", "run": "run_search",
+        "keys": ENGINES["serper"]["keys"],
+        "doing": "searching Google", "annotations": READS_THE_WEB,
+        "description": "Google's results, when its ranking or filters matter.",
+        "arguments": [
+            "query", "count", "page", "since", "country", "language", "site", "exclude_site",
+            "max_chars",
+        ],
+        "help": {
+            "count": "each further 10: one more request",
+            "page": "page to begin with",
+        },
+    },
+    "brave_web_search": {
+        "title": "Search Brave",
+        "module": "brave_search", "command": "web", "run": "run_web_search",
+        "keys": ENGINES["brave"]["keys"],
+        "doing": "searching Brave", "annotations": READS_THE_WEB,
+        "description": "Brave's result list, with FAQ, discussions, news and videos.",
+        "arguments": [
+            "query", "count", "offset", "since", "country", "language", "site", "exclude_site",
+            "extra_snippets", "summary", "max_chars",
+        ],
+        "help": {"offset": "pages to skip (not results)",
+                 "extra_snippets": "more excerpts",
+                 "summary": "ask for a key for brave_summarizer"},
+    },
+    "brave_summarizer": {
+        "title": "Summary by Brave",
+        "module": "brave_search", "command": "summarizer", "run": "run_summarizer",
+        "keys": (),
+        "doing": "waiting for the summary", "annotations": READS_THE_WEB,
+        "description": "Brave's summary of a search: discontinued Pro AI plan only.",
+        "arguments": ["query", "key", "entity_info", "inline_references"],
+        "help": {"key": "of brave_web_search with summary",
+                 "inline_references": "URLs of sources in the text",
+                 "query": "instead of a key"},
+        "free_with": ("key",),
+    },
+    "brave_context": {
+        "title": "Passages by Brave",
+        "module": "brave_search", "command": "context", "run": "run_context",
+        "keys": ENGINES["brave"]["keys"],
+        "doing": "collecting passages", "annotations": READS_THE_WEB,
+        "description": "Passages of many pages, chosen by Brave.",
+        "arguments": [
+            "query", "count", "since", "country", "site", "exclude_site", "threshold", "max_chars",
+        ],
+        "help": {"count": "pages", "threshold": "how well passages match"},
+    },
+    "clear_cache": {
+        "title": "Clear the store",
+        "module": "websearch.search.commands", "command": "cache", "run": "run_cache",
+        "doing": "clearing", "annotations": CLEARS_OWN_STORE,
+        "description": "Forget what web_search stored: of one query, or everything.",
+        "arguments": ["query"],
+        "help": {"query": "as it was searched; none: everything"},
+        "fixed": {"action": "clear"},
+    },
+}
+# fmt: on
+# Every client pays for every byte of the list in each conversation. So the arguments that all
+# searches have get few words, and a long list of choices is left to the error that names them.
+BRIEF_HELP = {
+    "query": "",
+    "since": "{choices} or YYYY-MM-DD..YYYY-MM-DD",
+    "country": "two-letter code",
+    "language": "such as en or pt-br",
+    "site": "only these, comma-separated",
+    "exclude_site": "",
+    "count": "",
+}
+LONG_LIST = 16  # choices
+# What other servers call such a tool -> the tool.
+OTHER_NAMES = {
+    **dict.fromkeys(
+        ("search", "brief", "research", "websearch", "duckduckgo_search"), "web_search"
+    ),
+    **dict.fromkeys(("fetch", "read", "web_fetch", "webfetch", "scrape", "open_url"), "read_page"),
+    **dict.fromkeys(("ask", "answer", "gemini"), "grounded_search"),
+}
+# Fields of a no_results document without anything of its own: it reads the same from every tool.
+NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
+# What a table calls the bounds of a value -> what JSON Schema calls them.
+BOUNDS = {"min": "minimum", "max": "maximum", "min_items": "minItems", "max_items": "maxItems"}
+
+
+def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
+    """Return a tool's arguments: shown name -> entry of the command's table, as the tool has it.
+
+    Raises ImportError if the module is missing.
+    """
+    tool = TOOLS[name]
+    others = tool.get("instead", {})
+    table: dict[str, dict[str, Any]] = {MAX_CHARS["name"]: MAX_CHARS}
+    for entry in (*others.values(), tool):  # the tool's own command comes last, so that it wins
+        command = load_module(entry["module"]).COMMANDS[entry["command"]]
+        table |= {parameter["name"]: parameter for parameter in command["params"]}
+    shown = {}
+    for argument in tool["arguments"]:
+        label, original = argument if isinstance(argument, tuple) else (argument, argument)
+        parameter = dict(table[original])
+        if others:
+            parameter.pop("required", None)
+        text = tool["help"].get(label, BRIEF_HELP.get(label, str(parameter["help"])))
+        choices = ", ".join(parameter.get("choices", ()))
+        parameter["help"] = text.replace("{choices}", choices)
+        more = tool.get("more_choices", {}).get(label, {})
+        if more:
+            parameter["choices"] = [*parameter["choices"], *more]
+        shown[label] = parameter
+    return shown
+
+
+def unknown_tool_hint(name: str) -> str:
+    """Return what to call instead of a tool that does not exist."""
+    if name.lower() in OTHER_NAMES:
+        return f"The nearest tool is {OTHER_NAMES[name.lower()]}."
+    return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(listed_tools())}."
+
+
+def load_module(name: str) -> ModuleType:
+    """Return a module, imported when it is first needed; raises ImportError."""
+    import importlib
+
+    return importlib.import_module(name)
+
+
+def property_schema(parameter: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of one argument: flat, with its choices, bounds and default."""
+    kinds = {"int": "integer", "float": "number", "bool": "boolean", "list": "array"}
+    schema: dict[str, Any] = {"type": kinds.get(parameter["type"], "string")}
+    if parameter["type"] == "list":
+        schema["items"] = {"type": "string"}
+    # A period may be a range of dates as well, and a text with commas several choices, which an
+    # enum would forbid.
+    listed = parameter.get("choices", ()) if parameter["type"] not in ("since", "csv") else ()
+    if 0 < len(listed) <= LONG_LIST:
+        schema["enum"] = list(listed)
+    text = re.sub(r" \(default: [^()]*\)", "", parameter["help"])
+    for bound, keyword in BOUNDS.items():
+        if bound in parameter:
+            schema[keyword] = parameter[bound]
+    if default := parameter.get("default", parameter.get("documented_default")):
+        schema["default"] = ",".join(default) if isinstance(default, list) else default
+    return {**schema, "description": text} if text else schema
+
+
+def tool_definition(name: str) -> dict[str, Any] | None:
+    """Return a tool as tools/list shows it; None, with a warning, if its module does not work."""
+    try:
+        parameters = tool_parameters(name)
+    except Exception as error:  # noqa: BLE001  a broken module costs its own tools only
+        warn_once(f"the tool {name} is not offered: {type(error).__name__}: {error}")
+        return None
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {label: property_schema(item) for label, item in parameters.items()},
+        "additionalProperties": False,
+    }
+    if required := [label for label, item in parameters.items() if item.get("required")]:
+        schema["required"] = required
+    return {
+        "name": name,
+        "title": TOOLS[name]["title"],
+        "description": tool_description(name),
+        "inputSchema": schema,
+        "annotations": TOOLS[name]["annotations"],
+    }
+
+
+def tool_description(name: str) -> str:
+    """Return what a tool is for; those that take a period name today's date.
+
+    Models write queries with the year in which their training ended.
+    """
+    today = f" Today is {utc_day(time.time())}." if "since" in TOOLS[name]["arguments"] else ""
+    return f"{TOOLS[name]['description']}{today}"
+
+
+def tool_definitions(every: bool = False) -> list[dict[str, Any]]:
+    """Return the tools to list, or all of them, as they are described today."""
+    return definitions_of_day(utc_day(time.time()), every)
+
+
+@functools.cache
+def definitions_of_day(_: str, every: bool) -> list[dict[str, Any]]:
+    """Return the tools to list, or all of them; made once a day, as they must not change.
+
+    A tool whose module does not work is left out.
+    """
+    names = TOOLS if every else listed_tools()
+    return [definition for name in names if (definition := tool_definition(name))]
+
+
+def listed_tools() -> list[str]:
+    """Return the tools that work with the keys there are, and those that WEB_SEARCH_TOOLS names.
+
+    The others answer as well if they are called.
+    """
+    requested = os.environ.get(TOOLS_VARIABLE, "").replace(" ", "").split(",")
+    return [
+        name
+        for name, tool in TOOLS.items()
+        if "keys" not in tool or {name, "all"} & {*requested} or is_configured(tool["keys"])
+    ]
+
+
+def is_configured(keys: tuple[str, ...]) -> bool:
+    """Return whether one of these variables is set, also if its value cannot be a key."""
+    try:
+        return bool(configured_key(*keys)[1])
+    except SearchError:
+        return True
+
+
+# ===== calling a tool =============================================================================
+
+
+def call_tool(
+    name: str, arguments: Any, report: ProgressCallback = None, caller: str = "MCP"
+) -> tuple[Document, str]:
+    """Run a tool of TOOLS with a client's arguments; return its document, and its text for a model.
+
+    caller: who asks, for the history. Never raises: a defect becomes an error document.
+    """
+    document = run_tool(name, arguments, report, caller)
+    limit = str(arguments.get("max_chars")) if isinstance(arguments, dict) else ""
+    max_chars = int(limit) if re.fullmatch(r"[0-9]{4,6}", limit) else DEFAULT_MAX_CHARS
+    try:
+        return document, tool_text(name, document, max_chars)
+    except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
+        document = internal_error(error, verbose=False)
+        return document, tool_text(name, document)
+
+
+def run_tool(name: str, arguments: Any, report: ProgressCallback, caller: str) -> Document:
+    """Run a tool's command and return its document; never raises."""
+    try:
+        params = tool_params(name, arguments)
+        tool = chosen_command(name, params)
+        function = tool["run"]
+        for label, choices in tool.get("more_choices", {}).items():
+            if params.get(label) in choices:
+                function = choices[params.pop(label)]
+        run = getattr(load_module(tool["module"]), function)
+        params = {**tool.get("fixed", {}), **params}
+        asked_by = {"caller": caller} if "noted" in tool else {}
+        document = run_metered(tool, params, lambda: run(params, report, **asked_by))
+        if any(entry["module"] == tool["module"] for entry in ENGINES.values()):
+            keep_to_rules(document, load_module(tool["module"]))  # the single files know no rules
+    except SearchError as error:
+        document = error_document(error)
+    except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
+        document = internal_error(error, verbose=False)
+    return document
+
+
+def keep_to_rules(document: Document, module: ModuleType) -> None:
+    """Leave out of a document what the owner's rules keep out, with a warning that counts it.
+
+    If no result is left, the document becomes that of nothing found.
+    """
+    had_results = bool(module.as_results(document))
+    if left_out := without_refused(document):
+        text = left_out_warning(left_out)
+        document["warnings"] = [*document.get("warnings", []), text]
+        if had_results and not module.as_results(document):
+            document |= error_document(SearchError("no_results", text, OWNER_HINT))
+
+
+def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool with the command that its arguments ask for; raises SearchError.
+
+    Of the first argument and one that stands in its place, exactly one must be given. A blank first
+    argument is left to its own command, which says so.
+    """
+    tool = TOOLS[name]
+    for label, other in tool.get("instead", {}).items():
+        first = tool["arguments"][0]
+        present = [item for item in (first, label) if params.get(item) not in (None, "", [])]
+        if len(present) != 1 and not (first in params and label not in params):
+            verb = "both are" if present else "neither is"
+            message = f"{name} takes either {first} or {label}; {verb} given."
+            hint = f"Give {first} for one question, {label} for several."
+            raise SearchError("invalid_input", message, hint)
+        if present == [label]:
+            return {**tool, **other}
+    return tool
+
+
+def run_metered(
+    tool: dict[str, Any], params: dict[str, Any], run: Callable[[], Document]
+) -> Document:
+    """Return what run() returns; a request to a paid engine is counted and keeps its budget.
+
+    The commands of web_search count their requests themselves. Raises SearchError.
+    """
+    from websearch.engines.base.ledger import begin_request, budget_warnings, end_request
+    from websearch.store.page_store import PageStore
+
+    paid = [
+        name
+        for name, entry in ENGINES.items()
+        if entry["paid"] and entry["module"] == tool["module"]
+    ]
+    if not paid or any(params.get(name) for name in tool.get("free_with", ())):
+        return run()
+    store = PageStore()
+    try:
+        month = begin_request(paid[0], store)
+        document = run()
+        kind = "" if document["ok"] else document["details"]["kind"]
+        billed = end_request(paid[0], month, kind, document.get("credits"), store)
+        warnings = [*budget_warnings(billed, store), *store.warnings]
+    finally:
+        store.close()
+    if warnings:
+        document["warnings"] = [*document.get("warnings", []), *warnings]
+    return document
+
+
+def tool_params(name: str, arguments: Any) -> dict[str, Any]:
+    """Return a client's arguments under the names of the command's table.
+
+    A list may come as JSON text, and null means not given, because models write so. Raises
+    SearchError (invalid_input) for an unknown argument.
+    """
+    if not isinstance(arguments, dict):
+        message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
+        example = dump_json({TOOLS[name]["arguments"][0]: "..."})
+        raise SearchError("invalid_input", message, f"For example {example}.")
+    parameters = tool_parameters(name)
+    known = {label: label for label in parameters}
+    for label, parameter in parameters.items():
+        for other in (parameter["name"], *parameter.get("aliases", ())):
+            known.setdefault(other, label)
+    known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
+    params: dict[str, Any] = {}
+    for key, value in arguments.items():
+        spelled = spelled_name(key)
+        if spelled not in known:
+            raise unknown_argument(name, key, spelled, list(parameters))
+        parameter = parameters[known[spelled]]
+        if value is None:
+            continue
+        if spelled in SYNONYMS:  # an error names the argument as its caller wrote it
+            check_value({**parameter, "name": spelled}, value)
+        first = params.setdefault(parameter["name"], value)
+        if first is not value and first != value:
+            raise given_twice(known[spelled], first, value)
+        if parameter["name"] == "max_chars":  # its bounds are narrower than the command's
+            params["max_chars"] = check_value(parameter, value)
+        elif parameter["type"] == "list":
+            params[parameter["name"]] = read_list(value)
+        elif known[spelled] in TOOLS[name].get("more_choices", {}) and value != "":
+            params[parameter["name"]] = check_text(parameter, value)
+    return params
+
+
+def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
+    """Return the error for an argument that a tool does not have; spelled as in the table."""
+    tool = TOOLS[name]
+    command = load_module(tool["module"]).COMMANDS[tool["command"]]
+    reason = command.get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
+    hint = reason or nearest(spelled, labels, "argument")
+    hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
+    return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
+
+
+def read_list(value: Any) -> Any:
+    """Return a list that came as JSON text as a list, anything else as it is."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+# ----- the document as text for a model
+
+
+def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS) -> str:
+    """Return a tool's document in its command's Markdown, of less than max_chars characters.
+
+    Raises whatever the command's to_markdown raises for a document of another form.
+    """
+    to_markdown: Callable[[Document], str] = error_markdown
+    expendable: tuple[str, ...] = ()
+    kind = object_field(document, "details").get("kind")
+    is_usable = kind != "internal"  # after such an error the tool's module may not work
+    known = tool_parameters(name) if is_usable else {}
+    names = {item["name"]: label for label, item in known.items()}
+    details = object_field(document, "details")
+    is_bare = kind == "no_results" and document.keys() <= NOTHING_BUT_ERROR
+    if is_usable and not is_bare:
+        tool = TOOLS[name]
+        for label, other in tool.get("instead", {}).items():
+            tool = other if label in document else tool
+        module = load_module(tool["module"])
+        to_markdown = module.to_markdown
+        expendable = module.COMMANDS[tool["command"]].get("expendable", ())
+    lacks_key = kind == "auth" and "not set" in str(document.get("error"))
+    if lacks_key and CONFIGURATION_HINT not in details["hint"]:
+        details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
+
+    def shown(cut: Document) -> str:
+        return to_markdown(spell_hints(cut, names))
+
+    fit_document(document, max_chars - 1, expendable, lambda cut: len(shown(cut)))
+    return shorten(shown(document), max_chars - 1)
+
+
+def is_failure(document: Document, arguments: Any) -> bool:
+    """Return whether a document is an error; no_results is none, unless sources were required."""
+    required = object_field({"arguments": arguments}, "arguments").get("require_grounding")
+    is_required = str(required).lower() in TRUE_WORDS
+    return not document["ok"] and (document["details"]["kind"] != "no_results" or is_required)

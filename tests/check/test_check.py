@@ -1,0 +1,735 @@
+"""check: which quotations and numbers of a draft stand in the pages that it cites.
+
+The only module to notice a false quotation that is let through, or a true one that is doubted.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.ways_in.http_support import ServerProcess
+from tests.support import SLACK, CannedCase, Run, call_main, load_script, run_script
+
+draft: Any = load_script("websearch.check.draft")
+numbers: Any = load_script("websearch.check.numbers")
+computed: Any = load_script("websearch.check.computed")
+matching: Any = load_script("websearch.base.matching")
+web_search: Any = load_script("web_search")
+
+PAGE = """<html><head><title>The report of the committee on tides</title></head><body><article>
+<h1>The report of the committee on tides</h1>
+<p>The committee found that <b>1,200</b> people were <i>not</i> affected by the new
+rule,<sup>[3]</sup> which was published in 2019. It said:
+&ldquo;costs rose by 12&nbsp;% &mdash; and that's too
+much.&rdquo; Nobody asked why the harbour was closed for the whole of the winter, least of all
+the fishermen of the town. The <a href="/minister">minister</a> resigned on 5 May 2020.</p>
+<p>Next year three bridges are built for 1.4 million crowns, and one costs 0.75 of that.
+Nobody asked who pays. 日本の首都は東京であり、人口は約1400万人です。</p>
+</article></body></html>"""
+MEASURES = """<article><p>The value fell to -12 million in May, and it rose by \u22124 % in June.
+It measured 5*3 boxes, and the boat is 50" long. We cannot yet conclude whether the drug works.
+There was no evidence of harm. The drug R0 was tested by the members of the com-<br>mittee.
+The keeper kept 12 goats.</p><p>FILLER</p><p>The books are kept in the museum of the island.</p>
+</article>""".replace(
+    "FILLER", "Every day somebody wrote another line about the wind of the morning. " * 40
+)
+OTHER = """<html><body><article><p>The lighthouse keeper wrote down the weather every morning for
+forty years, and his books are kept in the museum of the island until today.</p></article></body>
+</html>"""
+QUOTATIONS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
+    # quotation, verdict, (its words, the page's words) that differ
+    ("Nobody asked why the harbour was closed", "verbatim", []),
+    ("costs rose by 12% – and that’s too much", "verbatim", []),
+    ("costs  rose\u00a0by 12 % -- and **that's** too much.", "verbatim", []),
+    ("not affected by the new rule, which was published", "verbatim", []),
+    ("[n]obody asked why the harbour was closed", "verbatim", []),
+    ("the harbour was closed [...] least of all the fishermen", "verbatim", []),
+    ("The committee found … The minister resigned", "verbatim", []),
+    ("The [responsible] minister resigned on 5 May 2020.", "verbatim", []),
+    ("日本の首都は東京であり、人口は約1400万人", "verbatim", []),
+    ("The report of the committee on tides", "verbatim", []),
+    ("The committee found that 1,300 people were not affected", "altered", [("1,300", "1,200")]),
+    ("found that 1,200 people were affected by the new rule", "altered", [("", "not")]),
+    ("200 people were not affected by the new rule", "altered", [("200", "1,200")]),
+    ("the harbour was open for the whole of the winter", "altered", [("open", "closed")]),
+    ("日本の首都は大阪であり、人口は約1400万人", "altered", [("大阪", "東京")]),
+    ("The minister resigned … The committee found that 1,200", "altered", []),
+    ("Every sailor knows a song about the moon and rain", "absent", []),
+    ("the moon was not … for the whole of the year", "absent", []),
+)
+OWN = ("WEB_SEARCH_ALLOW_PRIVATE", "GLSI_DB_PATH")  # variables of a test
+BULK_SECONDS = 30.0  # the default timeout
+
+
+class CheckCase(CannedCase):
+    """Pages at /tides and /keeper, anything else is the page of the tides, too."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.url = f"{self.server.url}/tides"
+        self.serve(PAGE)
+        self.server.count, self.server.status = 0, 200
+        self.set_environment(
+            WEB_SEARCH_ALLOW_PRIVATE=self.server.url.removeprefix("http://"),
+            GLSI_DB_PATH=str(self.folder / "store.db"),
+        )
+
+    def serve(self, page: str) -> None:
+        self.server.body = page.encode()
+        self.server.headers = {"Content-Type": "text/html; charset=utf-8"}
+
+    def own(self) -> dict[str, str]:
+        return {name: os.environ[name] for name in OWN}
+
+    def check(self, text: str, *options: str) -> Run:
+        path = self.folder / "draft.md"
+        path.write_text(text, encoding="utf-8")
+        return call_main(web_search, "check", str(path), *options)
+
+    def cite(self, *quotations: str) -> str:
+        return "\n\n".join(f"It says: “{text}” ([source]({self.url}))." for text in quotations)
+
+
+class Verdicts(CheckCase):
+    def test_each_quotation_has_its_verdict_and_what_differs(self) -> None:
+        run = self.check(self.cite(*(text for text, _, _ in QUOTATIONS)), "--max-chars", "0")
+        found = {check["line"]: check for check in run.document["checks"]}
+        for index, (text, verdict, differs) in enumerate(QUOTATIONS):
+            check = found[2 * index + 1]
+            with self.subTest(text):
+                self.assertEqual(check["verdict"], verdict)
+                self.assertEqual(check["url"], self.url)
+                pairs = [(pair["quote"], pair["source"]) for pair in check.get("differs", [])]
+                self.assertEqual(pairs, differs)
+                self.assertEqual("source_text" in check, verdict == "altered")
+        self.assertEqual(run.code, 1)
+        self.assertEqual(self.server.count, 1)  # the page is read once
+        verdicts = [check["verdict"] for check in run.document["checks"]]
+        self.assertEqual(
+            verdicts, ["altered"] * 6 + ["absent"] * 2 + ["verbatim"] * 10
+        )  # wrong first
+        self.assertEqual(run.document["counts"]["verbatim"], 10)
+
+    def test_a_good_draft_ends_with_0_and_reads_the_store_first(self) -> None:
+        text = self.cite("Nobody asked why the harbour was closed")
+        for _ in range(2):
+            run = self.check(text)
+            self.assertEqual((run.code, run.document["ok"], self.server.count), (0, True, 1))
+        self.assertEqual(self.check(text, "--force").code, 0)
+        self.assertEqual(self.server.count, 2)
+        self.assertEqual(self.check(text, "--offline").code, 0)
+        run = self.check(text.replace("/tides", "/unknown"), "--offline")
+        self.assertEqual((run.code, self.server.count), (1, 2))
+        self.assertEqual(run.document["checks"][0]["verdict"], "unread")
+        self.assertIn("not in the store", run.document["checks"][0]["error"])
+
+    def test_the_page_that_holds_it_is_named(self) -> None:
+        self.check(self.cite("Nobody asked why the harbour was closed"))
+        self.serve(OTHER)
+        keeper = self.url.replace("tides", "keeper")
+        words = "wrote down the weather every morning"
+        run = self.check(
+            f"“{words}” ({self.url}).\n\nSee {keeper}: “his books are kept in the museum”"
+        )
+        absent, verbatim = run.document["checks"]
+        self.assertEqual((absent["verdict"], absent["found_in"]), ("absent", keeper))
+        self.assertEqual((verbatim["verdict"], verbatim["url"]), ("verbatim", keeper))
+
+    def test_what_cannot_be_read_says_why(self) -> None:
+        self.server.status = 404
+        run = self.check(self.cite("Nobody asked why the harbour was closed"))
+        self.assertEqual(run.document["checks"][0]["verdict"], "unread")
+        self.assertIn("404", run.document["checks"][0]["error"])
+        run = self.check("“Nobody asked why the harbour was closed”")
+        self.assertIn("names no source", run.document["checks"][0]["error"])
+        self.assertEqual(run.code, 1)
+
+    def test_the_owners_rules_and_the_guard_hold_for_stored_pages_too(self) -> None:
+        text = self.cite("Nobody asked why the harbour was closed")
+        self.assertEqual(self.check(text).code, 0)
+        self.set_environment(**self.own(), WEB_SEARCH_BLOCK_SITES="127.0.0.1")
+        self.assertIn("kept out", self.check(text).document["checks"][0]["error"])
+        self.set_environment(GLSI_DB_PATH=self.own()["GLSI_DB_PATH"])
+        run = self.check(text.replace("/tides", "/new"))
+        self.assertIn("no public address", run.document["checks"][0]["error"])
+        self.assertEqual(self.server.count, 1)
+
+    def test_numbers_are_found_in_any_notation(self) -> None:
+        sentences = (
+            ("In 2019 it was 1.200 people", []), ("it was 1 200 and 12 percent", []),
+            ("1,400,000 crowns for 3 bridges, 0,75", []),
+            ("some 1.3 million of 1200", ["1.3 million"]),
+            ("between 5 and 13 %", ["13"]),
+        )  # fmt: skip
+        text = "\n\n".join(f"{words} ([source]({self.url}))." for words, _ in sentences)
+        run = self.check(text)
+        found = {item["line"]: item.get("missing", []) for item in run.document["numbers"]}
+        self.assertEqual(list(found), [7, 9, 1, 3, 5])
+        self.assertEqual([found[2 * i + 1] for i in range(5)], [lost for _, lost in sentences])
+        self.assertEqual((run.code, run.document["counts"]["numbers_missing"]), (1, 2))
+
+    def test_reference_marks_prove_nothing_and_a_percentage_is_no_count(self) -> None:
+        self.serve(
+            "<p>It rose by 37 to 70 % [69] [70, 83]. A share of 0.93, and 12 of 60 boats.</p>"
+        )
+        sentences = (
+            ("up by 70 percent, 37 % or 93%", []), ("some 83 boats", ["83"]),
+            ("12% of the boats", ["12"]), ("60 boats [60]", []),
+        )  # fmt: skip
+        text = "\n\n".join(f"{words}, says [12]({self.url})." for words, _ in sentences)
+        run = self.check(text)
+        found = {item["line"]: item.get("missing", []) for item in run.document["numbers"]}
+        self.assertEqual([found[2 * i + 1] for i in range(4)], [lost for _, lost in sentences])
+
+    def test_numbers_that_cite_nothing_are_named_by_their_lines(self) -> None:
+        text = f"# Of 1999\n\nIn 2018 it rose.\n\nIt was 1,200 ([s]({self.url})). By 7. By 8.\n"
+        run = self.check(text)
+        self.assertEqual((run.code, run.document["uncited_lines"]), (0, [3, 5]))
+        for more, said in (("", "lines 3, 5."), ("\nAnd 9." * 9, "13, 14 and more.")):
+            told = self.check(text + more, "--md").stdout.decode()
+            self.assertIn("they cite nothing: numbers of ", told)
+            self.assertIn(said, told)
+        alone = self.check(text.replace("In 2018", "Then").replace("By 7. By 8.", "In 9."), "--md")
+        self.assertIn("numbers of line 5.", alone.stdout.decode())
+        self.assertNotIn("uncited_lines", self.check(self.cite("the tide of 1200")).document)
+
+    def test_markdown_is_short_and_harmless(self) -> None:
+        self.serve(PAGE.replace("fishermen", "[x](https://evil.example) &lt;img src=x> fishermen"))
+        text = self.cite("least of all the old fishermen of the town", "one two three four")
+        run = self.check(text, "--format", "markdown")
+        text = run.stdout.decode()
+        self.assertTrue(text.startswith("Verbatim: 0 of 2 quotations."), text)
+        self.assertIn("- altered, line 1, ", text)
+        for live in ("](", "<img"):
+            self.assertNotIn(live, text)
+
+    def judged(self, page: str, *quotations: str) -> list[Any]:
+        """Return the checks of quotations of a page, in order."""
+        self.serve(page)
+        run = self.check(self.cite(*quotations), "--force", "--max-chars", "0")
+        return sorted(run.document["checks"], key=lambda check: int(check["line"]))
+
+    def test_a_sign_that_changes_a_number_is_a_difference(self) -> None:
+        for (text, differs), check in zip(
+            cases := (
+                ("The value fell to 12 million in May", [("", "-")]),
+                ("12 million in May, and it rose", [("", "-")]),
+                ("it rose by 4 % in June", [("", "\u2212")]),
+                ("The keeper kept -12 goats", [("-", "")]),
+                ("It measured 53 boxes", [("53", "5*3")]),
+                ("the boat is 50' long", [("50′", "50″")]),
+                ("The value fell to –12 million in May", []),
+                ("the boat is 50″ long", []),
+                ("It measured 5\\*3 boxes", []),
+            ),
+            self.judged(MEASURES, *(text for text, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                pairs = [(pair["quote"], pair["source"]) for pair in check.get("differs", [])]
+                self.assertEqual(pairs, differs)
+                self.assertEqual(check["verdict"], "altered" if differs else "verbatim")
+
+    def test_a_gap_shows_its_words_and_hides_no_negation(self) -> None:
+        for (text, verdict, left_out, note), check in zip(
+            cases := (
+                ("We […] conclude whether the drug works", "altered", ["cannot yet"], "contrary"),
+                ("There was [strong] evidence of harm", "altered", ["no"], "contrary"),
+                ("[Strong] evidence of harm. The drug", "altered", [], "contrary"),
+                ("We [...] conclude whether ... drug works", "altered", ["cannot yet", "the"], ""),
+                ("It measured … and the boat is", "verbatim", ["5*3 boxes,"], ""),
+                ("The value fell … kept in the museum", "verbatim", None, "offsets 0 and 3,"),
+                ("The keeper kept 12 goats […] The drug R0 was tested", "altered", None, "order"),
+                ("The keeper kept 12 goats. The books are kept in the museum", "altered", None,
+                 "Joined from two places: offsets 2"),
+            ),
+            self.judged(MEASURES, *(text for text, *_ in cases)),
+            strict=True,
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual(check["verdict"], verdict)
+                self.assertIn(note, check.get("note", ""))
+                if left_out is not None:
+                    self.assertEqual(check["left_out"], left_out)
+
+    def test_differences_of_spaces_alone_are_noted(self) -> None:
+        for text, check in zip(
+            cases := (
+                "The drug R 0 was tested", "tested bythe members of the",
+                "by the membersofthe committee",
+                "R 0 was … the committee. The",
+            ),
+            self.judged(MEASURES, *cases),
+            strict=True,
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual(check["verdict"], "verbatim")
+                self.assertIn("spaces", check["note"])
+        (check,) = self.judged("<p>It was 1 23 of them in all.</p>", "It was 12 3 of them in")
+        self.assertNotEqual(check["verdict"], "verbatim")
+
+    def test_one_long_quotation_keeps_the_deadline(self) -> None:
+        self.serve(f"<p>{'tide wind ' * 30_000}</p>")
+        for size in (60_000, 100_000):
+            text = self.cite("tide " * (size // 5))
+            started = time.monotonic()
+            run = self.check(text, "--timeout", "2", "--page-timeout", "1")
+            self.assertLess(time.monotonic() - started, 2 + SLACK)
+            self.assertEqual(run.document["checks"][0]["verdict"], "unread")
+
+
+TOWNS = """<html><head><title>Towns of the coast</title></head><body><article>
+<h1>Towns of the coast</h1>
+<p>The harbour of Oslo has 59,000 berths and 43 million visitors. In 2019 two of 31 boats sank
+within 5.0 days. The fee rose by 12 % to $50. A meeting of 50 people was held in Bergen.</p>
+<p>There were 12 goats and 37 horses on the island. The share of wood was 0.64. The school opened
+on March 4, 2020, and twenty-one pupils came.</p><h2>Cities</h2><table>
+<tr><th>City</th><th>Area (km)</th><th>Population</th></tr>
+<tr><td>Oslo</td><td>480</td><td>700,000</td></tr>
+<tr><td>Bergen</td><td>465</td><td>285,000</td></tr>
+<tr><td>Narvik</td><td>2,000</td><td>21,000</td></tr></table></article></body></html>"""
+
+
+SOLAR = """<html><head><title>Solar power in Verden</title></head><body><article>
+<h1>Solar power in Verden</h1><p>Solar capacity in Verden grew to 1.3 GW at the end of 2022, up from
+900 MW a year earlier. Households paid on average €7,800 for a system of 6 kW, while firms paid
+€21,000 for one of 20 kW. The first prizes were given in 2018 and 2020 by a club of engineers.</p>
+<p>Minister Anna Holm said that the queue for permits had fallen from 19 weeks to 11.</p><table>
+<tr><th>Year</th><th>Capacity (MW)</th><th>New systems</th></tr>
+<tr><td>2020</td><td>610</td><td>4,800</td></tr><tr><td>2021</td><td>900</td><td>9,100</td></tr>
+<tr><td>2022</td><td>1,300</td><td>14,500</td></tr></table></article></body></html>"""
+
+
+class Counted(CheckCase):
+    """Numbers of sentences that cite the page of the towns."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.serve(TOWNS)
+
+    def sentences(self, *texts: str) -> dict[str, Any]:
+        """Return what check says of each sentence; None if it is not listed."""
+        draft_text = "\n\n".join(f"{text} ([s]({self.url}))." for text in texts)
+        run = self.check(draft_text, "--max-chars", "0")
+        found = {item["line"]: item for item in run.document.get("numbers", [])}
+        return {text: found.get(2 * index + 1) for index, text in enumerate(texts)}
+
+    def verdicts(self, *texts: str) -> list[tuple[list[str], list[str]]]:
+        """Return the missing and the doubtful numbers of each sentence."""
+        return [
+            (item.get("missing", []), [number["number"] for number in item.get("doubtful", [])])
+            for item in self.sentences(*texts).values()
+        ]
+
+    def test_unit_scale_word_row_and_order_of_a_number_count(self) -> None:
+        for (text, missing, doubtful), verdict in zip(
+            cases := (
+                ("The harbour of Oslo has 59,000 berths and 43 million visitors", [], []),
+                ("The harbour of Oslo has 59 million berths", ["59 million"], []),
+                ("The harbour has 43 thousand visitors", ["43 thousand"], []),
+                ("Boats sank within 5.0 days", [], []),
+                ("Boats sank within 5.0 weeks", ["5.0"], []),
+                ("The fee rose to 50 million", ["50 million"], []),
+                ("The fee rose by 12 days", ["12"], []),
+                ("Two of 31 boats sank", [], []),
+                ("Three of 31 boats sank", ["Three"], []),
+                ("There were 37 goats and 12 horses", [], ["37", "12"]),
+                ("There were 12 goats and 37 horses", [], []),
+                ("Bergen has a population of 285,000", [], []),
+                ("Oslo has a population of 285,000", [], ["285,000"]),
+                ("The area of Bergen is 285,000", [], ["285,000"]),
+                ("Every lamp needs 37 candles", [], ["37"]),
+            ),
+            self.verdicts(*(text for text, _, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, (missing, doubtful))
+
+    def test_what_is_near_a_number_decides_among_others(self) -> None:
+        self.serve(SOLAR)
+        for (text, doubtful), verdict in zip(
+            cases := (
+                ("Within a year, capacity rose from 900 MW to 1.3 GW", []),
+                ("Within a year, capacity rose from 1.3 GW to 900 MW", ["1.3", "900"]),
+                ("Waiting for permits fell from 19 to 11 weeks", []),
+                ("Waiting for permits fell from 11 to 19 weeks", ["11", "19"]),
+                ("A typical household pays €7,800 for its 6 kW", []),
+                ("A typical household pays €21,000 for its 6 kW", ["21,000"]),
+                ("The first prizes came in 2018 and 2020", []),
+                ("The first prizes came in 2020 and 2018", []),
+                ("In 2021, 9,100 systems were installed", []),
+                ("In 2021, 4,800 systems were installed", ["4,800"]),
+                ("There were 9,100 new systems in 2020 and 4,800 in 2021", ["9,100"]),
+                ("There were 4,800 new systems in 2020 and 9,100 in 2021", []),
+                ("Companies spend €21,000 on 20 kW", []),
+            ),
+            self.verdicts(*(text for text, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], doubtful))
+        ((missing, _),) = self.verdicts("By the end of 2022 Verden had 1.3 MW of solar capacity")
+        self.assertEqual(missing, ["1.3"])
+
+    def test_other_notations_are_the_same_number(self) -> None:
+        texts = (
+            "64 % of it, the share of wood", "The share of wood was 0,64", "The fee rose by 0.12",
+            "The school opened on 2020-03-04", "21 pupils came to the school",
+            "Twenty-one pupils came", "The population of Narvik is 21 thousand",
+        )  # fmt: skip
+        for text, verdict in zip(texts, self.verdicts(*texts), strict=True):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], []))
+        for day in ("2020-03-05", "March 5, 2020"):
+            (verdict,) = self.verdicts(f"The school opened on {day}")
+            self.assertIn("2020-03-05", verdict[0])
+
+    def test_labels_are_no_numbers(self) -> None:
+        texts = (
+            "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
+            "It follows ISO 8601 and RFC 9110", "It runs on Python 3.12", "At the Web Summit 2023",
+        )  # fmt: skip
+        for text, item in self.sentences(*texts, "There were 38 goats").items():
+            with self.subTest(text):
+                self.assertEqual(item and item["missing"], ["38"] if "goats" in text else None)
+
+    def test_the_proof_is_given_and_shown_if_verbose(self) -> None:
+        text = "Narvik has a population of 21,000"
+        (item,) = self.sentences(text).values()
+        (proof,) = item["proof"]
+        self.assertEqual((proof["number"], proof["url"]), ("21,000", self.url))
+        self.assertIn("Population", proof["text"])
+        self.assertIn("| Narvik | 2,000 | 21,000 |", proof["text"])
+        draft_text = f"{text} ([s]({self.url}))."
+        for options, is_told in ((("--md",), False), (("--md", "--verbose"), True)):
+            told = self.check(draft_text, *options).stdout.decode()
+            self.assertEqual("21,000 stands in: " in told, is_told)
+
+    def test_doubtful_numbers_fail_only_if_strict(self) -> None:
+        text = f"Oslo has a population of 285,000 ([s]({self.url}))."
+        run = self.check(text)
+        self.assertEqual((run.code, run.document["counts"]["numbers_doubtful"]), (0, 1))
+        self.assertEqual(self.check(text, "--strict").code, 1)
+        self.assertIn("doubtful: 285,000, line 1", self.check(text, "--md").stdout.decode())
+
+    def test_the_words_for_numbers_of_other_languages_are_read(self) -> None:
+        for page, right, wrong in (
+            ("<p>Von den Booten sind einundzwanzig mit der Flut gesunken.</p>",
+             "Es sind 21 Boote gesunken, mit der Flut",
+             "Es sind zweiundzwanzig Boote mit der Flut und 21 gesunken"),
+            ("<p>Les marins ont perdu soixante-douze bateaux dans le port.</p>",
+             "Ils ont perdu 72 bateaux dans le port", "Ils ont perdu dix et 72 bateaux"),
+        ):  # fmt: skip
+            with self.subTest(page):
+                self.serve(page)
+                self.check("x " + self.url, "--force")
+                self.assertEqual(self.verdicts(right)[0][0], [])
+                self.assertEqual(len(self.verdicts(wrong)[0][0]), 1)
+
+    def test_each_number_needs_one_of_several_links(self) -> None:
+        other = self.url.replace("tides", "keeper")
+        self.check(f"[s]({self.url})")
+        self.serve(OTHER.replace("forty", "44"))
+        text = f"Narvik has 21,000, and the books 44 years ([s]({self.url}), [t]({other}))."
+        (item,) = self.check(text).document["numbers"]
+        self.assertNotIn("missing", item)
+        proof = {number["number"]: number["url"] for number in item["proof"]}
+        self.assertEqual(proof, {"21,000": self.url, "44": other})
+
+    def test_own_numbers_are_listed_apart_and_recomputed(self) -> None:
+        for text, wrong, code in (
+            ("25 (computed: 37 − 12) more horses than goats", False, 0),
+            ("26 (computed: 37 - 12) more horses than goats", True, 1),
+            ("32 % (computed: 12 / 37) as many goats", False, 0),
+            ("67.6 % (computed: (37 − 12) / 37) fewer goats", False, 0),
+            ("3 towns (counted)", None, 0), ("99 <!-- computed --> points", None, 0),
+        ):  # fmt: skip
+            with self.subTest(text):
+                run = self.check(f"There are {text} ([s]({self.url})).")
+                (own,) = run.document["computed"]
+                self.assertEqual((own.get("is_wrong"), run.code), (wrong, code))
+        run = self.check(f"24 (computed: 37 − 13) more ([s]({self.url})).")
+        self.assertEqual(run.document["numbers"][0]["missing"], ["13"])
+
+    def test_a_table_of_a_draft_has_its_sources(self) -> None:
+        other = self.url.replace("tides", "other")
+        text = (
+            f"From the [statistics]({self.url}):\n\n| City | Population | [Area]({other}) |\n"
+            f"|---|---|---|\n| Narvik | 21,000 | 2,000 |\n| Oslo | 285,000 | 480 ([s]({other})) |\n"
+        )
+        found = self.check(text, "--max-chars", "0").document["numbers"]
+        cited = {(item["line"], item["url"]): item for item in found}
+        self.assertEqual({*cited}, {(5, self.url), (5, other), (6, other)})
+        self.assertEqual(cited[6, other]["doubtful"][0]["number"], "285,000")
+        self.assertNotIn("doubtful", cited[5, self.url])
+
+
+class Links(CheckCase):
+    def test_a_link_that_does_not_answer_is_named(self) -> None:
+        self.check(f"[s]({self.url})")
+        self.server.status = 404
+        dead = self.url.replace("tides", "gone")
+        run = self.check(f"Tides [are]({self.url}) known.\n\nThey [rise]({dead}).")
+        ((link),) = run.document["dead_links"]
+        self.assertEqual((link["url"], link["line"], run.code), (dead, 3, 1))
+        self.assertIn("404", link["error"])
+        self.assertIn("dead link, line 1", self.check(f"It [is]({dead}).", "--md").stdout.decode())
+
+    def test_a_link_that_nothing_has_shown_is_noted(self) -> None:
+        text = f"Tides [are]({self.url}) known."
+        run = self.check(text)
+        self.assertEqual(run.document["never_shown"], [{"url": self.url, "line": 1}])
+        self.assertEqual((run.code, self.check(text).document.get("never_shown")), (0, None))
+
+    def test_a_page_of_the_store_that_is_not_cited_is_named(self) -> None:
+        self.check(f"[s]({self.url})")
+        self.serve(OTHER)
+        other = self.url.replace("tides", "keeper")
+        quoted = f"“least of all the fishermen of the town” ([s]({other}))"
+        (check,) = self.check(quoted).document["checks"]
+        self.assertEqual((check["verdict"], check["found_in"]), ("absent", self.url))
+
+    def test_another_link_of_the_sentence_may_hold_the_quotation(self) -> None:
+        self.check(f"[s]({self.url})")
+        self.serve(OTHER)
+        other = self.url.replace("tides", "keeper")
+        text = f"“the fishermen of the town” stand in [a]({other}), or in [b]({self.url})."
+        (check,) = self.check(text).document["checks"]
+        self.assertEqual((check["verdict"], check["url"]), ("verbatim", self.url))
+
+
+class WaysIn(CheckCase):
+    def test_one_quotation_without_a_draft(self) -> None:
+        quote = ("--quote", "the harbour was open for the whole of the winter", "--url", self.url)
+        run = run_script("web_search.py", "check", *quote, env=self.own())
+        self.assertEqual((run.code, run.document["checks"][0]["verdict"]), (1, "altered"))
+
+    def test_standard_input_and_lines_of_windows(self) -> None:
+        quoted = "> Nobody asked why the harbour\n> was closed"
+        text = f"Tides.\n\nIt says:\n\n{quoted}\n\n— {self.url}\n".replace("\n", "\r\n")
+        run = run_script("web_search.py", "check", "-", env=self.own(), stdin=text)
+        (check,) = run.document["checks"]
+        self.assertEqual((run.code, check["verdict"], check["line"]), (0, "verbatim", 5))
+
+    def test_bad_input_says_what_to_give(self) -> None:
+        for words, code, message in (
+            (["check", str(self.folder / "none.md")], 2, "could not be read"),
+            (["check"], 2, "check needs input"),
+            (["check", "--quote", "one two three four"], 2, "needs url"),
+            (["check", "--text", "No quotation at all."], 1, "holds no quotation"),
+            (["check", "--params-json", '{"text": "x", "quotes": 1}'], 2, "no parameter"),
+        ):
+            with self.subTest(words):
+                run = call_main(web_search, *words)
+                self.assertEqual(run.code, code)
+                self.assertIn(message, run.document["error"])
+
+    def test_http_takes_the_draft_as_the_body_and_the_desk_in_a_box(self) -> None:
+        text = self.cite("the harbour was open for the whole of the winter")
+        server = ServerProcess(**self.own())
+        self.addCleanup(server.stop)
+        form, browser = "application/x-www-form-urlencoded", "text/html"
+        for kind, accept, body, status, words in (
+            ("text/markdown", "*/*", text, 200, '"verdict":"altered"'),
+            (form, "*/*", text, 200, '"verdict":"altered"'),  # what curl says by itself
+            ("application/json", "*/*", json.dumps({"text": text}), 200, '"verdict":"altered"'),
+            ("application/json", "*/*", '{"draft": "x"}', 400, "the text alone"),
+            ("application/json", "*/*", "{", 400, "neither UTF-8 text nor JSON"),
+            ("text/markdown", "*/*", "", 400, "There is no draft"),
+            (form, browser, urlencode({"text": text}), 200, ">altered</strong> line 1"),
+            (form, browser, urlencode({"text": "no quotation"}), 200, "no_results"),
+        ):
+            with self.subTest(body, kind=kind, accept=accept):
+                headers = {"Content-Type": kind, "Accept": accept}
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+                self.addCleanup(connection.close)
+                connection.request("POST", "/check", body.encode(), headers)
+                answer = connection.getresponse()
+                self.assertIn(words, answer.read().decode())
+                self.assertEqual(answer.status, status)
+
+
+class Drafts(unittest.TestCase):
+    A, B = "https://a.example/x", "https://b.example/y_(z)"
+
+    def test_the_source_is_in_the_quotation_behind_it_or_in_the_list(self) -> None:
+        a, b = self.A, self.B
+        for text, *expected in (
+            (f"“one two three four” ([s]({a}))", [a]),
+            (f"[“one two three four”]({a}) [s]({b})", [a]),
+            (f"„eins zwei drei vier“, {b}.", [b]),
+            (f"« un deux trois quatre » <{a}>", [a]),
+            (f"「これは引用された文章です」（{a}）", [a]),
+            (f"\"one two three don't\" [1]\n\n[1]: {a}", [a]),
+            (f"'one two three don't' [^n]\n\n[^n]: Title, {a}.", [a]),
+            (f"“one two three four” [1, 2]\n\n1. T. {a}\n2. [U]({b})", [a, b]),
+            (f'“one two three four” [s][ref]\n\n[ref]: <{a}> "Title"', [a]),
+            (f"[A]({a}) says “one two three four”, [B]({b}) “five six seven eight”", [a], [b]),
+            (f"“one two three four” ([s]({a})) and “five six seven eight” ([s]({b}))", [a], [b]),
+            (f"“one two three four” and “five six seven eight” ([s]({a}))", [a], [a]),
+            (f"> one two three\n> four\n>\n> — [s]({a})", [a]),
+            (f"The [page]({a}) says:\n\n> one two three four", [a]),
+            (f"> one two three four\n\n— [s]({a})", [a]),
+            (f"“one two three four”\n\n{a}", []),
+            (f"`“one two three four”` “short” {a}\n\n```\n“one two three four” {a}\n```",),
+            (f"> [!NOTE] one two three four {a}",),
+            (f"[1]: “one two three four” {a}",),
+        ):  # fmt: skip
+            with self.subTest(text):
+                found = draft.Draft(str(text)).quotations()
+                self.assertEqual([item.urls for item in found], expected)
+
+    def test_marks_of_html_tex_and_other_scripts(self) -> None:
+        a = self.A
+        for text, *expected in (
+            (f"&ldquo;one two three four&rdquo; ([s]({a}))", "one two three four"),
+            (f"&quot;one two three four&quot; ([s]({a}))", "one two three four"),
+            (f"``one two three four'' ([s]({a})), ``a b c d''", "one two three four", "a b c d"),
+            (f"<q>one two &amp; three four</q> ([s]({a}))", "one two & three four"),
+            (f"<blockquote>one <b>two</b> three four</blockquote> {a}", "one  two  three four"),
+            (f"״אחת שתיים צה״ל ארבע״ ([s]({a}))", "אחת שתיים צה״ל ארבע"),
+            (f"＂one two three four＂ ([s]({a}))", "one two three four"),
+            (f"〝one two three four〟 ([s]({a}))", "one two three four"),
+            (f"“two words” ([s]({a}))", "two words"),
+            (f"[“Two words”]({a}) of it",), ("“two words” of it",),
+            (f"“two words” of it. Then [s]({a})",),
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual([item.text for item in draft.Draft(text).quotations()], expected)
+
+    def test_a_mark_that_is_never_closed_names_its_line(self) -> None:
+        text = 'It “is open.\n\nA 5" pipe of 6".\n\nIt "is open, too.\n\n“Closed” and "closed".'
+        self.assertEqual(draft.Draft(text).unclosed_lines(), [1, 5])
+
+    def test_a_source_for_what_names_none(self) -> None:
+        (item,) = draft.Draft("“one two three four”", self.A).quotations()
+        self.assertEqual(item.urls, [self.A])
+
+    def test_a_sentence_has_the_links_in_it_and_right_behind_it(self) -> None:
+        text = (
+            f"It rose by 12 %. ([s]({self.A})) It fell to 3,5 in 2020 [s]({self.B}). No 7 source. "
+            f"“Five of 6 were gone” ([s]({self.A})).\n\n1. Item of 8 ({self.A})\n\n"
+            f"He called “the 4 of us” right in `f(2)` of 9 cases ([s]({self.A}))."
+        )
+        found = [(item.text, item.urls) for item in draft.Draft(text).sentences()]
+        self.assertEqual(
+            found,
+            [
+                ("It rose by 12 %. ()", [self.A]),
+                ("It fell to 3,5 in 2020 s.", [self.B]),
+                ("No 7 source.", []),
+                ("Item of 8 ()", [self.A]),
+                ("He called “” right in of 9 cases ().", [self.A]),
+            ],
+        )
+        last = draft.Draft(text).sentences()[-1]
+        self.assertEqual(last.shown, "He called “the 4 of us” right in `f(2)` of 9 cases (s).")
+
+
+class Numbers(unittest.TestCase):
+    def test_of_a_draft_and_a_page(self) -> None:
+        for text, page, is_there in (
+            ("1,200", "1200", True), ("1.200", "1 200", True), ("1200", "1\u202f200", True),
+            ("1'200.50", "1.200,5", True), ("1.2 million", "1,200,000", True),
+            ("1.2 million", "in millions: 1.2", True), ("1.2 million", "1.2 billion", False),
+            ("3", "three", True), ("3.12.1", "3.12.1", True), ("3.12.1", "3.12.2", False),
+            ("2", "H2O", False), ("0.5", "0,50", True), ("1.2万", "12000", True),
+            ("300", "12 300 men", True), ("5", "05", True),
+        ):  # fmt: skip
+            with self.subTest(text, page=page):
+                held = numbers.Held(text, "", [numbers.PageNumbers("u", "", page)], "en")
+                self.assertEqual(not held.missing(), is_there)
+
+    def test_no_text_is_a_defect(self) -> None:
+        pick = random.Random(67)
+        pieces = (
+            "1,2,3 ", "3.4.5,6 ", "5", ".", ",", " ", "million", "%", "$", "-one ", "1/0", ")", "(",
+            "(computed: ", "(counted)", "|", "\n", "[1]", "[a](https://x.y/z)", "“", "”", "²", "½",
+            "Figure 8", "2020-03-04", "0,", "boats ", "The ", "''", "``", "<q>", "٣", "１２", "00",
+        )  # fmt: skip
+        for _ in range(300):
+            text = "".join(pick.choice(pieces) for _ in range(pick.randrange(1, 40)))
+            rest, _ = computed.without_marked(text, "en")
+            held = numbers.Held(rest, text[:20], [numbers.PageNumbers("u", "T", text)])
+            for facts in (held.missing(), held.doubtful(), held.proof()):
+                self.assertIsInstance(facts, list, text)
+            parts = draft.Draft(text)
+            for items in (parts.quotations(), parts.sentences(), parts.cited_links()):
+                self.assertIsInstance(items, list, text)
+
+    def test_a_long_draft_is_read_in_linear_time(self) -> None:
+        for text in (
+            "A draft of 12 boats and \"so on ``x'' “y. ", "| 1 | 2 | 3 |\n|---|---|\n",
+            "[s](https://x.y/z) “a b” and ", "“a b c d”. ", "12 (computed: 1 + 1) and 13, ",
+        ):  # fmt: skip
+            started = time.monotonic()
+            parts = draft.Draft(text * (400_000 // len(text)))
+            parts.quotations(), parts.sentences(), parts.unclosed_lines()
+            self.assertLess(time.monotonic() - started, 10 + SLACK, text)
+
+
+class Compared(unittest.TestCase):
+    def test_the_form_and_the_way_back(self) -> None:
+        for text, normal in (
+            ("**Bold** _x_ `code` [link](http://x.y/a_(b) 't')", "Bold x code link"),
+            ("it’s “so” — well – known", "it's so-well-known"),
+            ("a\n\n- one\n  > two\n## Head", "a one two Head"),
+            ("ﬁne e\u0301te\u0301 1²", "fine été 1²"),
+            ("東京 は\n首都", "東京は首都"),
+            ("wait . . . no... x", "wait … no… x"),
+            ("to -12, 5-12, 5 - 12, (–3)", "to −12, 5-12, 5-12, (−3)"),
+            ("5*3, 5\\*3, 5 * 3, *5* 3", "5*3, 5*3, 5 * 3, 5 3"),
+        ):
+            found, offsets = matching.normal_text_with_map(text)
+            with self.subTest(text):
+                self.assertEqual(found, normal)
+                self.assertEqual(len(offsets), len(found))
+                self.assertEqual(list(offsets), sorted(offsets))
+                for sign, offset in zip(found, offsets, strict=True):
+                    if sign.isascii() and sign.isalnum():
+                        self.assertIn(text[offset], (sign, "ﬁ"))
+
+
+class Bulk(CheckCase):
+    def test_a_thousand_quotations_of_a_long_page_keep_the_deadline(self) -> None:
+        pick = random.Random(46)
+        words = [f"{pick.randrange(4_000) ** 2:x}" for _ in range(95_000)]
+        lines = [" ".join(words[start : start + 90]) for start in range(0, len(words), 90)]
+        self.serve("<article>" + "".join(f"<p>{line}.</p>" for line in lines) + "</article>")
+        drawn = []
+        for number in range(1_000):
+            quoted = pick.choice(lines).split()[5:35]
+            if number % 2:
+                quoted[15] = "changed"
+            drawn.append(" ".join(quoted))
+        text = self.cite(*drawn)
+        text += "\n\n" + "Further words of the draft. " * ((990_000 - len(text.encode())) // 28)
+        started = time.monotonic()
+        run = self.check(text, "--max-chars", "0", "--page-timeout", "15")
+        self.assertLess(time.monotonic() - started, BULK_SECONDS + SLACK)
+        counts = run.document["counts"]
+        self.assertEqual((counts["verbatim"], counts["altered"]), (500, 500))
+        run = self.check(text, "--timeout", "1", "--force")  # what is late says so
+        self.assertEqual(
+            sum(
+                run.document["counts"][name] for name in ("verbatim", "altered", "absent", "unread")
+            ),
+            1_000,
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,242 @@
+"""On which day a page was published and changed: its address, data and markup, and hostile ones.
+
+The only module to notice the wrong one of several dates.
+"""
+
+from __future__ import annotations
+
+import unittest
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from tests.support import load_script
+
+dates: Any = load_script("websearch.pages.extract.dates")
+metadata: Any = load_script("websearch.pages.extract.metadata")
+page_tree: Any = load_script("websearch.pages.extract.page_tree")
+
+ADDRESS = "https://site.example/news/a-title"
+HEADING = "<title>The fog at the coast | Site</title><h1>The fog at the coast</h1>"
+
+
+def fields_of(html: str, address: str = ADDRESS, language: str = "") -> dict[str, str]:
+    """What a page says about itself."""
+    html = f"<html lang='{language}'>{html}"
+    fields: dict[str, str] = metadata.find_metadata(page_tree.PageTree(html), address)
+    return fields
+
+
+def published(html: str, address: str = ADDRESS, language: str = "") -> str:
+    return fields_of(html, address, language).get("published", "")
+
+
+def linked_data(fields: str) -> str:
+    return f'<script type="application/ld+json">{fields}</script>'
+
+
+class Written(unittest.TestCase):
+    """The forms in which people and programs write a day."""
+
+    def test_days_are_read_in_the_forms_and_languages_of_most_pages(self) -> None:
+        for text, day in (
+            ("2020-03-05", "2020-03-05"),
+            ("2020/3/5 09:20", "2020-03-05"),
+            ("5.3.2020", "2020-03-05"),
+            ("05. 03. 20 | 13:10 Uhr", "2020-03-05"),
+            ("25/3/2020", "2020-03-25"),
+            ("3/25/2020", "2020-03-25"),
+            ("5 March 2020", "2020-03-05"),
+            ("March 5th, 2020", "2020-03-05"),
+            ("Thu Mar 05 09:35:14 CET 2020", "2020-03-05"),
+            ("Thu, 05 Mar 2020 09:12:22 +0100", "2020-03-05"),
+            ("am 5. März 2020", "2020-03-05"),
+            ("le 5 février 2020", "2020-02-05"),
+            ("1er août 2020", "2020-08-01"),
+            ("5 de enero de 2020", "2020-01-05"),
+            ("5 de março de 2020", "2020-03-05"),
+            ("5 ottobre 2020", "2020-10-05"),
+            ("5 mei 2020", "2020-05-05"),
+            ("5 września 2020", "2020-09-05"),
+            ("5 мая 2020 г.", "2020-05-05"),
+            ("2020. június 5.", "2020-06-05"),
+            ("5 Ağustos 2020", "2020-08-05"),
+            ("2020年3月5日", "2020-03-05"),
+            ("2020년 3월 5일", "2020-03-05"),
+        ):
+            with self.subTest(text):
+                html = f"{HEADING}<p class=byline>By Ann Keeper | {text}</p>"
+                self.assertEqual(published(html), day)
+
+    def test_the_language_decides_which_number_is_the_month(self) -> None:
+        html = f"{HEADING}<p class=date>4/5/2020</p>"
+        for language, day in (("en-US", "2020-04-05"), ("en-GB", "2020-05-04")):
+            self.assertEqual(published(html, language=language), day)
+
+    def test_what_is_no_day_of_a_page_is_none(self) -> None:
+        future = (datetime.now(timezone.utc).date() + timedelta(days=3)).isoformat()
+        for text in (
+            "2024-99-99", "2023-02-29", "1970-01-01", "1989-12-31", future, "5 Smarch 2020", "2024",
+            "Copyright 2024 Foo", "version 1.2.3.4", "PT5M", "+1 202 555 0100", "30 of 2020",
+        ):  # fmt: skip
+            data = f'{{"@type": "Article", "datePublished": "{text}"}}'
+            for html in (
+                f"<meta name=date content='{text}'>", f"<p class=date>{text}</p>",
+                f"<time datetime='{text}'>x</time>", linked_data(data),
+            ):  # fmt: skip
+                self.assertNotIn("published", fields_of(HEADING + html), (text, html))
+
+
+class Sources(unittest.TestCase):
+    """Where a day stands, the most trusted source first."""
+
+    ALL = (
+        ("https://site.example/2020/01/01/title", ""),
+        (ADDRESS, "<meta property='article:published_time' content='2020-01-02'>"),
+        (ADDRESS, linked_data('{"@type": "NewsArticle", "datePublished": "2020-01-03"}')),
+        (ADDRESS, "<div class='post-date'>January 4, 2020</div>"),
+        (ADDRESS, "<p>text</p>" * 20 + "<time datetime='2020-01-05'>x</time>"),
+        (ADDRESS, "<p>6 January 2020 | Coast</p>"),
+    )
+
+    def test_they_are_asked_in_the_order_of_trust(self) -> None:
+        address, html = ADDRESS, ""
+        for number in range(len(self.ALL), 0, -1):
+            if number != 5:  # a time element stands further away, and goes first all the same
+                html = self.ALL[number - 1][1] + html
+            else:
+                html += self.ALL[number - 1][1]
+            address = self.ALL[number - 1][0]
+            with self.subTest(number):
+                page = page_tree.PageTree(HEADING + html)
+                meta, items = metadata.meta_values(page), metadata.data_items(page)
+                found = dates.find_dates(page, address, meta, items, "")
+                self.assertEqual(found.published, f"2020-01-0{number}")
+                self.assertEqual(found.stage, dates.STAGES[number - 1])
+
+    def test_addresses_name_days_in_several_ways(self) -> None:
+        for path, day in (
+            ("2020/03/05/title", "2020-03-05"), ("news/2020/mar/05/title", "2020-03-05"),
+            ("news-2020-03-05.html", "2020-03-05"), ("20200305/title", "2020-03-05"),
+            ("2020/03/5-things", ""), ("2020/13/05/", ""), ("12020/03/05/", ""),
+            ("?from=2020/03/05/", ""),
+        ):  # fmt: skip
+            self.assertEqual(published(HEADING, f"https://site.example/{path}"), day, path)
+
+    def test_the_article_goes_before_other_data_and_the_page(self) -> None:
+        items = (
+            '{"@type": "WebPage", "datePublished": "2020-01-01"}',
+            '{"@type": "VideoObject", "name": "V", "uploadDate": "2020-01-02"}',
+            '{"@type": "NewsArticle", "headline": "A", "datePublished": "2020-01-03"}',
+        )
+        for number in (3, 2, 1):
+            data = linked_data(f'{{"@graph": [{", ".join(items[:number])}]}}')
+            self.assertEqual(published(data), f"2020-01-0{number}")
+        other = linked_data('{"@type": "Organization", "datePublished": "2020-01-01"}')
+        self.assertNotIn("published", fields_of(other))
+
+    def test_data_with_something_around_it_is_read(self) -> None:
+        item = '{"@type": "Article", "datePublished": "2020-01-01"}'
+        for text in (f"{item};", f"//<![CDATA[\n{item}\n//]]>", f"{item}{item}", f"[{item}] x"):
+            self.assertEqual(published(linked_data(text)), "2020-01-01", text)
+
+    def test_clocks_comments_and_other_pages_are_passed_over(self) -> None:
+        shown = "<time datetime='2020-01-05'>x</time>"
+        for html in (
+            f"<div class='current-date'>{shown}</div>",
+            f"<div id=comments><div class=date>{shown}</div></div>",
+            f"<aside class=meta>{shown}</aside>", f"<nav>{shown}</nav>",
+            f"<div class='related-posts'><span class=published>{shown}</span></div>",
+            f"<footer><p class=date>{shown}</p></footer>",
+        ):  # fmt: skip
+            self.assertNotIn("published", fields_of(HEADING + "<p>text</p>" * 20 + html), html)
+        own = f"<article>{HEADING}<p>text</p><footer class=entry-footer>{shown}</footer></article>"
+        self.assertEqual(published(own), "2020-01-05")
+
+    def test_dates_of_something_else_are_no_dates_of_the_page(self) -> None:
+        day = "4 January 2020"
+        prose = "The ferry ran for the first time on {}, a Saturday, with forty people on board. "
+        retrieved = f"<span class=reference-accessdate>Retrieved <span>{day}</span></span>"
+        for html in (
+            f"<ol class=references><li><span class='citation web'>Foo. {retrieved}</span></ol>",
+            f"<p>a<cite class=citation title='{day}'>Foo</cite></p>",
+            f"<table class=infobox><tr><th>Opened<td class=date>{day}</table>",
+            "<table><caption>Ferries</caption><tr><td><time datetime=2020-01-04>x</table>",
+            f"<figure><img src=x><figcaption class=meta>{day}</figcaption></figure>",
+            "<p>text</p>" * 20 + f"<div class=metadata>{day}</div>",
+            f"<div class=infobox>{day}</div>", f"<p>{prose.format(day)}</p>",
+            f"<p>{prose.format(f'<time>{day}</time>') * 6}</p>",
+            "<p>text</p>" * 20 + f"<div class=candidate-list>{day}</div>",
+            f"<h2>Eclipse of {day}</h2>",
+        ):  # fmt: skip
+            self.assertNotIn("published", fields_of(HEADING + html), html)
+        for before in (
+            f"<header><p class=date>{day}</header>", f"<div id=masthead><time>{day}</time></div>",
+            f"<p id=clock class=date>{day}</p>", f"<div class='today date'>{day}</div>",
+        ):  # fmt: skip
+            self.assertNotIn("published", fields_of(before + HEADING), before)
+        for own in (
+            f"<div class=postMeta>{day}</div>", f"<div class=meta>{day}</div>",
+            f"<div class=footer><p><span class=date>{day}</span></div>",
+            f"<table><tr><td>By Ann Keeper, {day}</table>",
+        ):  # fmt: skip
+            self.assertEqual(published(HEADING + own), "2020-01-04", own)
+
+    def test_the_date_nearest_to_the_heading_is_the_pages(self) -> None:
+        card = "<div class=card><span class=date>{}</span><h3>Other</h3><p>text</p></div>"
+        html = (
+            card.format("1.1.2020") + HEADING + "<p>lead</p><span class=date>2.1.2020</span>"
+            + "<p>text</p>" * 10 + card.format("3.1.2020")
+        )  # fmt: skip
+        self.assertEqual(published(html), "2020-01-02")
+
+
+class TimeZones(unittest.TestCase):
+    """A time in UTC may fall on the day before or after the one that readers see."""
+
+    def test_near_midnight_the_day_that_the_page_shows_wins(self) -> None:
+        meta = "<meta property='article:published_time' content='{}'>"
+        for moment, shown, day in (
+            ("2023-11-09T01:49:09Z", "November 8, 2023", "2023-11-08"),
+            ("2023-11-09T01:49:09+00:00", "November 8, 2023", "2023-11-08"),
+            ("2023-11-01T23:01:00Z", "2 novembre 2023", "2023-11-02"),
+            ("2023-11-09T01:49:09Z", "November 9, 2023", "2023-11-09T01:49:09Z"),
+            ("2023-11-09T01:49:09Z", "November 5, 2023", "2023-11-09T01:49:09Z"),
+            ("2023-11-09T01:49:09-05:00", "November 8, 2023", "2023-11-09T01:49:09-05:00"),
+        ):
+            html = meta.format(moment) + HEADING + f"<p class=date>{shown}</p>"
+            self.assertEqual(published(html), day, (moment, shown))
+        local = '{"@type": "Article", "datePublished": "2023-11-08T20:49:09-05:00"}'
+        html = meta.format("2023-11-09T01:49:09Z") + HEADING + linked_data(local)
+        self.assertEqual(published(html), "2023-11-08T20:49:09-05:00")
+
+    def test_the_time_is_told_if_a_source_of_the_same_day_has_one(self) -> None:
+        html = "<meta name=pubdate content='2020-03-05T10:11:12+01:00'>"
+        address = "https://site.example/2020/03/05/title"
+        self.assertEqual(published(html, address), "2020-03-05T10:11:12+01:00")
+
+
+class Changes(unittest.TestCase):
+    """The date of a change stands beside the first."""
+
+    def test_a_later_change_is_told(self) -> None:
+        first = "<meta name=date content=2020-01-01>"
+        for html in (
+            "<meta property='article:modified_time' content='2021-02-03'>",
+            linked_data('{"@type": "WebPage", "dateModified": "2021-02-03"}'),
+            f"{HEADING}<p class='last-modified date'>3.2.2021</p>",
+            f"{HEADING}<p class=date>1.1.2020, zuletzt aktualisiert am 3.2.2021</p>",
+        ):
+            fields = fields_of(first + html)
+            self.assertEqual(fields["published"], "2020-01-01", html)
+            self.assertEqual(fields["updated"], "2021-02-03", html)
+        same = "<meta property='article:modified_time' content='2020-01-01T10:00:00Z'>"
+        self.assertNotIn("updated", fields_of(first + same))
+
+    def test_a_page_that_only_names_its_change_is_of_that_day(self) -> None:
+        fields = fields_of(f"{HEADING}<p class=info>Aktualisiert: 30.12.2016</p>")
+        self.assertEqual(fields["published"], "2016-12-30")
+        self.assertNotIn("updated", fields)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,291 @@
+"""The guard of read_page.py: no address of this machine or a private network is ever reached.
+
+The only module to notice a way around the guard, and a rule of robots.txt that is not kept.
+"""
+
+from __future__ import annotations
+
+import socket
+import unittest
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+from urllib.parse import urlsplit
+
+from tests.reading.test_read_page import SiteCase
+from tests.support import CannedServer, load_script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+fetch: Any = load_script("websearch.pages.fetch.fetch")
+read: Any = load_script("websearch.reading.read")
+
+# Ways to write an address that must not be reached, as hosts of a URL.
+FORBIDDEN_HOSTS = (
+    # loopback, with the short, octal, hexadecimal and decimal spellings that resolvers know
+    "127.0.0.1", "127.0.0.2", "127.255.255.254", "127.1", "127.0.1", "2130706433", "0x7f000001",
+    "0x7f.1", "0x7f.0.0.1", "0177.0.0.1", "017700000001", "127.0x0.0.1", "0", "0.0.0.0", "0x0",
+    "localhost", "LOCALHOST", "localhost.",
+    # the same in other letters
+    "①②⑦.⓪.⓪.①", "１２７.０.０.１", "127。0。0。1", "ⓛocalhost",
+    # private, shared, link-local, metadata
+    "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255",
+    "100.64.0.1", "100.100.100.200", "169.254.169.254", "169.254.0.1", "0xa9fea9fe", "2852039166",
+    "168.63.129.16", "192.0.0.192",
+    # reserved, documentation, benchmarks, multicast, broadcast, relays
+    "192.0.2.1", "198.51.100.1", "203.0.113.1", "198.18.0.1", "224.0.0.1", "239.255.255.250",
+    "240.0.0.1", "255.255.255.255", "192.88.99.1",
+    # IPv6: loopback, any, link-local, unique local, site-local, multicast, documentation, discard
+    "[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[fe80::1]", "[fc00::1]", "[fd00:ec2::254]", "[fec0::1]",
+    "[ff02::1]", "[2001:db8::1]", "[100::1]", "[3fff::1]", "[5f00::1]",
+    # IPv6 that holds an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo
+    "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:169.254.169.254]", "[::ffff:10.0.0.1]",
+    "[::127.0.0.1]", "[::10.0.0.1]", "[64:ff9b::127.0.0.1]", "[64:ff9b::a9fe:a9fe]",
+    "[64:ff9b:1::1]", "[2002:7f00:1::]", "[2002:a00:1::1]", "[2001:0:7f00:1::1]",
+)  # fmt: skip
+PUBLIC_ADDRESSES = (
+    "1.1.1.1", "8.8.8.8", "93.184.216.34", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1",
+    "2606:4700:4700::1111", "64:ff9b::8.8.8.8", "::ffff:8.8.8.8", "2002:808:808::1",
+)  # fmt: skip
+OTHER_SCHEMES = (
+    "file:///etc/passwd", "ftp://example.org/", "gopher://example.org/", "data:text/html,x",
+    "javascript:alert(1)", "ws://example.org/", "dict://example.org:11211/",
+)  # fmt: skip
+
+
+class Forbidden(SiteCase):
+    def test_at_least_sixty_spellings_of_forbidden_targets_are_refused(self) -> None:
+        self.assertGreaterEqual(len(FORBIDDEN_HOSTS), 60)
+        for host in FORBIDDEN_HOSTS:
+            with self.subTest(host):
+                self.assertEqual(self.kind(f"http://{host}:9/", timeout=10), "refused")
+
+    def test_public_addresses_are_not(self) -> None:
+        for address in PUBLIC_ADDRESSES:
+            self.assertTrue(fetch.is_public(address), address)
+
+    def test_redirects_to_forbidden_targets_are_refused(self) -> None:
+        for host in FORBIDDEN_HOSTS:
+            with self.subTest(host):
+                self.assertEqual(self.kind(f"redirect/to?http://{host}:9/latest"), "refused")
+        for url in ("file:///etc/passwd", "ftp://example.org/", "http://user:pw@example.org/"):
+            self.assertEqual(self.kind(f"redirect/to?{url}"), "refused")
+
+    def test_a_redirect_to_what_is_no_address_is_the_fault_of_the_server(self) -> None:
+        for target in ("http://x:99999/", "http://[x/", "http://.../"):
+            document = self.read(f"redirect/to?{target}")
+            self.assertEqual(document["details"]["kind"], "http")
+            self.assertIn("127.0.0.1 redirects to an invalid address", document["error"])
+
+    def test_a_redirect_to_another_port_of_this_machine_is_refused(self) -> None:
+        self.assertEqual(self.kind(f"redirect/to?{self.server.other_url}/"), "refused")
+        self.assertEqual(self.server.other_requests, [])
+
+    def test_other_schemes_and_credentials_are_refused_before_anything_is_sent(self) -> None:
+        for url in OTHER_SCHEMES:
+            with self.subTest(url):
+                document = read.run_read({"urls": [url]})
+                self.assertEqual(document["details"]["kind"], "refused")
+        for url, kind in (
+            ("http://name:secret@127.0.0.1/", "refused"), ("ftp://name:secret@h/", "refused"),
+            ("http://name:secret@[x/", "invalid_input"), ("name:secret@x.example/", "refused"),
+            ("http://name:secret@x.example:99999/", "invalid_input"),
+        ):  # fmt: skip
+            document = read.run_read({"urls": [url]})
+            self.assertEqual(document["details"]["kind"], kind)
+            self.assertNotIn("secret", str(document["error"]) + str(document["details"]))
+        self.assertEqual(self.server.requests, [])
+
+    def test_addresses_that_are_none_are_bad_input(self) -> None:
+        for url in (
+            "", "nonsense", "http://", "http://[::1", "http://a b/", "http://x:99999/",
+            "https://exa mple.org/", "http://.../", "http://a:0/", "http://\0/",
+        ):  # fmt: skip
+            with self.subTest(url):
+                document = read.run_read({"urls": [url]})
+                self.assertEqual(document["details"]["kind"], "invalid_input", document)
+
+
+class Resolution(SiteCase):
+    """Names: resolved once, and connected to as they were checked."""
+
+    def resolve(self, *answers: list[str]) -> Callable[..., list[Any]]:
+        """Let every name resolve to the next list of addresses; count the lookups."""
+        waiting = [*answers]
+        self.lookups = 0
+
+        def lookup(_host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+            self.lookups += 1
+            found = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+
+        return lookup
+
+    def test_a_name_that_resolves_to_a_private_address_is_refused(self) -> None:
+        for answer in (["127.0.0.1"], ["10.1.2.3"], ["93.184.216.34", "127.0.0.1"]):
+            with mock.patch("socket.getaddrinfo", self.resolve(answer)):
+                port = urlsplit(self.server.url).port
+                self.assertEqual(
+                    self.kind(f"http://rebind.example:{port}/site/list/news"), "refused"
+                )
+        self.assertEqual(self.server.requests, [])
+
+    def test_a_name_that_resolves_differently_the_second_time_gains_nothing(self) -> None:
+        port = urlsplit(self.server.url).port
+        lookup = self.resolve(["93.184.216.34"], ["127.0.0.1"])
+        reached: list[Any] = []
+
+        def connect(_self: socket.socket, target: Any) -> None:
+            reached.append(target)
+            raise ConnectionRefusedError
+
+        with mock.patch("socket.getaddrinfo", lookup), mock.patch("socket.socket.connect", connect):
+            kind = self.kind(f"http://rebind.example:{port}/site/list/news")
+        # The first try went to the address that was checked; later tries resolve and check again.
+        self.assertEqual(kind, "refused")
+        self.assertEqual(reached, [("93.184.216.34", port)])
+
+    def test_each_connection_resolves_its_name_once(self) -> None:
+        host = urlsplit(self.server.url)
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=f"pages.example:{host.port}")
+        with mock.patch("socket.getaddrinfo", self.resolve(["127.0.0.1"])):
+            document = read.run_read({"urls": [f"http://pages.example:{host.port}/site/list/news"]})
+        self.assertTrue(document["ok"], document)
+        self.assertEqual(self.lookups, 1)
+        self.assertEqual(self.server.requests[0].header("host"), f"pages.example:{host.port}")
+
+
+class Exceptions(SiteCase):
+    def test_exceptions_come_from_the_environment_by_host_and_port_only(self) -> None:
+        host, port = urlsplit(self.server.url).hostname, urlsplit(self.server.url).port
+        for value, allowed in (
+            (f"{host}:{port}", True), (f"other:1, {host}:{port} ", True), (f"{host}", False),
+            (f"{host}:{port}0", False), ("", False), (f"localhost:{port}", False), ("*", False),
+        ):  # fmt: skip
+            self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=value)
+            with self.subTest(value):
+                self.assertEqual(self.read("list/news")["ok"], allowed)
+
+    def test_no_parameter_can_lift_the_guard(self) -> None:
+        self.set_environment()
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE="")
+        document = self.read("list/news", allow_private=True)
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertEqual(self.server.requests, [])
+
+
+class Proxy(SiteCase):
+    """Through a proxy the guard cannot hold: literal addresses are refused, the rest is said."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_environment(http_proxy=self.server.url, https_proxy=self.server.url)
+
+    def test_the_document_says_that_names_could_not_be_checked(self) -> None:
+        document = read.run_read({"urls": ["http://pages.example/site/list/news"]})
+        self.assertTrue(document["ok"], document)
+        self.assertIn("through a proxy", document["warnings"][0])
+        self.assertEqual(self.server.requests[0].target, "http://pages.example/site/list/news")
+
+    def test_private_addresses_in_the_url_are_refused_all_the_same(self) -> None:
+        for host in ("10.0.0.1", "169.254.169.254", "0xa9fea9fe", "[fd00::1]", "nas.local"):
+            document = read.run_read({"urls": [f"http://{host}/"]})
+            self.assertEqual(document["details"]["kind"], "refused")
+        self.assertEqual(self.server.requests, [])
+
+    def test_hosts_that_resolvers_may_take_for_an_address_are_refused(self) -> None:
+        for host in (
+            "010.000.000.001", "4294967296", "383.0.0.1", "1.2.3", "8.8.8.8.8", "08.8.8.8",
+            "0x8.8.8.8", "8.8.8.0x8", "1.2.3.4.0x", "example.1", "99999999999", "8.8.8.256",
+            "[::ffff:8.8.8.8.8]", "１.2.3",
+        ):  # fmt: skip
+            with self.subTest(host):
+                document = read.run_read({"urls": [f"http://{host}/"]})
+                self.assertIn(document["details"]["kind"], ("refused", "invalid_input"))
+        self.assertEqual(self.server.requests, [])
+
+    def test_names_of_this_machine_and_of_its_network_are_refused(self) -> None:
+        for host in (
+            "ip6-localhost", "metadata", "instance-data", "LOCALHOST.", "intranet", "db.lan",
+            "metadata.google.internal", "x.localhost", "printer.home.arpa", "wiki.corp",
+            "box.example",
+        ):  # fmt: skip
+            with self.subTest(host), mock.patch("socket.gethostname", lambda: "Box.example"):
+                document = read.run_read({"urls": [f"http://{host}/"]})
+                self.assertEqual(document["details"]["kind"], "refused")
+        self.assertEqual(self.server.requests, [])
+
+    def test_public_addresses_and_names_are_fetched(self) -> None:
+        for host in ("8.8.8.8", "pages.example", "3com.example", "1.2.3.4.example", "x.de"):
+            with self.subTest(host):
+                document = read.run_read({"urls": [f"http://{host}/site/list/news"]})
+                self.assertTrue(document["ok"], document)
+
+
+class Robots(SiteCase):
+    """robots.txt, RFC 9309."""
+
+    def test_is_asked_only_with_the_flag_and_once_for_a_host(self) -> None:
+        self.read("private/diary", "list/news")
+        self.assertNotIn("/robots.txt", [one.path for one in self.server.requests])
+        document = self.read("private/diary", "list/news", robots=True)
+        self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
+        self.assertEqual(document["pages"][0]["details"]["kind"], "refused")
+        self.assertIn("robots.txt", document["pages"][0]["error"])
+        paths = [one.path for one in self.server.requests]
+        self.assertEqual(paths.count("/robots.txt"), 1)
+        self.assertEqual(paths.count("/site/private/diary"), 1)
+
+    def test_a_redirect_to_a_disallowed_page_is_refused(self) -> None:
+        path = f"redirect/to?{self.address('private/diary')}"
+        self.assertEqual(self.kind(path, robots=True), "refused")
+
+    def test_rules_are_read_as_the_standard_says(self) -> None:
+        group = "User-agent: *\n"
+        ours = "User-agent: Web-Search-Skill/9\n"
+        for text, path, allowed in (
+            ("", "/a", True),
+            (group + "Disallow:", "/a", True),
+            (group + "Disallow: /", "/a", False),
+            (group + "Disallow: /a", "/abc", False),
+            (group + "Disallow: /a/", "/a", True),
+            (group + "Disallow: /a\nAllow: /a/b", "/a/b/c", True),
+            (group + "Allow: /a\nDisallow: /a", "/a", True),
+            (group + "Disallow: /*.pdf$", "/x/y.pdf", False),
+            (group + "Disallow: /*.pdf$", "/x/y.pdf?z", True),
+            (group + "Disallow: /a*b*c", "/a1b2c3", False),
+            (group + "Disallow: /$", "/", False),
+            (group + "Disallow: /$", "/x", True),
+            (group + "Disallow: /%7ejoe/", "/~joe/x", False),
+            (group + "Disallow: /é", "/%C3%A9", False),
+            (group + "Disallow: /a # comment", "/a", False),
+            (group + "disallow : /a", "/a", False),
+            (ours + "Allow: /\n\n" + group + "Disallow: /", "/a", True),
+            (ours + "Disallow: /a\n" + group + "Disallow: /", "/b", True),
+            ("User-agent: other\nUser-agent: *\nDisallow: /a", "/a", False),
+            ("User-agent: other\nDisallow: /", "/a", True),
+            ("Disallow: /", "/a", True),
+            ("\ufeffnonsense\n:::\n" + group + "Crawl-delay: 5\nDisallow: /a", "/a", False),
+            (group + "Disallow: /" + "*a" * 2_000 + "b", "/" + "a" * 5_000, True),
+        ):
+            with self.subTest(text[:60], path=path[:20]):
+                self.assertIs(fetch.robots_allow(text, path), allowed)
+
+    def test_a_file_that_cannot_be_had_for_a_fault_disallows_and_a_missing_one_allows(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
+        server.body = b"User-agent: *\nDisallow: /"
+        for status, kind in (
+            (200, "refused"), (404, "http"), (403, "http"), (500, "refused"), (503, "refused"),
+            (429, "refused"),
+        ):  # fmt: skip
+            server.status = status  # of robots.txt and of the page, which is asked for if allowed
+            with self.subTest(status):
+                details = self.read(server.url + "/page", robots=True)["details"]
+                self.assertEqual(details["kind"], kind)
+                self.assertIs(details["retryable"], status >= 429)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,555 @@
+"""read_page on GitHub, Stack Exchange, Hacker News and arXiv: their APIs, or else their HTML.
+
+The only module to notice a site's answer that is read wrongly, and a quota of pages that is passed.
+The fake server answers as the APIs, and as a proxy with the HTML of the same pages under their own
+addresses (http://github.com/...).
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+import unittest
+from typing import Any
+from unittest import mock
+
+from tests.fake_server.github_pages import MANY_COMMENTS
+from tests.fake_server.hackernews import BRANCHES
+from tests.fake_server.server import FakeServer
+from tests.ways_in.mcp_support import Client
+from tests.support import (
+    CANARY,
+    CannedServer,
+    FakeServerCase,
+    load_script,
+    mutations,
+    samples_folder,
+    small_web_environment,
+)
+
+read: Any = load_script("websearch.reading.read")
+sites: Any = load_script("websearch.pages.sites.dispatch")
+fetch: Any = load_script("websearch.pages.fetch.fetch")
+search: Any = load_script("websearch.search.commands")
+pacing: Any = load_script("websearch.engines.base.pacing")
+kit: Any = load_script("websearch.kit")
+http_client: Any = load_script("websearch.base.http_client")
+site_api: Any = load_script("websearch.pages.sites.site_api")
+site_github: Any = load_script("websearch.pages.sites.github")
+github_threads: Any = load_script("websearch.pages.sites.github_threads")
+
+TOOLBOX = "https://github.com/slowloop/asyncio-toolbox"
+CALCULATOR = "https://github.com/breadlab/sourdough-calculator"
+ISSUE = f"{TOOLBOX}/issues/42"
+PULL = f"{CALCULATOR}/pull/8"
+QUESTION = (
+    "https://stackoverflow.com/questions/70100101/how-to-cancel-a-python-asyncio-task-on-timeout"
+)
+THREAD = "https://news.ycombinator.com/item?id=40100201"
+PAPER = "https://arxiv.org/abs/2401.00101"
+# The page of each site: (variable of its API's address, address, a sentence of its HTML).
+HTML_PAGES = (
+    ("GITHUB_BASE_URL", "http://github.com/slowloop/asyncio-toolbox/issues/42", "it hangs."),
+    ("STACKEXCHANGE_BASE_URL", QUESTION.replace("https", "http"), "when a timeout passes."),
+    ("HACKERNEWS_BASE_URL", THREAD.replace("https", "http"), "survived ten years on your desk?"),
+    ("ARXIV_BASE_URL", PAPER.replace("https", "http"), "two coupled populations"),
+)
+
+
+class SitesCase(FakeServerCase):
+    """A fake server that is every API, and the proxy to the HTML pages."""
+
+    @staticmethod
+    def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
+        return {**small_web_environment(url), "http_proxy": url}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.use()
+
+    def use(self, **variables: str) -> None:
+        """Begin with an empty store and pacing database, and these variables."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.variables = {"GLSI_DB_PATH": f"{folder.name}/cache.db", **variables}
+        self.set_environment(**self.variables)
+        pacing._LOCAL.clear()
+
+    def read(self, url: str, **params: Any) -> dict[str, Any]:
+        """The document of a page that is read."""
+        document = read.run_read({"urls": [url], "page_timeout": 10.0, **params})
+        self.assertTrue(document["ok"], document)
+        page: dict[str, Any] = document["pages"][0]
+        return page
+
+    def targets(self) -> list[str]:
+        """The targets of the requests that the server received, without their fields."""
+        return [one.target.partition("?")[0] for one in self.server.requests]
+
+    def canned(self, status: int = 200, body: Any = b"", **headers: str) -> CannedServer:
+        """A server that answers every request so."""
+        server = CannedServer()
+        self.addCleanup(server.close)
+        server.status, server.body = status, body
+        server.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        return server
+
+    def allow(self, server: CannedServer) -> str:
+        """The exceptions from the guard for the fake server and another one."""
+        hosts = (self.server.url, server.url)
+        return ",".join(one.removeprefix("http://") for one in hosts)
+
+
+class GitHub(SitesCase):
+    def test_an_issue_comes_with_its_discussion_as_a_process(self) -> None:
+        run = self.run_script("read_page.py", ISSUE, "--max-chars", "0", **self.variables)
+        self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
+        (page,) = run.document["pages"]
+        title = "Task is not cancelled when the timeout is zero · slowloop/asyncio-toolbox#42"
+        self.assertEqual((page["title"], page["author"]), (title, "ada"))
+        self.assertRegex(page["published"], r"^\d{4}-\d\d-\d\d$")
+        head = (
+            r"^closed issue \(not planned\) · opened by ada · \d{4}-\d\d-\d\d · 230 comments · 5 "
+        )
+        self.assertRegex(page["text"], head + "reactions · labels: bug, good first issue\n")
+        self.assertRegex(page["text"], r"\n## Comment by bo \(member\) · \S+ · 1 reaction\n\nComm")
+        self.assertNotIn("Thank you for the report", page["text"])  # in an HTML comment
+
+    def test_of_a_long_discussion_the_first_and_the_last_comments_are_read(self) -> None:
+        page = self.read(ISSUE, max_chars=0)
+        self.assertEqual(len(self.server.requests), 3)
+        self.assertEqual(page["text"].count("## Comment by cy"), 65)
+        self.assertIn("the flux capacitor resets the clock", page["text"])
+        self.assertIn(f"the last of {MANY_COMMENTS} comments", page["note"])
+        self.assertTrue(page["truncated"])
+
+    def test_a_query_finds_the_comment_that_answers(self) -> None:
+        page = self.read(ISSUE, query="flux capacitor", max_chars=2_000)
+        (passage, *_) = page["passages"]
+        self.assertIn("Comment by bo (member)", passage["heading"])
+        self.assertIn("the flux capacitor resets the clock", passage["text"])
+
+    def test_no_post_can_look_like_another_one(self) -> None:
+        text = self.read(ISSUE, max_chars=0)["text"]
+        self.assertIn("\n#### Comment by ada (owner)\n", text)
+        self.assertNotRegex(text, r"(?m)^#{1,3} Comment by ada")
+        self.assertIn("```sh\n# a line of code\n```", text)
+
+    def test_a_pull_request_comes_with_comments_on_its_code(self) -> None:
+        text = self.read(PULL)["text"]
+        self.assertTrue(text.startswith("merged pull request · opened by ada"), text)
+        review = r"## Review comment by di \(owner\) · \S+ on src/rounding\.py\n\n```diff\n@@ -1,2"
+        self.assertRegex(text, review)
+        self.assertRegex(text, r"## Review \(approved\) by di \(owner\) · \S+\n\nHalf up it is\.")
+        self.assertNotIn("(commented)", text)
+        said = ("Comment 0", "Please name the test", "Comment 1", "Half up it is.")
+        places = [text.index(one) for one in said]
+        self.assertEqual(places, sorted(places))  # by time
+
+    def test_a_repository_is_what_github_says_about_it_and_its_readme(self) -> None:
+        page = self.read(TOOLBOX)
+        self.assertEqual((page["title"], page["license"]), ("slowloop/asyncio-toolbox", "MIT"))
+        facts = r"4500 stars · 1 fork · Python · MIT · last push \S+ · topics: asyncio, timeouts\n"
+        self.assertRegex(page["text"], facts)
+        self.assertIn("```python\n# run it\nimport toolbox\n```", page["text"])
+        self.assertNotIn("badge that nobody sees", page["text"])
+        # The README came from the host of raw files, which no quota counts.
+        self.assertIn("/slowloop/asyncio-toolbox/HEAD/README.md", self.targets())
+
+    def test_the_readme_of_a_folder_may_have_any_name(self) -> None:
+        page = self.read(f"{TOOLBOX}/tree/main/docs")
+        self.assertIn("A README in reStructuredText.", page["text"])
+        self.assertIn("/repos/slowloop/asyncio-toolbox/readme/docs", self.targets())
+
+    def test_a_file_is_its_text_and_source_code_a_block(self) -> None:
+        page = self.read(f"{TOOLBOX}/blob/main/src/cancel.py")
+        self.assertTrue(page["text"].startswith("```py\ndef cancel(task):\n    # A timeout"))
+        self.assertEqual(page["title"], "slowloop/asyncio-toolbox: main/src/cancel.py")
+        page = self.read(f"{TOOLBOX}/blob/v3.0/docs/guide.md")
+        self.assertTrue(page["text"].startswith("# Guide\n"))
+        self.assertEqual({one.split("/")[1] for one in self.targets()}, {"slowloop"})
+
+    def test_what_is_missing_of_reviews_or_a_readme_is_noted(self) -> None:
+        with mock.patch.object(github_threads, "COMMENTS_A_PAGE", 1):
+            page = self.read(PULL)
+        self.assertIn("Only the first 1 reviews and 1 review comments are read.", page["note"])
+        self.assertTrue(page["truncated"])
+        for status, words in ((None, "could not be read: Slow down."), (404, "")):
+            error = kit.SearchError("rate_limit", "Slow down.", status=status)
+            with mock.patch.object(site_github, "readme", side_effect=error):
+                page = self.read(TOOLBOX)
+            self.assertIn(words, page.get("note", ""))
+            self.assertEqual("truncated" in page, bool(words))
+
+    def test_a_file_without_text_costs_no_other_page_anything(self) -> None:
+        urls = [f"{TOOLBOX}/blob/main/docs/empty.txt", PAPER]
+        empty, paper = read.run_read({"urls": urls, "page_timeout": 10.0})["pages"]
+        self.assertEqual(empty["details"]["kind"], "unsupported")
+        self.assertIn("github.com sent a page without any text", empty["error"])
+        self.assertTrue(paper["ok"])
+
+    def test_releases_come_one_or_all_with_their_files(self) -> None:
+        for place in ("latest", "tag/v3.0"):
+            page = self.read(f"{TOOLBOX}/releases/{place}")
+            self.assertEqual(page["title"], "Version 3 · slowloop/asyncio-toolbox")
+            self.assertIn("Timeouts of zero expire, since version 3.", page["text"])
+            self.assertIn("- toolbox-3.tar.gz (7 downloads)", page["text"])
+        page = self.read(f"{TOOLBOX}/releases")
+        self.assertRegex(page["text"], r"(?s)^## Version 3\n.*\n## Version 2\n.*\n## Version 1\n")
+
+    def test_the_token_goes_to_the_api_alone(self) -> None:
+        token = f"ghp-{CANARY}"
+        with FakeServer() as raw:
+            hosts = ",".join(one.url.removeprefix("http://") for one in (self.server, raw))
+            self.use(GITHUB_TOKEN=token, GITHUB_RAW_BASE_URL=raw.url,
+                     WEB_SEARCH_ALLOW_PRIVATE=hosts)  # fmt: skip
+            self.read(TOOLBOX)
+            self.read("http://github.com/slowloop/asyncio-toolbox", raw_html=True)
+            sent = [*self.server.requests, *raw.requests]
+        with_token = [one.path for one in sent if one.header("authorization") == f"Bearer {token}"]
+        self.assertEqual(with_token, ["/repos/slowloop/asyncio-toolbox"])
+        self.assertEqual(len(sent), 3)
+
+    def test_the_token_reads_no_private_repository_unless_its_owner_says_so(self) -> None:
+        token = f"private-{CANARY}"
+        for address in (ISSUE, TOOLBOX, f"{TOOLBOX}/releases", f"{TOOLBOX}/tree/main/docs"):
+            for allowed in ("", "1"):
+                with self.subTest(address, allowed=allowed):
+                    self.server.clear()
+                    self.use(GITHUB_TOKEN=token, WEB_SEARCH_GITHUB_PRIVATE=allowed)
+                    document = read.run_read({"urls": [address]})
+                    sent = [one for one in self.server.requests if one.header("authorization")]
+                    looked = {one.path for one in sent} == {"/repos/slowloop/asyncio-toolbox"}
+                    if allowed:
+                        self.assertTrue(document["ok"], document)
+                    else:
+                        self.assertTrue(looked, "more than whether it is private was asked for")
+
+    def test_a_quota_that_is_gone_is_kept_and_the_html_is_read_meanwhile(self) -> None:
+        with FakeServer(limits=True) as server:
+            self.use(GITHUB_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=",".join(
+                one.url.removeprefix("http://") for one in (self.server, server)))  # fmt: skip
+            for _ in range(60):
+                server._state.rate("github pages ", server_clock(), 3_600.0)
+            page = self.read(HTML_PAGES[0][1])
+            self.assertIn("it hangs.", page["text"])
+            self.assertEqual(len(server.requests), 1)
+            self.read(HTML_PAGES[0][1])
+            self.assertEqual(len(server.requests), 1)
+        state = pacing.engine_states()
+        self.assertEqual(state["github pages"].rest_seconds(), 0.0)
+        self.assertGreater(state["github pages"].queue_seconds((0.0, 1)), 3_500)
+        self.assertEqual(state["github"].queue_seconds((7.5, 2)), 0.0)  # searches: another limit
+
+    def test_the_quota_of_pages_is_known_to_the_doctor(self) -> None:
+        self.run_script("read_page.py", ISSUE, **self.variables)
+        run = self.run_script("doctor.py", **self.variables)
+        (line,) = [one for one in run.document["checks"] if one["name"] == "keyless engines"]
+        self.assertRegex(line["message"], r"github pages \(59 requests left, renewed in ")
+
+    def test_pages_that_no_api_shows_are_read_as_html(self) -> None:
+        for place in (
+            "/slowloop/asyncio-toolbox/wiki", "/slowloop/asyncio-toolbox/issues",
+            "/slowloop/asyncio-toolbox/pull/8/files", "/slowloop", "/features/actions", "/",
+            "/slowloop/asyncio-toolbox/compare/main...next", "/orgs/slowloop",
+        ):  # fmt: skip
+            with self.subTest(place):
+                self.server.clear()
+                read.run_read({"urls": [f"http://github.com{place}"]})
+                # The server has no such page; an archive is asked about it, but no API of GitHub's.
+                asked = [one for one in self.targets() if not one.startswith("/cdx/")]
+                self.assertEqual(asked, [f"http://github.com{place}"])
+
+
+def server_clock() -> float:
+    """The clock by which the fake server counts."""
+    return time.monotonic()
+
+
+class StackExchange(SitesCase):
+    def test_the_accepted_answer_is_first_then_the_best(self) -> None:
+        page = self.read(QUESTION)
+        self.assertEqual(page["title"], "How to cancel a Python asyncio task on timeout?")
+        self.assertEqual((page["author"], page["license"]), ("Ada & Bo", "CC BY-SA 4.0"))
+        text = page["text"]
+        self.assertRegex(text, r"^Question by Ada & Bo · score 19 · \S+ · CC BY-SA 4.0 · python\n")
+        headings = [line for line in text.splitlines() if line.startswith("## ")]
+        self.assertRegex(headings[0], r"^## Answer by Answerer 2 · accepted · score 98 · ")
+        self.assertRegex(headings[1], r"^## Answer by Answerer 1 · score 99 · \S+ · CC BY-SA 4.0$")
+        self.assertIn("```py\n# a comment\nawait task\n```", text)
+
+    def test_the_address_of_an_answer_is_that_of_its_question(self) -> None:
+        page = self.read("https://stackoverflow.com/a/70100102/77")
+        self.assertEqual(page["text"], self.read(QUESTION)["text"])
+
+    def test_the_host_is_the_site_that_is_asked(self) -> None:
+        page = self.read("https://www.superuser.com/questions/1800201/how-to-clone")
+        self.assertEqual(page["title"], "How to clone an SSD to a larger one?")
+        sites_asked = {dict(one.query_pairs)["site"] for one in self.server.requests}
+        self.assertEqual(sites_asked, {"superuser.com"})
+
+    def test_reading_and_searching_share_the_quota(self) -> None:
+        self.read(QUESTION)
+        self.assertLess(pacing.present_state("stackexchange").remaining, 300)
+        self.use()
+        pacing.change_state("stackexchange", lambda state: state.note_block("HTTP 403", 0), [])
+        self.server.clear()
+        page = self.read(QUESTION.replace("https", "http"))
+        self.assertEqual(self.targets(), [QUESTION.replace("https", "http")])
+        self.assertIn("when a timeout passes", page["text"])
+
+    def test_several_questions_at_once_do_not_wait_for_the_pace_of_searches(self) -> None:
+        self.use(GLSI_RATE_LIMIT="5s")
+        urls = [
+            QUESTION,
+            "https://stackoverflow.com/q/70100102",
+            "https://stackoverflow.com/q/70100103",
+        ]
+        document = read.run_read({"urls": urls})
+        self.assertTrue(all(page["ok"] for page in document["pages"]), document)
+        # Together they are two requests, and each has its own answers.
+        self.assertEqual(
+            self.targets(),
+            [
+                "/2.3/questions/70100101;70100102;70100103",
+                "/2.3/questions/70100101;70100102;70100103/answers",
+            ],
+        )
+        texts = [page["text"] for page in document["pages"]]
+        for text, words in zip(texts, ("asyncio.timeout", "Fraction", "borrow lives"), strict=True):
+            self.assertIn(words, text)
+            self.assertEqual(sum(words in one for one in texts), 1)
+
+    def test_if_they_cannot_be_asked_for_each_is_read_as_html_after_one_request(self) -> None:
+        server = self.canned(500, b"oops")
+        self.use(STACKEXCHANGE_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
+        other = (
+            "http://stackoverflow.com/questions/70100104/undo-the-last-git-commit-without-losing"
+        )
+        urls = [QUESTION.replace("https", "http"), f"{other}-changes"]
+        document = read.run_read({"urls": urls, "page_timeout": 10.0})
+        self.assertTrue(all(page["ok"] for page in document["pages"]), document)
+        self.assertEqual(sorted(self.targets()), sorted(urls))
+
+
+class HackerNews(SitesCase):
+    def test_a_thread_is_nested(self) -> None:
+        page = self.read(THREAD, max_chars=0)
+        self.assertEqual((page["author"], page["chars"]), ("ada", len(page["text"])))
+        text = page["text"]
+        self.assertRegex(text, r"^By ada · 35 points · \S+ · 22 comments\n")
+        self.assertIn("survived ten years on your desk?", text)
+        self.assertRegex(
+            text, r"\n## Comment by user0_0 · \S+\n\nBranch 0, level 0: my \*old\* boa"
+        )
+        self.assertRegex(text, r"\n>> \*\*Reply by user0_2\*\* · \S+\n>>\n>> Branch 0, level 2:")
+        self.assertNotIn("deleted", text)
+        self.assertNotRegex(text, r"(?m)^[> ]*# Not a heading")
+
+    def test_a_thread_is_cut_by_replies_and_depth_to_its_room(self) -> None:
+        page = self.read(THREAD, max_chars=2_000)
+        self.assertLess(len(page["text"]), 2_000)
+        for kept in ("Branch 0, level 0", "Branch 0, level 1", "Branch 1, level 0"):
+            self.assertIn(kept, page["text"])
+        for left_out in ("level 4", "Branch 9", "buckling"):
+            self.assertNotIn(left_out, page["text"])
+        self.assertRegex(page["note"], r"^\d+ of 22 comments are shown, those with the most repl")
+        self.assertTrue(page["truncated"])
+        # Whatever is shown stands below what it answers.
+        self.assertNotRegex(page["text"], r"(?s)^(?!.*level 0).*level 1")
+
+    def test_a_query_finds_a_comment_that_a_cut_would_leave_out(self) -> None:
+        page = self.read(THREAD, query="buckling spring", max_chars=2_000)
+        self.assertIn("The buckling spring of 1986", page["passages"][0]["text"])
+        self.assertIn(f"Comment by user{BRANCHES - 1}_0", str(page["passages"][0]))
+
+
+class Arxiv(SitesCase):
+    def test_an_abstract_names_the_address_of_the_paper(self) -> None:
+        page = self.read(PAPER)
+        self.assertEqual(
+            page["title"], "Sourdough bread fermentation as a coupled dynamical system"
+        )
+        self.assertEqual(page["author"], "Ada Baker, José Müller")
+        self.assertRegex(page["text"], r"\ncs\.LG · submitted \S+ · 12 pages, 3 figures\n")
+        self.assertIn("\n## Abstract\n\nWe model the fermentation", page["text"])
+        self.assertTrue(page["text"].endswith("PDF: https://arxiv.org/pdf/2401.00101"))
+
+    def test_it_is_asked_at_the_pace_of_its_searches(self) -> None:
+        self.use(GLSI_RATE_LIMIT="1s")
+        self.read(PAPER)
+        self.assertGreater(pacing.present_state("arxiv").queue_seconds((3.1, 1)), 2.5)
+
+    def test_a_paper_that_does_not_exist_is_looked_for_as_html(self) -> None:
+        document = read.run_read({"urls": ["http://arxiv.org/abs/9999.00001"]})
+        self.assertEqual(document["details"]["status"], 404)
+        self.assertEqual(self.targets()[:2], ["/api/query", "http://arxiv.org/abs/9999.00001"])
+
+    @unittest.skipUnless(samples_folder("arxiv_query_2026.xml"), "there are no recorded answers")
+    def test_a_recorded_answer(self) -> None:
+        folder = samples_folder("arxiv_query_2026.xml")
+        assert folder is not None
+        server = self.canned(body=(folder / "arxiv_query_2026.xml").read_bytes())
+        self.use(ARXIV_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
+        page = self.read("https://arxiv.org/abs/2202.12139v1")
+        self.assertTrue(page["title"].startswith("Testing Deep Learning Models: A First"))
+        self.assertGreater(len(page["text"]), 1_200)  # the whole abstract
+        self.assertIn("Artificial Intelligence in Software Testing 2022", page["text"])
+
+
+class Fallback(SitesCase):
+    def test_raw_html_asks_no_api(self) -> None:
+        for _, url, sentence in HTML_PAGES:
+            with self.subTest(url):
+                self.server.clear()
+                page = self.read(url, raw_html=True)
+                self.assertIn(sentence, page["text"])
+                self.assertEqual([one.target for one in self.server.requests], [url])
+        run = self.run_script("read_page.py", HTML_PAGES[0][1], "--raw-html", **self.variables)
+        self.assertNotIn("opened by ada", run.document["pages"][0]["text"])
+
+    def test_whatever_an_api_does_the_html_is_read(self) -> None:
+        answers: tuple[tuple[int, Any], ...] = (
+            (200, b"<html><body>Down for repairs</body></html>"), (200, b"{"), (200, {}), (200, []),
+            (200, b""), (403, {"message": "API rate limit exceeded"}), (429, b"slow down"),
+            (404, {"message": "Not Found"}), (500, b"oops"), (301, b""), (401, {"message": "Bad"}),
+            (400, {"error_id": 502, "error_message": "more requests available in 82235 seconds"}),
+            (200, b"x" * 9_000_000),
+        )  # fmt: skip
+        for status, body in answers:
+            server = self.canned(status, body)
+            for variable, url, sentence in HTML_PAGES:
+                with self.subTest(variable, status=status, body=str(body)[:40]):
+                    self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
+                    self.server.clear()
+                    self.assertIn(sentence, self.read(url)["text"])
+                    self.assertEqual([one.target for one in self.server.requests], [url])
+
+    def test_an_api_that_hangs_leaves_time_for_the_html(self) -> None:
+        server = self.canned()
+        server.delay = 5.0
+        variable, url, sentence = HTML_PAGES[0]
+        self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
+        self.assertIn(sentence, self.read(url, page_timeout=2.0)["text"])
+
+    def test_if_the_html_fails_too_the_hint_says_what_the_api_said(self) -> None:
+        challenge = self.canned(403, b"<title>Just a moment...</title>")
+        throttle = {"error_id": 502, "error_message": "more requests available in 82235 seconds"}
+        api = self.canned(400, throttle)
+        self.use(STACKEXCHANGE_BASE_URL=api.url, http_proxy=challenge.url,
+                 WEB_SEARCH_ALLOW_PRIVATE=self.allow(api))  # fmt: skip
+        document = read.run_read({"urls": [QUESTION.replace("https", "http")]})
+        self.assertEqual(document["details"]["kind"], "blocked")
+        said = "Its API: Stack Exchange wants no request for 22 h 50 min"
+        self.assertIn(said, document["details"]["hint"])
+
+    def test_broken_answers_never_break_the_program(self) -> None:
+        source = random.Random(5)
+
+        def free(state: Any) -> None:
+            state.free_at = state.rest_until = 0.0
+
+        params = {"urls": [""], "max_chars": 9_000}
+        paths = {
+            "GITHUB_BASE_URL": (ISSUE, "/repos/slowloop/asyncio-toolbox/issues/42"),
+            "HACKERNEWS_BASE_URL": (THREAD, "/api/v1/items/40100201"),
+            "STACKEXCHANGE_BASE_URL": (
+                QUESTION, "/2.3/questions/70100101?site=stackoverflow&filter=withbody",
+            ),
+        }  # fmt: skip
+        for variable, (url, path) in paths.items():
+            good = kit.Response(*self.answer_of(path)).json()
+            server = self.canned()
+            self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
+            for broken in mutations(good, source, 60):
+                server.body = broken
+                for engine in ("github", "stackexchange"):  # a broken quota is no reason to wait
+                    pacing.change_state(engine, free, [], "pages")
+                with self.subTest(variable, broken=str(broken)[:2_000]):
+                    try:
+                        page = sites.read_through_api(
+                            url, time.monotonic() + 5, None, params, fetch.SharedAnswers()
+                        )
+                    except kit.SearchError:
+                        continue
+                    self.assertIsInstance(page["text"], str)
+
+    def answer_of(self, path: str) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of the fake server's answer to a path."""
+        request = {"method": "GET", "url": self.server.url + path, "headers": {"User-Agent": "x"}}
+        answer = http_client.send_within(request, time.monotonic() + 5)
+        return answer.status, answer.headers, answer.body
+
+
+class Rules(SitesCase):
+    def test_the_address_guard_holds_for_the_apis(self) -> None:
+        for variable, url, sentence in HTML_PAGES:
+            with self.subTest(variable):
+                self.use(WEB_SEARCH_ALLOW_PRIVATE="")
+                self.server.clear()
+                self.assertIn(sentence, self.read(url)["text"])  # through the proxy
+                self.assertEqual([one.target for one in self.server.requests], [url])
+
+    def test_robots_rules_of_the_apis_host_hold(self) -> None:
+        self.read(ISSUE, robots=True)
+        self.assertEqual(self.targets()[0], "/robots.txt")
+        refusing = self.canned(body=b"User-agent: *\nDisallow: /\n", Content_Type="text/plain")
+        variable, url, sentence = HTML_PAGES[0]
+        self.use(**{variable: refusing.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(refusing))
+        self.server.clear()
+        self.assertIn(sentence, self.read(url, robots=True)["text"])
+        self.assertEqual(self.targets(), ["http://github.com/robots.txt", url])
+
+    def test_callers_name_themselves_and_imitate_no_browser(self) -> None:
+        self.use(WEB_SEARCH_CONTACT="ada@example.org")
+        for url in (ISSUE, QUESTION, THREAD, PAPER):
+            self.read(url)
+        for one in self.server.requests:
+            self.assertRegex(one.header("user-agent") or "", r"^web-search-skill/\S+ .*ada@example")
+
+    def test_headings_of_posts_are_lowered_outside_code(self) -> None:
+        table = (
+            ("# A\n## B\n###### C", "### A\n#### B\n###### C"),
+            ("```\n# code\n```\n# A", "```\n# code\n```\n### A"),
+            ("~~~~\n~~~\n# code\n~~~~\n# A", "~~~~\n~~~\n# code\n~~~~\n### A"),
+            ("#hashtag and # no heading", "#hashtag and # no heading"),
+            ("   # A", "### A"),
+            ("    # code", "    # code"),
+        )
+        for before, after in table:
+            with self.subTest(before):
+                self.assertEqual(site_api.demoted(before), after)
+
+
+class WaysIn(SitesCase):
+    def test_a_search_reads_the_pages_of_its_sources_through_their_apis(self) -> None:
+        words = ("python asyncio task", "--engine", "github", "--max-chars", "0")
+        run = self.run_script("web_search.py", *words, **self.variables)
+        texts = {item["url"]: item.get("text", "") for item in run.document["results"]}
+        self.assertIn("Comment by cy", texts[ISSUE])
+        self.assertIn("4500 stars", texts[TOOLBOX])
+        recalled = self.run_script("web_search.py", "recall", "flux capacitor", **self.variables)
+        self.assertEqual(recalled.document["results"][0]["url"], ISSUE)
+
+    def test_a_brief_does_too(self) -> None:
+        words = ("brief", "-q", "python asyncio task", "-q", "undo git commit", "--engine",
+                 "stackexchange")  # fmt: skip
+        run = self.run_script("web_search.py", *words, **self.variables)
+        texts = " ".join(source.get("text", "") for source in run.document["sources"])
+        self.assertIn("Since Python 3.11 asyncio.timeout is a context manager", texts)
+        self.assertIn("git reset --soft HEAD~1", texts)
+
+    def test_over_mcp(self) -> None:
+        client = Client({**self.environment, **self.variables})
+        self.addCleanup(client.close)
+        text = client.text("read_page", urls=[ISSUE], query="flux capacitor")
+        self.assertIn("the flux capacitor resets the clock", text)
+
+    def test_markdown_names_author_date_and_licence(self) -> None:
+        run = self.run_script("read_page.py", QUESTION, "--format", "markdown", **self.variables)
+        self.assertRegex(run.stdout.decode(), r" · Ada & Bo · \d{4}-\d\d-\d\d · CC BY-SA 4\.0\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
