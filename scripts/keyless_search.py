@@ -25,9 +25,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.ways_in.terminal import to_terminal
 from websearch.kit import end_process, run_command_line
 from websearch.search.keyless import COMMANDS, RUN, to_markdown
+from websearch.ways_in.terminal import to_terminal
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.ways_in.http_support import ServerProcess
 from tests.support import SLACK, CannedCase, Run, call_main, load_script, run_script
+from tests.ways_in.http_support import ServerProcess
 
 draft: Any = load_script("websearch.check.draft")
 numbers: Any = load_script("websearch.check.numbers")

@@ -24,10 +24,10 @@ from tests.e2e import installing
 from tests.e2e.browser import installed_browser
 from tests.e2e.scenarios import show
 from tests.fake_server.server import FakeServer
+from tests.support import small_web_environment
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
 from tests.ways_in.test_desk import HOSTILE
-from tests.support import small_web_environment
 
 if TYPE_CHECKING:
     from tests.e2e.scenarios import Check

@@ -27,8 +27,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from tests.fake_server.server import FakeServer
-from tests.ways_in.http_support import ServerProcess, responses
-from tests.ways_in.mcp_support import Client
 from tests.support import (
     CANARY,
     ROOT,
@@ -42,6 +40,8 @@ from tests.support import (
     small_web_environment,
 )
 from tests.tools.faults import SAMPLES
+from tests.ways_in.http_support import ServerProcess, responses
+from tests.ways_in.mcp_support import Client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.ways_in.http_support import ServerCase, limits, read_all, request, responses
 from tests.support import SLACK
+from tests.ways_in.http_support import ServerCase, limits, read_all, request, responses
 
 REQUESTS, AT_ONCE = 3_000, 8
 

@@ -21,8 +21,6 @@ import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.ways_in.http_support import ServerProcess, read_all, request
-from tests.ways_in.mcp_support import Client
 from tests.support import (
     CANARY,
     PYTHON,
@@ -32,6 +30,8 @@ from tests.support import (
     clean_environment,
     small_web_environment,
 )
+from tests.ways_in.http_support import ServerProcess, read_all, request
+from tests.ways_in.mcp_support import Client
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.ways_in.mcp_support import McpCase
 from tests.support import CANARY
+from tests.ways_in.mcp_support import McpCase
 
 CALLS = 1_000
 AT_ONCE = 8

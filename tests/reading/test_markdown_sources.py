@@ -114,7 +114,9 @@ class Twins(DocsCase):
         text = "# A\n\n## Agent Instructions\n\nWrite them."
         page = page_class(text=text, fields={"final_url": "https://x.io/a"})
         twin = page_class(text="# A", fields={"source": "markdown", "title": "A"})
-        fetched = load_script("websearch.pages.fetch.fetch").fetched_bytes("https://x.io/a.md", b"# A")
+        fetched = load_script("websearch.pages.fetch.fetch").fetched_bytes(
+            "https://x.io/a.md", b"# A"
+        )
         self.assertFalse(sources.is_twin(page, twin, fetched))
 
     def test_searches_do_not_ask_for_sources(self) -> None:

@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 
 from tests.fake_server.pdf_builder import PdfBuilder, one_page
 from tests.reading.test_read_page import SCRIPT, SiteCase
+from tests.support import load_script, run_script
 from tests.ways_in.mcp_support import Client
 from tests.ways_in.test_http_server import ServerProcess
-from tests.support import load_script, run_script
 
 fetch: Any = load_script("websearch.pages.fetch.fetch")
 local_files: Any = load_script("websearch.pages.fetch.local_files")

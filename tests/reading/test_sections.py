@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from tests.support import CannedServer, SmallWebCase, call_main, load_script, small_web_environment
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
-from tests.support import CannedServer, SmallWebCase, call_main, load_script, small_web_environment
 
 pages_document: Any = load_script("websearch.reading.pages_document")
 sections: Any = load_script("websearch.markdown.sections")

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tests.fake_server import duckduckgo as fake_duckduckgo
+from tests.support import CannedServer, SmallWebCase, load_script
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
-from tests.support import CannedServer, SmallWebCase, load_script
 
 search: Any = load_script("websearch.search.commands")
 brief: Any = load_script("websearch.search.commands")

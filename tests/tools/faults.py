@@ -45,8 +45,6 @@ from tests.fake_server.corpus import CORPUS
 from tests.fake_server.gemini_answers import SHAPES
 from tests.fake_server.serper_results import place_ids
 from tests.fake_server.server import FakeServer
-from tests.ways_in.http_support import ServerProcess
-from tests.ways_in.mcp_support import Client
 from tests.support import (
     CANARY,
     PROCESS_TIMEOUT,
@@ -60,6 +58,8 @@ from tests.support import (
     run_script,
     small_web_environment,
 )
+from tests.ways_in.http_support import ServerProcess
+from tests.ways_in.mcp_support import Client
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests.search.scripted_web import ScriptedWeb, story
+from tests.support import run_script
 from tests.ways_in.http_support import Answer, ServerProcess
 from tests.ways_in.mcp_support import Client
-from tests.support import run_script
 
 OTTER, HERON = QUESTIONS = ["otter log", "heron log"]
 

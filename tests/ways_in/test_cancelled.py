@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from tests.support import SLACK, SmallWebCase
 from tests.ways_in.http_support import ServerProcess, request
 from tests.ways_in.mcp_support import Client
-from tests.support import SLACK, SmallWebCase
 
 if TYPE_CHECKING:
     import socket

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from tests.ways_in.http_support import TOKEN, Answer, ServerProcess
 from tests.support import SmallWebCase, load_script, run_script
+from tests.ways_in.http_support import TOKEN, Answer, ServerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 from unittest import mock
 from urllib.parse import quote, urlencode
 
+from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 from tests.ways_in.http_support import (
     SCRIPT,
     TOKEN,
@@ -36,7 +37,6 @@ from tests.ways_in.http_support import (
     request,
     responses,
 )
-from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 
 command: Any = load_script("http_server")
 kit: Any = load_script("websearch.kit")

@@ -14,8 +14,8 @@ import tempfile
 import unittest
 from typing import TYPE_CHECKING, Any
 
-from tests.ways_in.mcp_support import LEGACY, Client
 from tests.support import ROOT, load_script
+from tests.ways_in.mcp_support import LEGACY, Client
 
 if TYPE_CHECKING:
     from pathlib import Path

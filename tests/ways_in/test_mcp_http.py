@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest import mock
 
+from tests.support import CANARY, SLACK, load_script
 from tests.ways_in.http_support import (
     TOKEN,
     Answer,
@@ -32,7 +33,6 @@ from tests.ways_in.http_support import (
     responses,
 )
 from tests.ways_in.mcp_support import LEGACY, META, MODERN, modern_meta
-from tests.support import CANARY, SLACK, load_script
 
 messages: Any = load_script("websearch.ways_in.http_messages")
 mcp_http: Any = load_script("websearch.ways_in.mcp_http")

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.ways_in.mcp_support import LEGACY, META, MODERN, SERVER, Client, McpCase, modern_meta
 from tests.support import CANARY, SLACK, CannedServer, call_main, load_script, run_script
+from tests.ways_in.mcp_support import LEGACY, META, MODERN, SERVER, Client, McpCase, modern_meta
 
 tools = load_script("websearch.ways_in.mcp_tools")
 protocol = load_script("websearch.ways_in.mcp_protocol")

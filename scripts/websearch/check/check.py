@@ -26,10 +26,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
     from websearch.check.draft import Cited, CitedParts
     from websearch.check.numbers import PageNumbers
     from websearch.check.standing import ComparedText, Quotation
+    from websearch.kit import Document, ProgressCallback
     from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
@@ -177,8 +177,8 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
     Raises SearchError: invalid_input without a draft or for a url that is none, no_results if there
     is nothing in the draft.
     """
-    from websearch.pages.fetch.fetch import normal_url
     from websearch.check.draft import Cited, CitedParts, Draft
+    from websearch.pages.fetch.fetch import normal_url
 
     url = params.get("url", "")
     if url:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.base.untrusted import unescape
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
     FEWER_WORDS,
@@ -19,7 +20,6 @@ from websearch.engines.base.open_sources import (
     utc_time,
 )
 from websearch.engines.base.result_pages import layout_error, wall_error
-from websearch.base.untrusted import unescape
 from websearch.kit import SearchError
 
 TYPE_CHECKING = False

@@ -8,7 +8,12 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.browser_headers import browser_headers, judge_result_page, locale_code
-from websearch.engines.base.filters import country_code, google_period, language_code, query_with_sites
+from websearch.engines.base.filters import (
+    country_code,
+    google_period,
+    language_code,
+    query_with_sites,
+)
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import (
     absolute_url,
@@ -31,8 +36,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.base.messages import EngineRequest
     from websearch.base.html_tree import Node
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "google"

@@ -8,7 +8,14 @@ from __future__ import annotations
 from websearch.engines.base.filters import country_code
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import api_text, within_limit
-from websearch.engines.base.search_apis import api_answer, api_page, days_of, hosts_of, json_post, no_list
+from websearch.engines.base.search_apis import (
+    api_answer,
+    api_page,
+    days_of,
+    hosts_of,
+    json_post,
+    no_list,
+)
 from websearch.engines.table import engine_address, engine_key
 from websearch.kit import SearchError, drop_empty, list_field, object_field, retry_after
 

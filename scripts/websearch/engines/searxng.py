@@ -40,8 +40,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.base.messages import EngineRequest
     from websearch.base.html_tree import Node
+    from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 NAME = "searxng"

@@ -29,8 +29,8 @@ from __future__ import annotations
 
 import os
 
-from websearch.base.site_rules import allowed_sites
 from websearch.base.http_client import scheme_of
+from websearch.base.site_rules import allowed_sites
 from websearch.kit import SearchError, base_url, configured_key, find_key, hide_credentials, quoted
 
 TYPE_CHECKING = False

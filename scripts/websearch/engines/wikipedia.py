@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from websearch.base.http_client import identified_agent
 from websearch.engines.base.filters import language_code
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import (
@@ -15,7 +16,6 @@ from websearch.engines.base.result_pages import (
     within_limit,
 )
 from websearch.engines.table import engine_address, has_other_address
-from websearch.base.http_client import identified_agent
 from websearch.kit import (
     SearchError,
     dump_json,

@@ -5,12 +5,12 @@ Source of the parameters: https://docs.you.com/api-reference/search
 
 from __future__ import annotations
 
+from websearch.base.http_client import identified_agent
 from websearch.engines.base.filters import country_code, language_code, query_with_sites
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import get_request, within_limit
 from websearch.engines.base.search_apis import api_answer, api_page, days_of, no_list, used_up
 from websearch.engines.table import engine_address, engine_key
-from websearch.base.http_client import identified_agent
 from websearch.kit import SearchError, drop_empty, list_field, object_field, quoted, retry_after
 
 TYPE_CHECKING = False

@@ -12,6 +12,7 @@ import re
 from contextlib import closing
 
 from websearch import kit
+from websearch.base.durations import spoken
 from websearch.engines.base.ledger import (
     BUDGET_VARIABLE,
     budget_warnings,
@@ -30,9 +31,6 @@ from websearch.engines.table import (
     has_other_address,
     keyless_engines,
 )
-from websearch.search.defaults import user_defaults
-from websearch.base.durations import spoken
-from websearch.ways_in.terminal import to_terminal
 from websearch.kit import (
     SearchError,
     deadline_of,
@@ -41,11 +39,13 @@ from websearch.kit import (
     run_operation,
     shorten,
 )
-from websearch.search.engine_calls import planned_request
 from websearch.machine import doctor_machine as machine
 from websearch.machine import key_file
 from websearch.machine.doctor_machine import INSTALL_HINT, failed, ok, warning
 from websearch.machine.key_file import KEY_NAMES, KEYS
+from websearch.search.defaults import user_defaults
+from websearch.search.engine_calls import planned_request
+from websearch.ways_in.terminal import to_terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import time
 
 from websearch.engines.table import configured_engines
 from websearch.kit import SearchError
+from websearch.machine.doctor_machine import failed, ok, warning
+from websearch.machine.key_file import KEYS
 from websearch.search.ask import answer_question
 from websearch.search.engine_calls import planned_request
 from websearch.search.plan import Question
-from websearch.machine.doctor_machine import failed, ok, warning
-from websearch.machine.key_file import KEYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

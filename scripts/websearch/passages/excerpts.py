@@ -6,6 +6,7 @@ import itertools
 import sys
 import time
 
+from websearch.markdown.units import ITEM, MAX_SOURCE, PageText
 from websearch.passages.ranking import rank_units
 from websearch.passages.selection import (
     GAP,
@@ -15,16 +16,15 @@ from websearch.passages.selection import (
     complete_excerpts,
 )
 from websearch.passages.terms import missing_words
-from websearch.markdown.units import ITEM, MAX_SOURCE, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from websearch.markdown.units import Piece
     from websearch.passages.ranking import Scores
     from websearch.passages.selection import Excerpt
-    from websearch.markdown.units import Piece
 
 # The score of the weakest unit that is shown; the best one of all pages has 1. It is LEAST_SCORE of
 # the first characters and rises with what is shown, because then there is enough: by ENOUGH within

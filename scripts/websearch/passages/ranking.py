@@ -16,6 +16,7 @@ import math
 import re
 from collections import Counter
 
+from websearch.markdown.units import cells_of, columns_of_extremes
 from websearch.passages.terms import (
     count_terms,
     fold_text,
@@ -24,12 +25,11 @@ from websearch.passages.terms import (
     term_weights,
     terms_of,
 )
-from websearch.markdown.units import cells_of, columns_of_extremes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.passages.terms import Counts
     from websearch.markdown.units import PageText, Piece
+    from websearch.passages.terms import Counts
 
     Scores = list[list[float]]  # of each unit of each page
 

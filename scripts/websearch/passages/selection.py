@@ -7,16 +7,16 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
+from websearch.markdown.units import ITEM
 from websearch.passages.ranking import asked_share
 from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
-from websearch.markdown.units import ITEM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from websearch.passages.ranking import Scores
     from websearch.markdown.units import PageText, Piece
+    from websearch.passages.ranking import Scores
 
 LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
 LONG_SENTENCE = 100  # characters; a shorter one is whole or absent

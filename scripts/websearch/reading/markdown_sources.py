@@ -9,16 +9,16 @@ from __future__ import annotations
 import itertools
 import re
 
+from websearch.kit import SearchError
 from websearch.markdown.foreign_text import outside_code
 from websearch.pages.extract.thin_pages import linked_address
 from websearch.pages.fetch.fetch import fetch_page, host_and_port
-from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from websearch.kit import Document
     from websearch.pages.extract.page_tree import PageTree
     from websearch.pages.fetch.fetch import Fetched, RobotsCache, SharedAnswers
-    from websearch.kit import Document
     from websearch.reading.page import Page
 
 MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "application/markdown")

@@ -8,8 +8,9 @@ import time
 from websearch.base.calls import result_or_error
 from websearch.base.html_tree import texts_below
 from websearch.base.untrusted import unescape
-from websearch.pages.extract.content import find_content
+from websearch.kit import SearchError, clean_text, drop_empty, one_line, shorten
 from websearch.markdown.foreign_text import harmless_markdown
+from websearch.pages.extract.content import find_content
 from websearch.pages.extract.markdown import content_markdown
 from websearch.pages.extract.metadata import find_metadata
 from websearch.pages.extract.other_formats import (
@@ -22,7 +23,12 @@ from websearch.pages.extract.other_formats import (
     sniff_kind,
 )
 from websearch.pages.extract.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
-from websearch.pages.extract.thin_pages import MIN_PAGE_CHARS, check_content, is_menu, refresh_target
+from websearch.pages.extract.thin_pages import (
+    MIN_PAGE_CHARS,
+    check_content,
+    is_menu,
+    refresh_target,
+)
 from websearch.pages.fetch.charsets import decode_page
 from websearch.pages.fetch.fetch import (
     Fetched,
@@ -33,7 +39,6 @@ from websearch.pages.fetch.fetch import (
     is_office,
     is_pdf,
 )
-from websearch.kit import SearchError, clean_text, drop_empty, one_line, shorten
 from websearch.reading.markdown_sources import is_markdown, read_markdown, twin_address
 from websearch.reading.page import Page
 
@@ -42,8 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.pages.extract.page_tree import PageTree
     from websearch.kit import Document
+    from websearch.pages.extract.page_tree import PageTree
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.

@@ -9,7 +9,6 @@ import time
 from websearch.base.calls import bug_warning, is_bug, result_or_error
 from websearch.base.http_client import proxy_for
 from websearch.base.untrusted import make_harmless, plain_address
-from websearch.pages.fetch.fetch import normal_url
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
     SearchError,
@@ -23,11 +22,6 @@ from websearch.kit import (
     one_line,
     quoted,
 )
-from websearch.passages.excerpts import limit_query, passages_within
-from websearch.passages.selection import PARAGRAPH_GAP
-from websearch.markdown.units import PageText
-from websearch.reading.finding import MAX_PLACES, PageFinder
-from websearch.reading.one_page import RAW_NOTE, in_time
 from websearch.markdown.sections import (
     HEADING,
     bookmark_headings,
@@ -37,14 +31,20 @@ from websearch.markdown.sections import (
     lower_headings,
     outline_of,
 )
+from websearch.markdown.units import PageText
+from websearch.pages.fetch.fetch import normal_url
+from websearch.passages.excerpts import limit_query, passages_within
+from websearch.passages.selection import PARAGRAPH_GAP
+from websearch.reading.finding import MAX_PLACES, PageFinder
+from websearch.reading.one_page import RAW_NOTE, in_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document
-    from websearch.reading.page import Page
     from websearch.markdown.sections import Heading
+    from websearch.reading.page import Page
 
 # Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
 # next_offset and a note, and in the document for everything outside of its pages.

@@ -8,8 +8,9 @@ import math
 import time
 from dataclasses import replace
 
-from websearch.base.site_rules import check_site, refusing_rule
 from websearch.base.calls import is_bug, put, result_or_error, start_thread, take, waits
+from websearch.base.site_rules import check_site, refusing_rule
+from websearch.kit import MIN_TIMEOUT, DryRun, SearchError, deadline_of, run_operation
 from websearch.pages.extract.thin_pages import wants_browser
 from websearch.pages.fetch.fetch import (
     Fetched,
@@ -20,7 +21,7 @@ from websearch.pages.fetch.fetch import (
     normal_url,
     page_headers,
 )
-from websearch.kit import MIN_TIMEOUT, DryRun, SearchError, deadline_of, run_operation
+from websearch.pages.sites.dispatch import read_through_api
 from websearch.reading.finding import MAX_TEXTS
 from websearch.reading.markdown_sources import (
     fetch_llms,
@@ -38,7 +39,6 @@ from websearch.reading.one_page import (
 from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
-from websearch.pages.sites.dispatch import read_through_api
 from websearch.store.history import COMMAND_LINE, note
 from websearch.store.page_store import PART_SECONDS, PageStore
 
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.pages.fetch.browser import Browser
     from websearch.kit import Document, ProgressCallback
+    from websearch.pages.fetch.browser import Browser
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call

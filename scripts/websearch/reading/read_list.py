@@ -12,8 +12,6 @@ from dataclasses import replace
 
 from websearch.base.calls import result_or_error, start_thread
 from websearch.base.http_client import warn_once
-from websearch.reading.lists import input_lines
-from websearch.pages.fetch.fetch import Fetched, host_and_port
 from websearch.kit import (
     JsonLines,
     SearchError,
@@ -24,6 +22,8 @@ from websearch.kit import (
     log_operation,
     retry_after,
 )
+from websearch.pages.fetch.fetch import Fetched, host_and_port
+from websearch.reading.lists import input_lines
 from websearch.reading.page import Page
 from websearch.reading.pages_document import pages_document
 from websearch.reading.read import COMMANDS as READ_COMMANDS

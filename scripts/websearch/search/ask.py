@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
+from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
 from websearch.engines.base.days import utc_day
 from websearch.engines.base.ledger import begin_request, budgets, end_request
 from websearch.engines.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
-from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
 from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
 from websearch.search.answers import (
     Answer,
@@ -234,7 +234,11 @@ def keep_to_filters(answer: Answer) -> None:
 
     Engines take filters for wishes. Raises SearchError (no_results) if nothing is left.
     """
-    from websearch.engines.base.result_pages import FILTERED_HINT, on_asked_sites, other_sites_warning
+    from websearch.engines.base.result_pages import (
+        FILTERED_HINT,
+        on_asked_sites,
+        other_sites_warning,
+    )
 
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(engine, answer.results, filters)

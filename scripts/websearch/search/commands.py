@@ -7,11 +7,10 @@ import os
 import re
 import time
 
-from websearch.engines.base.ledger import budgets, this_month
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, refusing_rule
+from websearch.check import check
+from websearch.engines.base.ledger import budgets, this_month
 from websearch.engines.table import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
-from websearch.search.defaults import naming_defaults, with_defaults
-from websearch.reading.lists import input_pieces
 from websearch.kit import (
     COMMON_PARAMS,
     DEFAULT_MAX_CHARS,
@@ -28,9 +27,10 @@ from websearch.kit import (
     run_pieces,
     run_with_input,
 )
-from websearch.check import check
+from websearch.reading.lists import input_pieces
 from websearch.search.answers import answered
 from websearch.search.ask import ask
+from websearch.search.defaults import naming_defaults, with_defaults
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
 from websearch.search.read_sources import PageReader, best_sources, read

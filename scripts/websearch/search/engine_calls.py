@@ -12,6 +12,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
+from websearch.base.calls import result_or_error
 from websearch.engines.base.pacing import present_state
 from websearch.engines.base.result_pages import (
     FILTERED_HINT,
@@ -19,9 +20,8 @@ from websearch.engines.base.result_pages import (
     on_asked_sites,
     other_sites_warning,
 )
-from websearch.engines.table import ENGINES, FILTERS, check_filters, has_key, load_module
 from websearch.engines.base.turns import PacedEngine, note_outcome
-from websearch.base.calls import result_or_error
+from websearch.engines.table import ENGINES, FILTERS, check_filters, has_key, load_module
 from websearch.kit import (
     MIN_TIMEOUT,
     SearchError,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from websearch.engines.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
 from websearch.base.untrusted import make_harmless
 from websearch.base.words import script_language
+from websearch.engines.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
 from websearch.kit import (
     DryRun,
     SearchError,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from websearch.base.durations import seconds_of_duration
+from websearch.base.words import script_language
 from websearch.engines.table import (
     FILTERS,
     chosen_engines,
@@ -12,10 +14,8 @@ from websearch.engines.table import (
     filters_of,
     focused_filters,
 )
-from websearch.search.defaults import WISHES, user_defaults
-from websearch.base.durations import seconds_of_duration
-from websearch.base.words import script_language
 from websearch.kit import DryRun, SearchError, drop_empty, quoted
+from websearch.search.defaults import WISHES, user_defaults
 from websearch.search.engine_calls import planned_request
 
 TYPE_CHECKING = False

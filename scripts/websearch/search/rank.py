@@ -47,8 +47,8 @@ def rank(answers: list[Answer]) -> list[Source]:
     is. Addresses whose host is unclear are left out. The result is that of the best rank, with the
     fields that only others have (such as a date).
     """
-    from websearch.engines.base.result_pages import canonical_url  # 10 ms, for what has been found
     from websearch.base.site_rules import has_unclear_host
+    from websearch.engines.base.result_pages import canonical_url  # 10 ms, for what has been found
 
     sources: dict[str, Source] = {}
     for answer in answered(answers):

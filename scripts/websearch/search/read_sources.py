@@ -6,11 +6,11 @@ import re
 import time
 from dataclasses import dataclass
 
-from websearch.engines.base.days import utc_day
-from websearch.base.site_rules import refusing_rule
 from websearch.base.calls import bug_warning, is_bug, result_or_error
-from websearch.markdown.foreign_text import harmless_markdown
+from websearch.base.site_rules import refusing_rule
+from websearch.engines.base.days import utc_day
 from websearch.kit import clean_text, one_line
+from websearch.markdown.foreign_text import harmless_markdown
 from websearch.reading.page import Page, stored_page
 from websearch.search.result_dates import dated_result
 

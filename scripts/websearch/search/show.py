@@ -6,14 +6,14 @@ import re
 import time
 from dataclasses import dataclass
 
+from websearch.base.calls import is_bug, result_or_error
 from websearch.engines.base.days import utc_day
 from websearch.engines.base.ledger import budget_warnings
-from websearch.base.calls import is_bug, result_or_error
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
+from websearch.markdown.units import PageText, without_title
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
 from websearch.passages.terms import fold_text
-from websearch.markdown.units import PageText, without_title
 from websearch.reading.pages_document import searched_lengths
 from websearch.search.answers import (
     all_warnings,

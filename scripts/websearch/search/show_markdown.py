@@ -6,6 +6,7 @@ import re
 
 from websearch.base.calls import result_or_error
 from websearch.base.untrusted import make_harmless, plain_address
+from websearch.check import check
 from websearch.kit import (
     SearchError,
     dump_json,
@@ -14,7 +15,6 @@ from websearch.kit import (
     one_line,
     shorten,
 )
-from websearch.check import check
 from websearch.markdown.sections import lower_headings
 from websearch.search.answers import spoken_questions
 from websearch.search.read_sources import SNIPPET_CHARS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from websearch import kit
+from websearch.kit import SearchError, error_document
 from websearch.search.defaults import user_defaults
 from websearch.ways_in.terminal import opening, result_urls, to_terminal
-from websearch.kit import SearchError, error_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import os
 import re
 import time
 
-from websearch.engines.base.days import utc_day
-from websearch.base.site_rules import OWNER_HINT, left_out_warning, without_refused
-from websearch.engines.table import ENGINES
 from websearch.base.http_client import warn_once
+from websearch.base.site_rules import OWNER_HINT, left_out_warning, without_refused
+from websearch.engines.base.days import utc_day
+from websearch.engines.table import ENGINES
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
     NO_SYNONYMS,

@@ -16,8 +16,8 @@ from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
-from tests.pages.extract.attack_pages import PAGE_BYTES, repeated
 from tests.fake_server.server import FakeServer
+from tests.pages.extract.attack_pages import PAGE_BYTES, repeated
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
 fetch: Any = load_script("websearch.pages.fetch.fetch")

@@ -21,9 +21,9 @@ from tests.fake_server.office_builder import PROPERTIES, cells, docx, epub, pptx
 from tests.reading.test_read_page import SCRIPT, SiteCase
 from tests.search.brief_support import BriefCase
 from tests.search.scripted_web import story
+from tests.support import SLACK, load_script, run_script
 from tests.ways_in.mcp_support import Client
 from tests.ways_in.test_http_server import ServerProcess
-from tests.support import SLACK, load_script, run_script
 
 one_page: Any = load_script("websearch.reading.one_page")
 archive: Any = load_script("websearch.pages.office.archive")

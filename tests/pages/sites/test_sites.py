@@ -17,7 +17,6 @@ from unittest import mock
 from tests.fake_server.github_pages import MANY_COMMENTS
 from tests.fake_server.hackernews import BRANCHES
 from tests.fake_server.server import FakeServer
-from tests.ways_in.mcp_support import Client
 from tests.support import (
     CANARY,
     CannedServer,
@@ -27,6 +26,7 @@ from tests.support import (
     samples_folder,
     small_web_environment,
 )
+from tests.ways_in.mcp_support import Client
 
 read: Any = load_script("websearch.reading.read")
 sites: Any = load_script("websearch.pages.sites.dispatch")

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Fields
 
-# ===== shared block: filters (edit websearch/engines/base/filters.py, then run `make sync`) ============
+# ===== shared block: filters (edit websearch/engines/base/filters.py, then run `make sync`) =====
 
 # What people and models write -> the codes of the standards.
 COUNTRY_SPELLINGS = {"uk": "gb"}

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.base.durations import spoken
+from websearch.base.http_client import identified_agent
+from websearch.base.words import ENGLISH_STOP_WORDS
 from websearch.engines.base.result_pages import (
     MAX_TEXT,
     api_text,
@@ -19,9 +22,6 @@ from websearch.engines.base.result_pages import (
     within_limit,
 )
 from websearch.engines.table import ENGINES, engine_address
-from websearch.base.durations import spoken
-from websearch.base.http_client import identified_agent
-from websearch.base.words import ENGLISH_STOP_WORDS
 from websearch.kit import (
     SearchError,
     drop_empty,

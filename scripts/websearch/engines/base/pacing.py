@@ -14,8 +14,8 @@ import threading
 import time
 from dataclasses import asdict, dataclass, replace
 
-from websearch.engines.table import ENGINES, engine_address, entry_of, has_other_address
 from websearch.base.durations import seconds_of_duration, spoken
+from websearch.engines.table import ENGINES, engine_address, entry_of, has_other_address
 from websearch.kit import SearchError, read_secrets
 from websearch.store.database import StoreFile
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from websearch.base.html_tree import BLOCKS, Node, TreeBuilder
+from websearch.base.site_rules import matches, plain_address
 from websearch.engines.base.days import day_of_text
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import EngineRequest
-from websearch.base.site_rules import matches, plain_address
 from websearch.engines.table import ENGINES
-from websearch.base.html_tree import BLOCKS, Node, TreeBuilder
 from websearch.kit import SearchError, clean_text, plain_text, retry_after, shorten
 
 TYPE_CHECKING = False

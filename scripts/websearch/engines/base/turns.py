@@ -9,6 +9,9 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from websearch.base.calls import check_cancelled
+from websearch.base.durations import spoken
+from websearch.base.http_client import send_within
 from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.base.pacing import (
     PAGES,
@@ -19,9 +22,6 @@ from websearch.engines.base.pacing import (
     rest_error,
 )
 from websearch.engines.table import entry_of
-from websearch.base.calls import check_cancelled
-from websearch.base.durations import spoken
-from websearch.base.http_client import send_within
 from websearch.kit import FAULT_TRIES, SearchError
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.base.html_tree import Node, name_set
+from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.name_rules import words_of
 from websearch.pages.extract.page_tree import text_of
 

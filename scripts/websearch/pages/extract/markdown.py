@@ -5,6 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    MAX_ADDRESS_CHARS,
+    Node,
+    name_set,
+    text_beginning,
+)
+from websearch.kit import clean_text
 from websearch.markdown.escapes import (
     MARK,
     as_cell,
@@ -14,14 +23,6 @@ from websearch.markdown.escapes import (
     mark_line_starts,
     mark_signs,
     without_marks,
-)
-from websearch.base.html_tree import (
-    BLOCKS,
-    HEADINGS,
-    MAX_ADDRESS_CHARS,
-    Node,
-    name_set,
-    text_beginning,
 )
 from websearch.pages.extract.code_blocks import code_language, collect_code, is_code_box
 from websearch.pages.extract.content import find_content
@@ -41,7 +42,6 @@ from websearch.pages.extract.inline_rules import (
 from websearch.pages.extract.name_rules import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
 from websearch.pages.extract.tables import is_data_table, is_shown, read_rows, rows_of, table_parts
-from websearch.kit import clean_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import json
 import re
 
 from websearch.base.html_tree import text_beginning
-from websearch.pages.extract.dates import find_dates
 from websearch.kit import drop_empty
+from websearch.pages.extract.dates import find_dates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
 from websearch.base.untrusted import make_harmless, unescape
+from websearch.kit import SearchError, markdown_link, one_line, plain_text
+from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.page_tree import PageTree
 from websearch.pages.fetch.charsets import wide_codec, wide_label
-from websearch.kit import SearchError, markdown_link, one_line, plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

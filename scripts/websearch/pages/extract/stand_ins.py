@@ -12,8 +12,8 @@ import functools
 import re
 
 from websearch.base.html_tree import HEADINGS, text_beginning
-from websearch.pages.fetch.walls import MAX_WALL_HTML, SAID, WALLS
 from websearch.kit import SearchError
+from websearch.pages.fetch.walls import MAX_WALL_HTML, SAID, WALLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

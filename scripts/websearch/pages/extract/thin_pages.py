@@ -6,10 +6,10 @@ import os
 import re
 
 from websearch.base.html_tree import text_beginning
+from websearch.kit import SearchError, shorten
 from websearch.pages.extract.stand_ins import stand_in, stand_in_error
 from websearch.pages.fetch.fetch import BROWSER_VARIABLE, host_and_port, normal_url
 from websearch.pages.fetch.walls import find_wall, wall_error
-from websearch.kit import SearchError, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

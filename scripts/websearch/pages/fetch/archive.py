@@ -6,10 +6,11 @@ import re
 import time
 from urllib.parse import quote
 
-from websearch.engines.base.messages import ApiValue, EngineRequest
-from websearch.engines.table import engine_address, has_other_address
-from websearch.engines.base.turns import PacedEngine
 from websearch.base.http_client import identified_agent
+from websearch.engines.base.messages import ApiValue, EngineRequest
+from websearch.engines.base.turns import PacedEngine
+from websearch.engines.table import engine_address, has_other_address
+from websearch.kit import SearchError, retry_after, status_error
 from websearch.pages.fetch.fetch import (
     Fetched,
     check_status,
@@ -18,7 +19,6 @@ from websearch.pages.fetch.fetch import (
     host_and_port,
     is_excepted,
 )
-from websearch.kit import SearchError, retry_after, status_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ import threading
 import time
 
 from websearch.base.http_client import proxy_for
+from websearch.kit import Response, SearchError, clean_text, one_line
 from websearch.pages.fetch.browser_proxy import GuardProxy
 from websearch.pages.fetch.fetch import (
     BROWSER_VARIABLE,
@@ -33,7 +34,6 @@ from websearch.pages.fetch.fetch import (
     normal_url,
     page_headers,
 )
-from websearch.kit import Response, SearchError, clean_text, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

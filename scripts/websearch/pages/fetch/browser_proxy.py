@@ -15,8 +15,8 @@ import threading
 import time
 
 from websearch.base.site_rules import check_blocked_site
-from websearch.pages.fetch.fetch import ascii_host, guarded_connect, host_and_port, normal_url
 from websearch.kit import SearchError
+from websearch.pages.fetch.fetch import ascii_host, guarded_connect, host_and_port, normal_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ import os
 import re
 import time
 
-from websearch.base.site_rules import check_site
 from websearch.base.calls import check_cancelled, wait_for
 from websearch.base.http_client import identified_agent, proxy_for
-from websearch.pages.pdf.limits import MAX_FILE_BYTES
-from websearch.pages.fetch.walls import find_wall, wall_error
+from websearch.base.site_rules import check_site
 from websearch.kit import (
     USER_AGENT,
     Response,
@@ -23,6 +21,8 @@ from websearch.kit import (
     retry_after,
     shorten,
 )
+from websearch.pages.fetch.walls import find_wall, wall_error
+from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

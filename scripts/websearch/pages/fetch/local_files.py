@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-from websearch.pages.pdf.limits import MAX_FILE_BYTES
-from websearch.pages.fetch.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
 from websearch.kit import SearchError, one_line, quoted
+from websearch.pages.fetch.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
+from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
 # A path says where it begins: paper.pdf could be the name of a host, ./paper.pdf cannot.
 _LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"

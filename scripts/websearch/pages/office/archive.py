@@ -19,8 +19,8 @@ from xml.parsers import expat
 
 from websearch.base.calls import is_bug, result_or_error
 from websearch.base.html_tree import NO_TEXT
-from websearch.pages.pdf.limits import MAX_FILE_BYTES
 from websearch.kit import SearchError
+from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 from websearch.base.html_tree import Node, texts_below
-from websearch.pages.extract.inline_rules import says_nothing
 from websearch.kit import one_line
+from websearch.pages.extract.inline_rules import says_nothing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

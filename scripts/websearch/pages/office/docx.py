@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from websearch.kit import one_line
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     Item,
@@ -18,7 +19,6 @@ from websearch.pages.office.blocks import (
 )
 from websearch.pages.office.equations import equation_pieces
 from websearch.pages.office.numbering import OFF, Numbering, value
-from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 
-from websearch.pages.office.archive import part_name, unreadable
 from websearch.pages.extract.page_tree import PageTree
 from websearch.pages.fetch.charsets import decode_page
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES
+from websearch.pages.office.archive import part_name, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

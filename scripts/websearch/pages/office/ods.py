@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
+    from websearch.kit import Document
     from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
     from websearch.pages.office.sheets import Row
-    from websearch.kit import Document
 
 _DURATION = r"-?PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d*)?S"
 HIDDEN = ("collapse", "filter")  # rows and columns

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from websearch.base.html_tree import texts_below
+from websearch.kit import one_line
 from websearch.pages.office.archive import number_of, part_name
 from websearch.pages.office.blocks import (
     Item,
@@ -21,7 +22,6 @@ from websearch.pages.office.blocks import (
     with_code,
     with_lists,
 )
-from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.kit import drop_empty
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.office.archive import Archive, unreadable
 from websearch.pages.office.blocks import element
-from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-from websearch.markdown.escapes import as_cell, escape, mark_line_starts, mark_signs
 from websearch.kit import one_line, quoted
+from websearch.markdown.escapes import as_cell, escape, mark_line_starts, mark_signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.kit import Document
+    from websearch.pages.extract.markdown import MarkdownWriter
 
 MAX_CELLS = 500_000  # with a value, of one file
 MAX_ROWS = 50_000  # of one sheet, as of a CSV file

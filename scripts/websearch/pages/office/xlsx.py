@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
+    from websearch.kit import Document
     from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
     from websearch.pages.office.sheets import Row
-    from websearch.kit import Document
 
 MAX_STRINGS = 1_000_000  # that cells share
 MAX_LINKS = 50_000  # of one sheet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.pages.pdf.limits import MAX_DEPTH
 from websearch.pages.pdf.layers import is_off
+from websearch.pages.pdf.limits import MAX_DEPTH
 from websearch.pages.pdf.shown_text import Piece
 from websearch.pages.pdf.syntax import Stream, decode_text
 

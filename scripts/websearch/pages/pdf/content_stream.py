@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from websearch.pages.pdf.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
 from websearch.pages.pdf.bidi import RIGHT_TO_LEFT
 from websearch.pages.pdf.fonts import Font, make_font
 from websearch.pages.pdf.layers import hidden_layers, is_off
 from websearch.pages.pdf.layout import PageText
+from websearch.pages.pdf.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
 from websearch.pages.pdf.operations import Operation, operations
 from websearch.pages.pdf.shown_text import Frame, ShownText, State, multiply
 from websearch.pages.pdf.syntax import Reference, Stream, decode_text

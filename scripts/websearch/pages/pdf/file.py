@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 
+from websearch.pages.pdf.crypt import Decryptor
 from websearch.pages.pdf.limits import (
     MAX_CACHED_ITEMS,
     MAX_REFERENCES,
@@ -16,7 +17,6 @@ from websearch.pages.pdf.limits import (
     MAX_TREE_NODES,
     Budget,
 )
-from websearch.pages.pdf.crypt import Decryptor
 from websearch.pages.pdf.stream_filters import apply_filters
 from websearch.pages.pdf.syntax import SPACE, Reference, Stream, parse_value
 

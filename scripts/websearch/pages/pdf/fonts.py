@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from websearch.pages.pdf.limits import MAX_CMAP_ENTRIES
 from websearch.pages.pdf.cids import collection_texts
 from websearch.pages.pdf.cmaps import (
     CMap,
@@ -16,6 +15,7 @@ from websearch.pages.pdf.cmaps import (
 )
 from websearch.pages.pdf.encodings import encoding_table, glyph_text, standard_widths
 from websearch.pages.pdf.fontfiles import FontProgram, read_font_program
+from websearch.pages.pdf.limits import MAX_CMAP_ENTRIES
 from websearch.pages.pdf.syntax import Stream, decode_text
 
 TYPE_CHECKING = False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 
+from websearch.pages.pdf.bidi import WORD_GAP, plain_letters, reading_order
 from websearch.pages.pdf.limits import (
     MAX_LINE_GLYPHS,
     MAX_LINE_PIECES,
@@ -17,7 +18,6 @@ from websearch.pages.pdf.limits import (
     MAX_TEXT,
     OutOfBudgetError,
 )
-from websearch.pages.pdf.bidi import WORD_GAP, plain_letters, reading_order
 from websearch.pages.pdf.prose_columns import down_columns
 from websearch.pages.pdf.rulings import Path
 from websearch.pages.pdf.scripts import LineText

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.pages.pdf.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError
 from websearch.base.untrusted import unescape
 from websearch.kit import SearchError, clean_text, drop_empty, one_line, quoted
 from websearch.pages.pdf.annotations import show_annotations
@@ -13,6 +12,7 @@ from websearch.pages.pdf.bookmarks import info_text, read_bookmarks
 from websearch.pages.pdf.content_stream import ContentReader
 from websearch.pages.pdf.file import PdfFile
 from websearch.pages.pdf.layout import PageText
+from websearch.pages.pdf.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError
 from websearch.pages.pdf.syntax import Stream
 
 TYPE_CHECKING = False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.engines.base.messages import ApiValue
-from websearch.engines.base.open_sources import api_request
 from websearch.base.untrusted import unescape
 from websearch.engines.arxiv import NAME, feed_entries
+from websearch.engines.base.messages import ApiValue
+from websearch.engines.base.open_sources import api_request
 from websearch.kit import SearchError
 from websearch.pages.sites.site_api import facts_line
 

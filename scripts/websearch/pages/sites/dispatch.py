@@ -12,15 +12,15 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.pages.fetch.fetch import Fetched
 from websearch.kit import drop_empty
+from websearch.pages.fetch.fetch import Fetched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
     from websearch.kit import Document
+    from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
 
 API_SHARE = 0.7  # of a page's time, so that its HTML can still be read if the API fails
 # Pattern of hosts -> (engine at whose pace the API is asked, module).

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.open_sources import counted, raw_text
-from websearch.engines.table import GITHUB_RAW
 from websearch.engines.github import PRIVATE, hides_private, rest_request
+from websearch.engines.table import GITHUB_RAW
+from websearch.kit import SearchError, base_url, drop_empty, list_field, object_field
 from websearch.pages.extract.other_formats import check_binary, fenced, notebook_markdown
 from websearch.pages.fetch.charsets import decode_body
 from websearch.pages.fetch.fetch import Fetched, check_status, fetch_page, is_file
-from websearch.kit import SearchError, base_url, drop_empty, list_field, object_field
 from websearch.pages.sites.github_api import (
     author_of,
     body_of,

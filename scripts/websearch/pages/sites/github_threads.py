@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from websearch.engines.base.open_sources import counted, raw_text
-from websearch.pages.extract.other_formats import fenced
 from websearch.kit import list_field, object_field
+from websearch.pages.extract.other_formats import fenced
 from websearch.pages.sites.github_api import author_of, body_of, get_list, get_object, reactions
 from websearch.pages.sites.site_api import facts_line, post
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 
+from websearch.base.http_client import send_within
 from websearch.engines.base.pacing import PAGES
 from websearch.engines.base.turns import PacedEngine
-from websearch.base.http_client import send_within
+from websearch.kit import DEFAULT_MAX_CHARS
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.page_tree import PageTree
 from websearch.pages.fetch.fetch import SharedAnswers, guarded_request
-from websearch.kit import DEFAULT_MAX_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.engines.base.messages import EngineRequest
-    from websearch.pages.fetch.fetch import RobotsCache
     from websearch.kit import Response
+    from websearch.pages.fetch.fetch import RobotsCache
 
 MAX_BODY_HTML = 300_000  # characters of one post
 

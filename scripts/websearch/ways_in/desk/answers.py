@@ -13,12 +13,12 @@ import re
 import time
 from urllib.parse import parse_qs, urlencode
 
-from websearch.engines.table import ENGINES, FOCUSES
 from websearch.base.calls import in_context
+from websearch.engines.table import ENGINES, FOCUSES
 from websearch.kit import internal_error, spell_hints
+from websearch.store import history
 from websearch.ways_in.desk import views
 from websearch.ways_in.http_messages import COOKIE, HttpError, has_token, is_same
-from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
