@@ -233,6 +233,15 @@ def forget_rests(store: Path) -> None:
             database.execute("DELETE FROM engines")
 
 
+def add_engine(scripts: Path, name: str, module: str) -> None:
+    """Add an engine's module to a copy of the scripts, and name it in the table of engines."""
+    (scripts / f"websearch/engines/{name}.py").write_text(module, encoding="utf-8")
+    table = scripts / "websearch/engines/table.py"
+    text = table.read_text(encoding="utf-8")
+    text = text.replace("    wikipedia,\n", f"    {name},\n    wikipedia,\n", 1)
+    table.write_text(text.replace("\n    )\n}", f" {name},\n    )\n}}", 1), encoding="utf-8")
+
+
 def small_web_environment(url: str) -> dict[str, str]:
     """The variables that lead every script to a fake server, without pauses, and to its pages.
 
@@ -242,10 +251,10 @@ def small_web_environment(url: str) -> dict[str, str]:
     engines = load_script("websearch.engines.table").ENGINES
     others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK".split()
     addresses = {
-        entry[field][0]: f"{url}/{name}" if "keys" in entry and "function" not in entry else url
-        for name, entry in engines.items()
-        for field in ("address", "mcp")
-        if field in entry
+        address[0]: f"{url}/{name}" if engine.keys and not engine.function else url
+        for name, engine in engines.items()
+        for address in (engine.address, engine.mcp)
+        if address
     }
     return {
         **addresses,

@@ -808,8 +808,8 @@ class Addresses(FakeServerCase):
             f"https://api.example.com/?key={password}",
         )
         variables = {
-            name: entry["address"][0]
-            for name, entry in load_script("websearch.engines.table").ENGINES.items()
+            name: engine.address[0]
+            for name, engine in load_script("websearch.engines.table").ENGINES.items()
         }
         proxy = {"https_proxy": f"http://user:{CANARY}@127.0.0.1:9"}
         runs = [(name, {variables[name]: one}) for name in variables for one in addresses]

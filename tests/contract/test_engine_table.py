@@ -19,59 +19,73 @@ from tests.support import (
     ROOT,
     SCRIPTS,
     SmallWebCase,
+    add_engine,
     clean_environment,
     load_script,
 )
 
 engines: Any = load_script("websearch.engines.table")
+FILTERS = load_script("websearch.engines.base.engine").FILTERS
 KEY = "good-" + CANARY
 
 # A tiny engine: the API that Wikipedia has, at another address and under another name.
 MODULE = '''"""A tiny engine, for a test."""
 
+from websearch.engines.base.engine import Engine
+from websearch.engines.base.result_pages import get_request
 from websearch.engines.wikipedia import read_answer
 
-__all__ = ["first_request", "read_answer"]
+__all__ = ["ENGINE", "first_request", "read_answer"]
+
+ENGINE = Engine(
+    name="tiny",
+    title="Tiny",
+    module=__name__,
+    address=("TINY_BASE_URL", "https://tiny.example"),
+    sources=("reference",),
+    filters={},
+    max_query=300,
+    max_count=50,
+)
 
 
 def first_request(params):
     """Return the GET of a search."""
     from websearch.engines.table import engine_address
     from websearch.engines.base.result_pages import get_request
-
     fields = {"action": "query", "list": "search", "srsearch": params["query"],
               "srlimit": str(params["count"]), "format": "json", "formatversion": "2",
               "srprop": "snippet|timestamp", "srinfo": "suggestion"}
-    return get_request(f"{engine_address('tiny')}/w/api.php", fields, {})
+    return get_request(f"{ENGINE.base_url()}/w/api.php", fields, {})
 '''
-ENTRY = """    "tiny": {
-        "title": "Tiny", "module": "websearch.engines.tiny",
-        "address": ("TINY_BASE_URL", "https://tiny.example"),
-        "paid": False, "stored": "always", "sources": ("reference",), "auto": False,
-        "filters": {}, "instead": {}, "max_query": 300, "max_count": 50,
-    },
-    "vault": {
-        "title": "Vault", "module": "websearch.engines.vault", "keys": ("VAULT_API_KEY",),
-        "key_site": "https://vault.example",
-        "address": ("VAULT_BASE_URL", "https://vault.example"),
-        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
-        "filters": {}, "instead": {}, "max_query": 300, "max_count": 50,
-    },
-}  # fmt: skip
-"""
 # An engine with a key and a JSON body: the API that Serper has.
 KEYED_MODULE = '''"""An engine with a key, for a test."""
 
-from websearch.engines.table import engine_address, engine_key
+from websearch.base.http_client import json_answer, status_error
+from websearch.engines.base.engine import Engine
 from websearch.engines.base.messages import EngineRequest, ResultPage
-from websearch.kit import json_answer, status_error
+
+ENGINE = Engine(
+    name="vault",
+    title="Vault",
+    module=__name__,
+    keys=("VAULT_API_KEY",),
+    key_site="https://vault.example",
+    address=("VAULT_BASE_URL", "https://vault.example"),
+    paid=True,
+    sources=("web",),
+    auto=True,
+    filters={},
+    max_query=300,
+    max_count=50,
+)
 
 
 def first_request(params):
     """Return the POST of a search."""
-    headers = {"X-API-KEY": engine_key("vault")}
+    headers = {"X-API-KEY": ENGINE.key()}
     body = {"q": params["query"], "num": params["count"]}
-    return EngineRequest(f"{engine_address('vault')}/search", headers, "POST", json=body)
+    return EngineRequest(f"{ENGINE.base_url()}/search", headers, "POST", json=body)
 
 
 def read_answer(request, response):
@@ -90,7 +104,7 @@ def read_answer(request, response):
 
 
 class AnEngineMore(SmallWebCase):
-    """A copy of the scripts with one module and one entry more, seen through every way in."""
+    """A copy of the scripts with one module more, seen through every way in."""
 
     scripts: Path
 
@@ -102,11 +116,8 @@ class AnEngineMore(SmallWebCase):
         cls.scripts = Path(folder.name) / "skill/scripts"
         shutil.copytree(SCRIPTS, cls.scripts, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "SKILL.md", cls.scripts.parent)
-        (cls.scripts / "websearch/engines/tiny.py").write_text(MODULE, encoding="utf-8")
-        (cls.scripts / "websearch/engines/vault.py").write_text(KEYED_MODULE, encoding="utf-8")
-        table = cls.scripts / "websearch/engines/table.py"
-        text = table.read_text(encoding="utf-8")
-        table.write_text(text.replace("}  # fmt: skip\n", ENTRY, 1), encoding="utf-8")
+        add_engine(cls.scripts, "tiny", MODULE)
+        add_engine(cls.scripts, "vault", KEYED_MODULE)
 
     def run_command(self, *words: str, codes: tuple[int, ...] = (0, 1), **variables: str) -> str:
         """Run a command of the copy against the fake server; return its output."""
@@ -178,17 +189,17 @@ class AnEngineMore(SmallWebCase):
 
 class Entries(unittest.TestCase):
     def test_every_entry_is_complete_and_its_module_has_its_functions(self) -> None:
-        for name, entry in engines.ENGINES.items():
+        for name, engine in engines.ENGINES.items():
             with self.subTest(name):
                 module = engines.load_module(name)
                 wanted = ["first_request", "read_answer"]
-                wanted = [entry["function"], "as_results"] if "function" in entry else wanted
+                wanted = [engine.function, "as_results"] if engine.function else wanted
                 self.assertTrue(all(callable(getattr(module, one)) for one in wanted))
                 # Results in several pages, or all in one answer: then there is no such function.
                 self.assertTrue(callable(getattr(module, "next_request", callable)))
-                self.assertLessEqual(set(entry["filters"]), set(engines.FILTERS))
-                self.assertTrue(entry["address"][0].endswith("_BASE_URL"))
-                self.assertIn(entry["stored"], ("always", "if allowed"))
+                self.assertLessEqual(set(engine.filters), set(FILTERS))
+                self.assertTrue(engine.address[0].endswith("_BASE_URL"))
+                self.assertIn(engine.stored, ("always", "if allowed"))
 
     def test_a_filter_that_an_engine_lacks_is_refused_by_name(self) -> None:
         table = (
@@ -199,7 +210,7 @@ class Entries(unittest.TestCase):
         )
         for name, params, words in table:
             with self.subTest(name), self.assertRaises(engines.SearchError) as caught:
-                engines.check_filters(name, params)
+                engines.ENGINES[name].check_filters(params)
             self.assertEqual(caught.exception.kind, "invalid_input")
             self.assertIn(words, caught.exception.message)
             self.assertTrue(caught.exception.details["hint"])

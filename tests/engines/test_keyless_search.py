@@ -1161,7 +1161,7 @@ class ReferenceTest(KeylessCase):
         for name in (
             "GLSI_RATE_LIMIT", "GLSI_USER_AGENT", "GLSI_DB_PATH", "GITHUB_TOKEN",
             "WEB_SEARCH_CONTACT",
-            *(engines.ENGINES[engine]["address"][0] for engine in engines.keyless_engines()),
+            *(engines.ENGINES[engine].address[0] for engine in engines.keyless_engines()),
         ):  # fmt: skip
             self.assertIn(f"`{name}`", self.settings)
         for kind in sorted({kind for kind in OUTCOMES.values() if kind} | {"timeout"}):

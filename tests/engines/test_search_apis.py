@@ -30,11 +30,11 @@ pacing: Any = load_script("websearch.engines.base.pacing")
 command = load_script("web_search")
 keyless = load_script("keyless_search")
 KEYS = {
-    name: entry["keys"][0]
-    for name, entry in engines.ENGINES.items()
-    if "keys" in entry and "function" not in entry
+    name: engine.keys[0]
+    for name, engine in engines.ENGINES.items()
+    if engine.keys and not engine.function
 }
-KEYLESS = [name for name in KEYS if "keyless" in engines.ENGINES[name]]
+KEYLESS = [name for name in KEYS if engines.ENGINES[name].keyless]
 KEY = f"good-{CANARY}"
 ADVERTISEMENTS = ("sign up", "dashboard", "buy", "bonus", "pay ", "documentation")
 
@@ -124,10 +124,7 @@ class Filters(SearchApiCase):
         for engine in KEYS:
             for key in ("", KEY) if engine in KEYLESS else (KEY,):
                 self.use_key(engine, key)
-                entry = engines.ENGINES[engine]
-                filters = (
-                    entry["filters"] if key else entry.get("keyless_filters", entry["filters"])
-                )
+                filters = engines.ENGINES[engine].present_filters()
                 for name, value in values.items():
                     allowed = filters.get(name, ())
                     can = allowed is None or value in allowed
@@ -239,7 +236,7 @@ class RecordedAnswers(EnvironmentCase):
         server.headers = {"Content-Type": content_type}
         server.body = (folder / name).read_bytes()
         entry = engines.ENGINES[engine]
-        variables = [entry[field][0] for field in ("address", "mcp") if field in entry]
+        variables = [address[0] for address in (entry.address, entry.mcp) if address]
         self.set_environment(
             GLSI_DB_PATH=":memory:", GLSI_RATE_LIMIT="0s", **dict.fromkeys(variables, server.url)
         )

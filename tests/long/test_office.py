@@ -14,7 +14,7 @@ import unittest
 from typing import Any
 
 from tests.fake_server import office_builder as office
-from tests.pages.extract import test_office as files
+from tests.pages.office import test_office as files
 from tests.support import load_script
 
 one_page: Any = load_script("websearch.reading.one_page")

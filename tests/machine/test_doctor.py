@@ -26,6 +26,7 @@ from tests.support import (
     SCRIPTS,
     SLACK,
     EnvironmentCase,
+    add_engine,
     call_main,
     clean_environment,
     load_script,
@@ -549,6 +550,25 @@ class Machine(DoctorCase):
         self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, 1 answers, 0 pages\)$")
 
 
+TINY = """
+from websearch.engines.base.engine import Engine
+
+ENGINE = Engine(
+    name="tiny",
+    title="Tiny",
+    module=__name__,
+    keys=("TINY_API_KEY",),
+    key_site="https://tiny.example/keys",
+    address=("TINY_BASE_URL", "https://tiny.example"),
+    sources=("web",),
+    auto=True,
+    filters={},
+    max_query=300,
+    max_count=50,
+)
+"""
+
+
 class TableOfEngines(DoctorCase):
     """An engine of the table appears by itself."""
 
@@ -556,18 +576,7 @@ class TableOfEngines(DoctorCase):
         scripts = self.home / "skill/scripts"
         shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(SCRIPTS.parent / "SKILL.md", scripts.parent)
-        table = scripts / "websearch/engines/table.py"
-        entry = """    "tiny": {
-        "title": "Tiny", "module": "websearch.engines.tiny", "keys": ("TINY_API_KEY",),
-        "key_site": "https://tiny.example/keys",
-        "address": ("TINY_BASE_URL", "https://tiny.example"),
-        "paid": False, "stored": "always", "sources": "web", "auto": True, "filters": {},
-        "instead": {}, "max_query": 300, "max_count": 50,
-    },
-}  # fmt: skip
-"""
-        text = table.read_text(encoding="utf-8")
-        table.write_text(text.replace("}  # fmt: skip\n", entry, 1), encoding="utf-8")
+        add_engine(scripts, "tiny", TINY)
 
         def lines(*arguments: str, **variables: str) -> dict[str, dict[str, Any]]:
             environment = {"HOME": str(self.home), **variables}
@@ -575,7 +584,6 @@ class TableOfEngines(DoctorCase):
             self.assert_sound(run)
             return {line["name"]: line for line in run.document["checks"]}
 
-        (scripts / "websearch/engines/tiny.py").touch()
         found = lines()
         self.assertIn("engine tiny cannot be used", found["tiny key"]["message"])
         self.assertIn("https://tiny.example/keys", found["tiny key"]["hint"])
@@ -589,8 +597,8 @@ class TableOfEngines(DoctorCase):
     def test_no_line_names_an_engine_that_the_table_lacks(self) -> None:
         document = self.check()
         names = {line["name"] for line in document["checks"]}
-        for name, entry in engines.ENGINES.items():
-            has_line = "keys" in entry and "keyless" not in entry
+        for name, engine in engines.ENGINES.items():
+            has_line = bool(engine.keys) and not engine.keyless
             self.assertEqual(f"{name} key" in names, has_line, name)
         message = lines_of(document, "keyless engines")[0]["message"]
         self.assertEqual(

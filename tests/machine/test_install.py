@@ -36,7 +36,7 @@ PARTS = (
 FEW_SCRIPTS = (
     "install.py", "brave_search.py", "mcp_server.py", "web_search.py",
     *(f"websearch/{name}.py"
-      for name in ("__init__", "kit", "setup/skill_files", "setup/installation",
+      for name in ("__init__", "kit", "machine/skill_files", "machine/installation",
                    "machine/packing")),
     "websearch/ways_in/desk/style.css",
 )  # fmt: skip

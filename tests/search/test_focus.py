@@ -267,7 +267,7 @@ class StandIns(FocusCase):
         )
 
     def test_if_nothing_answers_the_block_stays_the_error_with_every_attempt(self) -> None:
-        down = {engines.ENGINES[name]["address"][0]: NOBODY for name in engines.stand_ins()}
+        down = {engines.ENGINES[name].address[0]: NOBODY for name in engines.stand_ins()}
         self.block_duckduckgo(**down)
         document = self.search()
         self.assertEqual(document["details"]["kind"], "blocked")
@@ -275,7 +275,7 @@ class StandIns(FocusCase):
         self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
 
     def test_in_a_brief_too_and_each_attempt_is_named_once(self) -> None:
-        down = {engines.ENGINES[name]["address"][0]: NOBODY for name in engines.stand_ins()}
+        down = {engines.ENGINES[name].address[0]: NOBODY for name in engines.stand_ins()}
         self.block_duckduckgo(**down)
         details = brief.run_brief({"queries": [QUESTION, "python asyncio task"]})["details"]
         self.assertEqual(details["kind"], "blocked")

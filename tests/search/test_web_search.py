@@ -41,7 +41,7 @@ SERPER = {"SERPER_API_KEY": "good-" + CANARY}
 KEYLESS = {"SEARXNG_BASE_URL": ""}
 # Addresses of the engines that need no key, at which nobody listens.
 NO_NETWORK = {
-    engines.ENGINES[name]["address"][0]: "http://127.0.0.1:9"
+    engines.ENGINES[name].address[0]: "http://127.0.0.1:9"
     for name in engines.keyless_engines()
     if name != "searxng"
 }

@@ -246,7 +246,7 @@ class EnginesReference(EnvironmentCase):
     def setUp(self) -> None:
         super().setUp()
         table = load_script("websearch.engines.table").ENGINES
-        keys = [entry["keys"][0] for entry in table.values() if "keys" in entry]
+        keys = [engine.keys[0] for engine in table.values() if engine.keys]
         self.set_environment(
             **dict.fromkeys([*keys, "GEMINI_API_KEY"], "key"), SEARXNG_BASE_URL="http://localhost:1"
         )

@@ -287,15 +287,15 @@ NOT_TRIED = {
     "http_server",
     "doctor",
 }  # one is a way in; the other reports faults, as its tests show
-ENGINE_TABLE: dict[str, dict[str, Any]] = load_script("websearch.engines.table").ENGINES
+ENGINE_TABLE: dict[str, Any] = load_script("websearch.engines.table").ENGINES
 # The APIs with a script of their own: a key asks their doubles for a fault, elsewhere the query.
-KEYS = {name: entry["keys"][0] for name, entry in ENGINE_TABLE.items() if "function" in entry}
+KEYS = {name: engine.keys[0] for name, engine in ENGINE_TABLE.items() if engine.function}
 KEYS |= {"gemini": "GEMINI_API_KEY"}
 # The APIs without one: their keys are good.
 GOOD_KEYS = {
-    name: entry["keys"][0]
-    for name, entry in ENGINE_TABLE.items()
-    if "keys" in entry and name not in KEYS
+    name: engine.keys[0]
+    for name, engine in ENGINE_TABLE.items()
+    if engine.keys and name not in KEYS
 }
 PROVIDER_OF_SCRIPT = {
     "brave_search": "brave",

@@ -126,19 +126,20 @@ def default_value(parameter: dict[str, Any]) -> str:
 
 def engine_table() -> str:
     """Return a Markdown table of the engines: what they find and need, and what they filter by."""
-    from websearch.engines.table import ENGINES, FILTERS
+    from websearch.engines.base.engine import FILTERS
+    from websearch.engines.table import ENGINES
 
-    asked_by_auto = [name for name, entry in ENGINES.items() if entry["auto"]]
+    asked_by_auto = [name for name, engine in ENGINES.items() if engine.auto]
     filters = tuple(f"`{name}`" for name in FILTERS)
     names = ("engine", "finds", "needs", "`auto`", *filters, "`count`", "`query`")
     rows = [names, ("---",) * len(names)]
-    for name, entry in ENGINES.items():
-        own_server = [entry["address"][0]] if entry.get("own_server") else []
-        needs = [*entry.get("keys", ())[:1], *own_server]
-        filters = tuple(filter_cell(entry["filters"], one) for one in FILTERS)
+    for name, engine in ENGINES.items():
+        own_server = [engine.address[0]] if engine.own_server else []
+        needs = [*engine.keys[:1], *own_server]
+        filters = tuple(filter_cell(engine.filters, one) for one in FILTERS)
         place = str(asked_by_auto.index(name) + 1) if name in asked_by_auto else "no"
-        cells = [f"`{name}`", ", ".join(entry["sources"]), ", ".join(f"`{one}`" for one in needs)]
-        rows.append((*cells, place, *filters, f"{entry['max_count']}", f"{entry['max_query']:,}"))
+        cells = [f"`{name}`", ", ".join(engine.sources), ", ".join(f"`{one}`" for one in needs)]
+        rows.append((*cells, place, *filters, f"{engine.max_count}", f"{engine.max_query:,}"))
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
@@ -146,8 +147,8 @@ def engine_keys() -> list[tuple[str, str, str]]:
     """Return (variable, what it is for, where to get one) of each engine's key, in table order."""
     from websearch.engines.table import ENGINES
 
-    keyed = [entry for entry in ENGINES.values() if "keys" in entry]
-    return [(entry["keys"][0], entry["title"], entry["key_site"]) for entry in keyed]
+    keyed = [engine for engine in ENGINES.values() if engine.keys]
+    return [(engine.keys[0], engine.title, engine.key_site) for engine in keyed]
 
 
 def key_table() -> str:
@@ -155,10 +156,10 @@ def key_table() -> str:
     from websearch.engines.table import ENGINES
 
     rows = ["| variable | engine | where the key comes from | without it |", "|---|---|---|---|"]
-    for name, entry in ENGINES.items():
-        if "keys" in entry and "function" not in entry:
-            without = "answers, if it is named" if "keyless" in entry else "cannot be asked"
-            rows.append(f"| `{entry['keys'][0]}` | `{name}` | {entry['key_site']} | {without} |")
+    for name, engine in ENGINES.items():
+        if engine.keys and not engine.function:
+            without = "answers, if it is named" if engine.keyless else "cannot be asked"
+            rows.append(f"| `{engine.keys[0]}` | `{name}` | {engine.key_site} | {without} |")
     return "\n".join(rows) + "\n"
 
 
@@ -166,10 +167,13 @@ def address_cell() -> str:
     """Return the variables of all addresses, as the first cell of a table's row."""
     from websearch.engines.table import ENGINES
 
-    fields = [
-        entry[field] for entry in ENGINES.values() for field in ("address", "mcp") if field in entry
+    addresses = [
+        address
+        for engine in ENGINES.values()
+        for address in (engine.address, engine.mcp)
+        if address
     ]
-    names = [variable for variable, default in fields if default]
+    names = [variable for variable, default in addresses if default]
     names += [f"{name}_BASE_URL" for name in OTHER_ADDRESSES]
     return f"| {', '.join(f'`{name}`' for name in names)} "
 

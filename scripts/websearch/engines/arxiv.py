@@ -6,6 +6,7 @@ import re
 import time
 
 from websearch.base.untrusted import unescape
+from websearch.engines.base.engine import DAYS, Engine
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
     FEWER_WORDS,
@@ -29,7 +30,21 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "arxiv"
+ENGINE = Engine(
+    name="arxiv",
+    title="arXiv",
+    module=__name__,
+    address=("ARXIV_BASE_URL", "https://export.arxiv.org"),
+    sources=("papers",),
+    # Its terms: one request in three seconds, one at a time. The tenth is for the way there.
+    interval=3.1,
+    # Its terms: one request in three seconds, one at a time. The tenth is for the way there.
+    serial=True,
+    filters={"since": (*DAYS, "range")},
+    instead={"since": "Give day, week, month, year or a range of dates."},
+    max_query=500,
+    max_count=50,
+)
 _FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word that names a field of the API
 _NAME = r"<name>([^<]{1,500})</name>"
 _CATEGORY = r'<arxiv:primary_category[^<>]{0,200}?term="([^"<>]{1,40})"'
@@ -44,8 +59,8 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     The second one has fewer words, if there are many: an empty answer may be a fault of arXiv's,
     and the same search finds something later. Raises SearchError (invalid_input).
     """
-    request = search_request(params, search_words(NAME, params["query"]))
-    fewer_words = search_words(NAME, params["query"], FEWER_WORDS)
+    request = search_request(params, search_words(ENGINE, params["query"]))
+    fewer_words = search_words(ENGINE, params["query"], FEWER_WORDS)
     request.if_empty = search_request(params, fewer_words)
     return request
 
@@ -67,7 +82,7 @@ def search_request(params: dict[str, Any], words: str) -> EngineRequest:
         "sortBy": "relevance",
         "sortOrder": "descending",
     }
-    return api_request(NAME, "/api/query", fields, Accept="application/atom+xml")
+    return api_request(ENGINE, "/api/query", fields, Accept="application/atom+xml")
 
 
 def search_term(word: str) -> str:
@@ -90,15 +105,15 @@ def feed_entries(response: Response) -> list[str]:
     """Return the entries of an answer's feed; raises SearchError."""
     text = response.text()
     if response.status in (429, 503) and "rate exceeded" in text[:500].lower():
-        raise wall_error(NAME, response, f"HTTP {response.status} (Rate exceeded)")
+        raise wall_error(ENGINE, response, f"HTTP {response.status} (Rate exceeded)")
     entries = re.split(r"<entry(?:\s[^<>]*)?>", text)[1:]
     if response.status == 400 and entries:
         reason = element_text(entries[0], "summary")
-        raise bad_query(NAME, response, reason, "Ask in plain words.")
+        raise bad_query(ENGINE, response, reason, "Ask in plain words.")
     if response.status != 200:
-        raise refusal(NAME, response)
+        raise refusal(ENGINE, response)
     if "http://www.w3.org/2005/Atom" not in text[:2_000]:
-        raise layout_error(NAME, response)
+        raise layout_error(ENGINE, response)
     return entries
 
 

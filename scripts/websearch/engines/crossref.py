@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from websearch.engines.base.engine import DAYS, Engine
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
     api_request,
@@ -28,7 +29,18 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response, SearchError
 
-NAME = "crossref"
+ENGINE = Engine(
+    name="crossref",
+    title="Crossref",
+    module=__name__,
+    address=("CROSSREF_BASE_URL", "https://api.crossref.org"),
+    sources=("papers",),
+    serial=True,
+    filters={"since": (*DAYS, "range")},
+    instead={"since": "Give day, week, month, year or a range of dates."},
+    max_query=1_000,
+    max_count=50,
+)
 FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
 PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names none: the limit is one of each second
 
@@ -40,20 +52,20 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         start, end = map(utc_time, period(params["since"], time.time()))
         dates = f"from-pub-date:{start},until-pub-date:{end}"
     fields = {
-        "query": within_limit(NAME, params["query"]),
+        "query": within_limit(ENGINE, params["query"]),
         "rows": str(params["count"]),
         "select": FIELDS,
         "filter": dates,
     }
-    return api_request(NAME, "/works", fields)
+    return api_request(ENGINE, "/works", fields)
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     if response.status != 200:
         raise api_error(response)
-    answer = good_answer(NAME, response)
-    works = listed_items(NAME, object_field(answer, "message"), "items")
+    answer = good_answer(ENGINE, response)
+    works = listed_items(ENGINE, object_field(answer, "message"), "items")
     # Components are figures and tables of works, which have a DOI of their own.
     papers = [work for work in works if work.get("type") != "component"]
     return ResultPage(results=[work_result(work) for work in papers])
@@ -61,11 +73,11 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 def api_error(response: Response) -> SearchError:
     """Return what an error of the API means."""
-    error = refusal(NAME, response)
+    error = refusal(ENGINE, response)
     if response.status == 429 and error.kind == "blocked":
-        return too_fast(NAME, response.status, PAUSE_AFTER_LIMIT)
+        return too_fast(ENGINE, response.status, PAUSE_AFTER_LIMIT)
     if response.status == 400:
-        return bad_query(NAME, response, response.excerpt(), "Ask in other words.")
+        return bad_query(ENGINE, response, response.excerpt(), "Ask in other words.")
     return error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.browser_headers import browser_headers, judge_result_page
+from websearch.engines.base.engine import DAYS, DAYS_HINT, PLACES, SAFE, Engine
 from websearch.engines.base.filters import country_code, language_code, query_with_sites
 from websearch.engines.base.messages import EngineRequest, ResultPage
 from websearch.engines.base.result_pages import (
@@ -23,7 +24,6 @@ from websearch.engines.base.result_pages import (
     with_class,
     within_limit,
 )
-from websearch.engines.table import engine_address
 from websearch.kit import SearchError, drop_empty, quoted
 
 TYPE_CHECKING = False
@@ -33,9 +33,20 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.kit import Response
 
-NAME = "duckduckgo"
+ENGINE = Engine(
+    name="duckduckgo",
+    title="DuckDuckGo",
+    module=__name__,
+    address=("DUCKDUCKGO_BASE_URL", "https://html.duckduckgo.com"),
+    sources=("web",),
+    auto=True,
+    filters={"since": DAYS, **PLACES, "safe": SAFE},
+    instead={"since": DAYS_HINT},
+    max_query=499,
+    max_count=50,
+)
 PERIODS = {"day": "d", "week": "w", "month": "m", "year": "y"}
-SAFE = {"strict": "1", "moderate": "-1", "off": "-2"}
+SAFE_CODES = {"strict": "1", "moderate": "-1", "off": "-2"}
 # Regions (kl), country first; the first one of a country or language is its main one.
 REGIONS = (
     "us-en uk-en au-en ca-en ie-en in-en nz-en za-en sg-en ph-en my-en id-en pk-en th-en vn-en "
@@ -57,7 +68,7 @@ REGION_LANGUAGES = {
 def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the POST of the search form. Raises SearchError (invalid_input)."""
     form = {"q": form_query(params), "b": "", "kl": region(params)}
-    period, safe = PERIODS.get(params.get("since", "")), SAFE.get(params.get("safe", ""))
+    period, safe = PERIODS.get(params.get("since", "")), SAFE_CODES.get(params.get("safe", ""))
     request = form_request(params, {**form, **drop_empty({"df": period, "kp": safe})})
     if form["kl"] == ALL_REGIONS and params.get("language"):
         wish = f"language {quoted(params['language'])}"
@@ -80,7 +91,7 @@ def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
     """Return the POST of a form."""
     from urllib.parse import urlencode
 
-    address = engine_address(NAME)
+    address = ENGINE.base_url()
     headers = {  # the first ones of a browser's form; a name that comes again keeps its place
         "Upgrade-Insecure-Requests": "1",
         "Origin": address,
@@ -97,7 +108,7 @@ def form_query(params: dict[str, Any]) -> str:
     DuckDuckGo answers those with a redirect to another site.
     """
     query = re.sub(r"(?<!\S)([!\\][^\s\"]+)", r'"\1"', params["query"])
-    return within_limit(NAME, query_with_sites(query, params))
+    return within_limit(ENGINE, query_with_sites(query, params))
 
 
 def region(params: dict[str, Any]) -> str:
@@ -132,7 +143,7 @@ def region(params: dict[str, Any]) -> str:
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
-    return judge_result_page(NAME, response, parse_result_page(response.text()))
+    return judge_result_page(ENGINE, response, parse_result_page(response.text()))
 
 
 def parse_result_page(html: str) -> ResultPage:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.engines.base.engine import HOURS, SAFE, Engine
 from websearch.engines.base.filters import country_code
 from websearch.engines.base.mcp_door import tool_request, tool_result
 from websearch.engines.base.messages import ResultPage
@@ -22,7 +23,6 @@ from websearch.engines.base.search_apis import (
     no_list,
     used_up,
 )
-from websearch.engines.table import engine_address, engine_key, mcp_address
 from websearch.kit import drop_empty, list_field
 
 TYPE_CHECKING = False
@@ -32,7 +32,31 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "exa"
+ENGINE = Engine(
+    name="exa",
+    title="Exa",
+    module=__name__,
+    keys=("EXA_API_KEY",),
+    key_site="https://dashboard.exa.ai",
+    keyless=True,
+    address=("EXA_BASE_URL", "https://api.exa.ai"),
+    mcp=("EXA_MCP_BASE_URL", "https://mcp.exa.ai"),
+    paid=True,
+    stored="if allowed",
+    sources=("web",),
+    auto=True,
+    filters={
+        "since": (*HOURS, "range"),
+        "country": None,
+        "site": None,
+        "exclude_site": None,
+        "safe": SAFE,
+    },
+    keyless_filters={},
+    instead={"language": "Ask in the language of the pages."},
+    max_query=2_000,
+    max_count=50,
+)
 MOMENT = "%Y-%m-%dT%H:%M:%S.000Z"
 TEXT_CHARS = 10_000  # of a page: the most that the price of a search includes
 NOTHING_FOUND = "No search results found"  # the MCP server's words for it
@@ -50,10 +74,10 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
     Raises SearchError (invalid_input, auth).
     """
-    key, query = engine_key(NAME), within_limit(NAME, params["query"])
+    key, query = ENGINE.key(), within_limit(ENGINE, params["query"])
     if not key:
         arguments = {"query": query, "numResults": params["count"]}
-        url = f"{mcp_address(NAME)}/mcp"
+        url = f"{ENGINE.mcp_url()}/mcp"
         return tool_request(url, "web_search_exa", arguments, **{"x-exa-source": PROGRAM})
     body: dict[str, Any] = {
         "query": query,
@@ -69,16 +93,16 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         body["endPublishedDate"] = utc_time(last, MOMENT)
     if "safe" in params:
         body["moderation"] = params["safe"] != "off"
-    url = f"{engine_address(NAME)}/search"
+    url = f"{ENGINE.base_url()}/search"
     return json_post(url, drop_empty(body), **{"x-api-key": key})
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     if request.url.endswith("/mcp"):
-        return ResultPage(results=read_blocks(tool_result(NAME, response)[1]))
-    answer = api_answer(NAME, response)
-    results = [page_result(item) for item in listed_items(NAME, answer, "results")]
+        return ResultPage(results=read_blocks(tool_result(ENGINE, response)[1]))
+    answer = api_answer(ENGINE, response)
+    results = [page_result(item) for item in listed_items(ENGINE, answer, "results")]
     return ResultPage(results=results, credits=1)
 
 
@@ -109,4 +133,4 @@ def read_blocks(text: str) -> list[dict[str, Any]]:
     ]
     if results:
         return results
-    raise used_up(NAME, 200) if re.search(r"\brate limit\b", text[:200]) else no_list(NAME)
+    raise used_up(ENGINE, 200) if re.search(r"\brate limit\b", text[:200]) else no_list(ENGINE)

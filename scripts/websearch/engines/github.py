@@ -6,6 +6,7 @@ import os
 import re
 import time
 
+from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import Quota, ResultPage
 from websearch.engines.base.open_sources import (
@@ -41,7 +42,27 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "github"
+ENGINE = Engine(
+    name="github",
+    title="GitHub",
+    module=__name__,
+    address=("GITHUB_BASE_URL", "https://api.github.com"),
+    sources=("code",),
+    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
+    interval=7.5,
+    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
+    burst=2,
+    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
+    faster=("GITHUB_TOKEN", 2.2),
+    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
+    serial=True,
+    page_interval=0.0,  # sixty an hour, which its headers count
+    pages_apart=True,
+    filters={"since": (*HOURS, "range"), "site": None},
+    instead={"language": "Write language:python and the like into the query."},
+    max_query=256,
+    max_count=50,
+)
 TOKEN = "GITHUB_TOKEN"  # noqa: S105  the variable's name
 PRIVATE = "WEB_SEARCH_GITHUB_PRIVATE"  # lets the token read private repositories
 ISSUES, REPOSITORIES = "/search/issues", "/search/repositories"
@@ -103,7 +124,7 @@ def search_request(
         dates = f"{'created' if path == ISSUES else 'pushed'}:{start}..{end}"
     public = "is:public" if hides_private() else ""
     query = " ".join(word for word in (words, *qualifiers, public, dates) if word)
-    fields = {"q": within_limit(NAME, query), "per_page": str(params["count"])}
+    fields = {"q": within_limit(ENGINE, query), "per_page": str(params["count"])}
     return rest_request(path, fields, "application/vnd.github.text-match+json")
 
 
@@ -122,7 +143,7 @@ def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRe
     headers = {"Accept": media_type, "X-GitHub-Api-Version": "2022-11-28"}
     if token := configured_key(TOKEN)[1]:
         headers["Authorization"] = f"Bearer {token}"
-    return api_request(NAME, path, fields, **headers)
+    return api_request(ENGINE, path, fields, **headers)
 
 
 # ===== answers ====================================================================================
@@ -135,8 +156,8 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """
     if response.status != 200:
         raise api_error(response)
-    answer = good_answer(NAME, response)
-    items = listed_items(NAME, answer, "items")
+    answer = good_answer(ENGINE, response)
+    items = listed_items(ENGINE, answer, "items")
     if not items and answer.get("incomplete_results") is True:
         message = "GitHub's search ran out of time before it found anything."
         raise SearchError("provider", message, "Ask in fewer words.", status=200, retryable=True)
@@ -160,13 +181,13 @@ def api_error(response: Response) -> SearchError:
     quota = search_quota(response)
     is_refused = response.status in (403, 429) and not header_signal(response)
     if is_refused and quota and quota.remaining == 0:
-        return too_fast(NAME, response.status, quota.seconds)
+        return too_fast(ENGINE, response.status, quota.seconds)
     if response.status == 422 and (answer := json_object(response)):
         reasons = [error.get("message") for error in (*list_field(answer, "errors"), answer)]
         reason = next((text for text in reasons if isinstance(text, str)), "no reason given")
         hint = "Check the qualifiers: a repository may be private, renamed or misspelt."
-        return bad_query(NAME, response, reason, hint)
-    error = refusal(NAME, response)
+        return bad_query(ENGINE, response, reason, hint)
+    error = refusal(ENGINE, response)
     if response.status == 401:
         error.details["hint"] = f"Correct {TOKEN}, or unset it: the search works without it."
     return error

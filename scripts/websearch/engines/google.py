@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.browser_headers import browser_headers, judge_result_page, locale_code
+from websearch.engines.base.engine import HOURS, PLACES, Engine
 from websearch.engines.base.filters import (
     country_code,
     google_period,
@@ -29,7 +30,6 @@ from websearch.engines.base.result_pages import (
     with_class,
     within_limit,
 )
-from websearch.engines.table import engine_address
 from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
@@ -40,7 +40,17 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "google"
+ENGINE = Engine(
+    name="google",
+    title="Google",
+    module=__name__,
+    address=("GOOGLE_BASE_URL", "https://www.google.com"),
+    sources=("web",),
+    filters={"since": (*HOURS, "range"), **PLACES, "safe": ("off", "strict")},
+    instead={"safe": "Give off or strict."},
+    max_query=2_048,
+    max_count=50,
+)
 PAGE_SIZE = 10  # results; Google has dropped larger pages (September 2025)
 FEWEST_RESULTS = 5  # a page with fewer is the last one
 SAFE = {"strict": "active", "off": "off"}
@@ -71,7 +81,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     language = language_code(params.get("language", ""))
     base = language.partition("-")[0]
     fields = {
-        "q": within_limit(NAME, query_with_sites(params["query"], params)),
+        "q": within_limit(ENGINE, query_with_sites(params["query"], params)),
         "num": str(PAGE_SIZE),
         "hl": "en",
         "lr": base and f"lang_{locale_code({'language': language}) if base == 'zh' else base}",
@@ -79,7 +89,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "tbs": google_period(params.get("since", "")),
         "safe": SAFE.get(params.get("safe", "")),
     }
-    address = engine_address(NAME)
+    address = ENGINE.base_url()
     return get_request(f"{address}/search", drop_empty(fields), browser_headers(params, address))
 
 
@@ -98,7 +108,7 @@ def next_request(
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
-    return judge_result_page(NAME, response, parse_result_page(response.text()))
+    return judge_result_page(ENGINE, response, parse_result_page(response.text()))
 
 
 def parse_result_page(html: str) -> ResultPage:

@@ -6,6 +6,7 @@ import re
 import time
 
 from websearch.engines.base.days import day_of
+from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
     FEWER_WORDS,
@@ -26,7 +27,19 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "hackernews"
+ENGINE = Engine(
+    name="hackernews",
+    title="Hacker News",
+    module=__name__,
+    address=("HACKERNEWS_BASE_URL", "https://hn.algolia.com"),
+    sources=("discussions",),
+    stands_in=True,
+    page_interval=0.05,
+    filters={"since": (*HOURS, "range")},
+    instead={"site": "Write the site's name among the words of the query."},
+    max_query=500,
+    max_count=50,
+)
 ITEM = "https://news.ycombinator.com/item?id="
 
 
@@ -37,23 +50,23 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         start, end = period(params["since"], time.time())
         dates = f"created_at_i>={start},created_at_i<={end}"
     fields = {
-        "query": search_words(NAME, params["query"]),
+        "query": search_words(ENGINE, params["query"]),
         "tags": "(story,comment)",
         "hitsPerPage": str(params["count"]),
         "typoTolerance": "false",  # it brings hits on other words
         "numericFilters": dates,
     }
-    request = api_request(NAME, "/api/v1/search", fields)
-    fewer = search_words(NAME, params["query"], FEWER_WORDS)
+    request = api_request(ENGINE, "/api/v1/search", fields)
+    fewer = search_words(ENGINE, params["query"], FEWER_WORDS)
     if fewer != fields["query"]:
-        request.if_empty = api_request(NAME, "/api/v1/search", {**fields, "query": fewer})
+        request.if_empty = api_request(ENGINE, "/api/v1/search", {**fields, "query": fewer})
     return request
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
-    answer = good_answer(NAME, response)
-    hits = listed_items(NAME, answer, "hits")
+    answer = good_answer(ENGINE, response)
+    hits = listed_items(ENGINE, answer, "hits")
     return ResultPage(results=[hit_result(hit) for hit in hits])
 
 

@@ -5,6 +5,7 @@ Source of the parameters: https://help.kagi.com/kagi/api/search.html
 
 from __future__ import annotations
 
+from websearch.engines.base.engine import DAYS, SAFE, Engine
 from websearch.engines.base.filters import country_code
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import api_text, within_limit
@@ -16,7 +17,6 @@ from websearch.engines.base.search_apis import (
     json_post,
     no_list,
 )
-from websearch.engines.table import engine_address, engine_key
 from websearch.kit import SearchError, drop_empty, list_field, object_field, retry_after
 
 TYPE_CHECKING = False
@@ -26,7 +26,28 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "kagi"
+ENGINE = Engine(
+    name="kagi",
+    title="Kagi",
+    module=__name__,
+    keys=("KAGI_API_KEY",),
+    key_site="https://kagi.com/settings/api",
+    address=("KAGI_BASE_URL", "https://kagi.com"),
+    paid=True,
+    stored="if allowed",
+    sources=("web",),
+    auto=True,
+    filters={
+        "since": (*DAYS, "range"),
+        "country": None,
+        "site": None,
+        "exclude_site": None,
+        "safe": SAFE,
+    },
+    instead={"language": "Give {country}: Kagi filters by region."},
+    max_query=2_000,
+    max_count=50,
+)
 LIMIT_HINT = "Look at the account's limit, or try again in a minute."
 
 
@@ -43,14 +64,14 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "sites_excluded": hosts_of(params, "exclude_site"),
     }
     body = {
-        "query": within_limit(NAME, params["query"]),
+        "query": within_limit(ENGINE, params["query"]),
         "limit": params["count"],
         "safe_search": params.get("safe", "moderate") != "off",
         "filters": drop_empty(filters),
         "lens": drop_empty(lens),
     }
-    headers = {"Authorization": f"Bearer {engine_key(NAME)}"}
-    return json_post(f"{engine_address(NAME)}/api/v1/search", drop_empty(body), **headers)
+    headers = {"Authorization": f"Bearer {ENGINE.key()}"}
+    return json_post(f"{ENGINE.base_url()}/api/v1/search", drop_empty(body), **headers)
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
@@ -58,9 +79,9 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     if response.status == 429 and retry_after(response) is None:
         message = "Kagi wants fewer requests, or the spending limit of the account is reached."
         raise SearchError("rate_limit", message, LIMIT_HINT, status=429, retryable=True)
-    answer = api_answer(NAME, response)
+    answer = api_answer(ENGINE, response)
     if not isinstance(answer.get("data"), dict):
-        raise no_list(NAME)
+        raise no_list(ENGINE)
     items = list_field(object_field(answer, "data"), "search")
     return ResultPage(results=[page_result(item) for item in items], credits=1)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from websearch.engines.base.engine import DAYS, Engine
 from websearch.engines.base.filters import query_with_sites
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import listed_items
 from websearch.engines.base.result_pages import within_limit
 from websearch.engines.base.search_apis import PROGRAM, api_answer, api_page, days_of, json_post
-from websearch.engines.table import engine_address, engine_key
 from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
@@ -17,7 +17,22 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "keenable"
+ENGINE = Engine(
+    name="keenable",
+    title="Keenable",
+    module=__name__,
+    keys=("KEENABLE_API_KEY",),
+    key_site="https://keenable.ai",
+    keyless=True,
+    address=("KEENABLE_BASE_URL", "https://api.keenable.ai"),
+    paid=True,
+    sources=("web",),
+    auto=True,
+    filters={"since": (*DAYS, "range"), "site": None, "exclude_site": None},
+    instead={"since": "Give day, week, month, year or a range of dates."},
+    max_query=2_000,
+    max_count=50,
+)
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
@@ -27,22 +42,22 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     """
     first, last = days_of(params["since"]) if "since" in params else ("", "")
     body = {
-        "query": within_limit(NAME, query_with_sites(params["query"], params)),
+        "query": within_limit(ENGINE, query_with_sites(params["query"], params)),
         "max_results": params["count"],
         "published_after": first,
         "published_before": last if ".." in params.get("since", "") else "",
     }
-    key = engine_key(NAME)
+    key = ENGINE.key()
     path = "/v1/search" if key else "/v1/search/public"
     # Without a key the name of the program is required.
     headers = {"X-API-Key": key} if key else {"X-Keenable-Title": PROGRAM}
-    return json_post(f"{engine_address(NAME)}{path}", drop_empty(body), **headers)
+    return json_post(f"{ENGINE.base_url()}{path}", drop_empty(body), **headers)
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
-    answer = api_answer(NAME, response)
-    results = [page_result(item) for item in listed_items(NAME, answer, "results")]
+    answer = api_answer(ENGINE, response)
+    results = [page_result(item) for item in listed_items(ENGINE, answer, "results")]
     return ResultPage(results=results, credits=1)
 
 

@@ -5,13 +5,13 @@ Source of the parameters: https://docs.parallel.ai/api-reference/search
 
 from __future__ import annotations
 
+from websearch.engines.base.engine import DAYS, Engine
 from websearch.engines.base.filters import country_code
 from websearch.engines.base.mcp_door import tool_request, tool_result
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import listed_items
 from websearch.engines.base.result_pages import within_limit
 from websearch.engines.base.search_apis import api_answer, api_page, days_of, hosts_of, json_post
-from websearch.engines.table import engine_address, engine_key, mcp_address
 from websearch.kit import drop_empty, list_field
 
 TYPE_CHECKING = False
@@ -21,7 +21,25 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "parallel"
+ENGINE = Engine(
+    name="parallel",
+    title="Parallel",
+    module=__name__,
+    keys=("PARALLEL_API_KEY",),
+    key_site="https://platform.parallel.ai",
+    keyless=True,
+    address=("PARALLEL_BASE_URL", "https://api.parallel.ai"),
+    mcp=("PARALLEL_MCP_BASE_URL", "https://search.parallel.ai"),
+    paid=True,
+    stored="if allowed",
+    sources=("web",),
+    auto=True,
+    filters={"since": DAYS, "country": None, "site": None, "exclude_site": None},
+    keyless_filters={},
+    instead={"since": "Parallel knows a first day only: give day, week, month or year."},
+    max_query=2_000,
+    max_count=20,
+)
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
@@ -29,10 +47,10 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
     Raises SearchError (invalid_input, auth).
     """
-    key, query = engine_key(NAME), within_limit(NAME, params["query"])
+    key, query = ENGINE.key(), within_limit(ENGINE, params["query"])
     if not key:
         arguments = {"objective": query, "search_queries": [query]}
-        return tool_request(f"{mcp_address(NAME)}/mcp", "web_search", arguments)
+        return tool_request(f"{ENGINE.mcp_url()}/mcp", "web_search", arguments)
     policy = {
         "include_domains": hosts_of(params, "site"),
         "exclude_domains": hosts_of(params, "exclude_site"),
@@ -49,21 +67,21 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "mode": "fast",  # the default, advanced, costs five times as much
         "advanced_settings": drop_empty(settings),
     }
-    return json_post(f"{engine_address(NAME)}/v1/search", body, **{"x-api-key": key})
+    return json_post(f"{ENGINE.base_url()}/v1/search", body, **{"x-api-key": key})
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     if request.url.endswith("/mcp"):
-        answer = tool_result(NAME, response)[0]
+        answer = tool_result(ENGINE, response)[0]
         return ResultPage(results=read_items(answer))
-    return ResultPage(results=read_items(api_answer(NAME, response)), credits=1)
+    return ResultPage(results=read_items(api_answer(ENGINE, response)), credits=1)
 
 
 def read_items(answer: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the results of an answer; excerpts are pieces of the page's Markdown."""
     results = []
-    for item in listed_items(NAME, answer, "results"):
+    for item in listed_items(ENGINE, answer, "results"):
         excerpts = list_field(item, "excerpts", str)
         snippet, text = " … ".join(excerpts), "\n\n[…]\n\n".join(excerpts)
         results.append(

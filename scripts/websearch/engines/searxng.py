@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.browser_headers import accept_language, locale_code
+from websearch.engines.base.engine import DAYS, DAYS_HINT, PLACES, SAFE, Engine
 from websearch.engines.base.filters import query_with_sites
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import (
@@ -24,7 +25,6 @@ from websearch.engines.base.result_pages import (
     with_class,
     within_limit,
 )
-from websearch.engines.table import engine_address
 from websearch.kit import (
     SearchError,
     clean_text,
@@ -44,10 +44,22 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "searxng"
+ENGINE = Engine(
+    name="searxng",
+    title="SearXNG",
+    module=__name__,
+    own_server=True,
+    address=("SEARXNG_BASE_URL", ""),
+    sources=("web",),
+    auto=True,
+    filters={"since": DAYS, **PLACES, "safe": SAFE},
+    instead={"since": DAYS_HINT},
+    max_query=2_048,
+    max_count=50,
+)
 FEWEST_RESULTS = 5  # a page with fewer is the last one
 MOST_FAILURES = 8  # of its engines that a message names
-SAFE = {"strict": "2", "moderate": "1", "off": "0"}
+SAFE_CODES = {"strict": "2", "moderate": "1", "off": "0"}
 STATUS_HINTS = {
     401: "It asks for a password, which cannot be given here; open it to this machine.",
     403: "Its limiter or the proxy before it refuses this client; allow this address there.",
@@ -70,11 +82,11 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     # SearXNG takes !! for a redirect to another site.
     query = re.sub(r"(?<!\S)(!![^\s\"]+)", r'"\1"', params["query"])
     fields = {
-        "q": within_limit(NAME, query_with_sites(query, params)),
+        "q": within_limit(ENGINE, query_with_sites(query, params)),
         "categories": "general",
         "language": locale_code(params),
         "time_range": params.get("since"),
-        "safesearch": SAFE.get(params.get("safe", "")),
+        "safesearch": SAFE_CODES.get(params.get("safe", "")),
         "pageno": "1",
     }
     headers = {
@@ -82,7 +94,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "Accept": "application/json,text/html;q=0.9",
         "Accept-Language": accept_language(params),
     }
-    url = f"{engine_address(NAME)}/search"
+    url = f"{ENGINE.base_url()}/search"
     html_page = get_request(url, drop_empty(fields), headers)
     json_page = get_request(url, {**html_page.fields, "format": "json"}, headers)
     json_page.otherwise = html_page
@@ -117,14 +129,14 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
         result_page = parse_json(json_answer(response, "SearXNG"))
     signal = "" if result_page.results else header_signal(response) or result_page.signal
     if signal:
-        raise wall_error(NAME, response, signal)
+        raise wall_error(ENGINE, response, signal)
     if response.status != 200:
         raise server_error(response)
     failures = result_page.unresponsive_engines
     if result_page.results or (result_page.is_empty and not failures):
         return result_page
     if not result_page.is_empty:
-        raise layout_error(NAME, response)
+        raise layout_error(ENGINE, response)
     reasons = ", ".join(
         f"{engine['engine']} ({engine['reason']})" for engine in failures[:MOST_FAILURES]
     )
@@ -143,7 +155,7 @@ def server_error(response: Response) -> SearchError:
     if location := response.headers.get("location"):
         from urllib.parse import urljoin
 
-        target = urljoin(f"{engine_address(NAME)}/search", clean_text(location))
+        target = urljoin(f"{ENGINE.base_url()}/search", clean_text(location))
         start = target.partition("/search")[0]
         error.details["hint"] = f"Set SEARXNG_BASE_URL to where it lives now: {start}"
     return error

@@ -6,6 +6,7 @@ import re
 import time
 
 from websearch.engines.base.days import day_of
+from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import ApiValue, Quota, ResultPage
 from websearch.engines.base.open_sources import (
@@ -38,7 +39,22 @@ if TYPE_CHECKING:
 
     from websearch.engines.base.messages import EngineRequest
 
-NAME = "stackexchange"
+ENGINE = Engine(
+    name="stackexchange",
+    title="Stack Exchange",
+    module=__name__,
+    address=("STACKEXCHANGE_BASE_URL", "https://api.stackexchange.com"),
+    sources=("code", "discussions"),
+    stands_in=True,
+    page_interval=0.05,
+    filters={"since": (*HOURS, "range"), "site": None},
+    instead={
+        "language": "Give {site}: for example es.stackoverflow.com is in Spanish.",
+        "exclude_site": "Give {site}: one site of the network is asked at a time.",
+    },
+    max_query=300,
+    max_count=50,
+)
 DEFAULT_SITE = "stackoverflow"
 QUOTA_SECONDS = 86_400  # the allowance of a network address is one of each day
 PAUSE_AFTER_THROTTLE = 60.0  # seconds, if a refusal names none
@@ -60,17 +76,17 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     start, end = period(params["since"], time.time()) if "since" in params else (None, None)
     fields = {
         "site": api_site(params.get("site", [])),
-        "q": search_words(NAME, params["query"]),
+        "q": search_words(ENGINE, params["query"]),
         "sort": "relevance",
         "order": "desc",
         "pagesize": str(params["count"]),
         "fromdate": start,
         "todate": end,
     }
-    request = api_request(NAME, "/2.3/search/advanced", fields)
-    fewer = search_words(NAME, params["query"], FEWER_WORDS)
+    request = api_request(ENGINE, "/2.3/search/advanced", fields)
+    fewer = search_words(ENGINE, params["query"], FEWER_WORDS)
     if fewer != fields["q"]:
-        request.if_empty = api_request(NAME, "/2.3/search/advanced", {**fields, "q": fewer})
+        request.if_empty = api_request(ENGINE, "/2.3/search/advanced", {**fields, "q": fewer})
     return request
 
 
@@ -102,8 +118,8 @@ def read_items(response: Response) -> ApiValue:
     response = unpacked(response)
     if response.status != 200:
         raise api_error(response)
-    answer = good_answer(NAME, response)
-    items = ApiValue(value=listed_items(NAME, answer, "items"))
+    answer = good_answer(ENGINE, response)
+    items = ApiValue(value=listed_items(ENGINE, answer, "items"))
     remaining, pause = answer.get("quota_remaining"), answer.get("backoff")
     if isinstance(remaining, int):
         items.quota = Quota(remaining, QUOTA_SECONDS)
@@ -137,10 +153,10 @@ def api_error(response: Response) -> SearchError:
     if answer.get("error_id") == THROTTLED:
         wait = re.search(r"(\d{1,7}) seconds?", reason)
         seconds = float(wait[1]) if wait else PAUSE_AFTER_THROTTLE
-        return too_fast(NAME, response.status, seconds)
+        return too_fast(ENGINE, response.status, seconds)
     if answer.get("error_id") == BAD_PARAMETER:
-        return bad_query(NAME, response, reason, "Correct site, or ask in other words.")
-    return refusal(NAME, response)
+        return bad_query(ENGINE, response, reason, "Correct site, or ask in other words.")
+    return refusal(ENGINE, response)
 
 
 def question_result(item: dict[str, Any]) -> dict[str, Any]:

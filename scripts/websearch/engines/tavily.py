@@ -5,6 +5,7 @@ Source of the parameters: https://docs.tavily.com/documentation/api-reference/en
 
 from __future__ import annotations
 
+from websearch.engines.base.engine import DAYS, SAFE, Engine
 from websearch.engines.base.filters import language_code
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import listed_items
@@ -18,7 +19,6 @@ from websearch.engines.base.search_apis import (
     json_post,
     used_up,
 )
-from websearch.engines.table import engine_address, engine_key
 from websearch.kit import drop_empty, json_object, list_field, object_field
 
 TYPE_CHECKING = False
@@ -28,14 +28,38 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response, SearchError
 
-NAME = "tavily"
+ENGINE = Engine(
+    name="tavily",
+    title="Tavily",
+    module=__name__,
+    keys=("TAVILY_API_KEY",),
+    key_site="https://app.tavily.com",
+    keyless=True,
+    address=("TAVILY_BASE_URL", "https://api.tavily.com"),
+    paid=True,
+    sources=("web",),
+    auto=True,
+    filters={
+        "since": (*DAYS, "range"),
+        "language": None,
+        "site": None,
+        "exclude_site": None,
+        "safe": SAFE,
+    },
+    instead={
+        "since": "Give day, week, month, year or a range of dates.",
+        "country": "Name the country in the query: Tavily takes it as a wish only.",
+    },
+    max_query=400,
+    max_count=20,
+)
 SPENT = (402, 432, 433)  # 432: the plan or key, 433: what is paid as it goes
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the POST of a search. Raises SearchError (invalid_input, auth)."""
     body: dict[str, Any] = {
-        "query": within_limit(NAME, params["query"]),
+        "query": within_limit(ENGINE, params["query"]),
         "max_results": params["count"],
         "include_published_date": True,
         "include_raw_content": "markdown",
@@ -49,9 +73,9 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         body["safe_search"] = params["safe"] != "off"
     if "since" in params:
         body |= period_fields(params["since"])
-    key = engine_key(NAME)
+    key = ENGINE.key()
     headers = {"Authorization": f"Bearer {key}"} if key else {"X-Tavily-Access-Mode": "keyless"}
-    url = f"{engine_address(NAME)}/search"
+    url = f"{ENGINE.base_url()}/search"
     return json_post(url, drop_empty(body), **{"X-Client-Name": PROGRAM, **headers})
 
 
@@ -67,8 +91,8 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     if notice := keyless_notice(response):
         raise notice
-    answer = api_answer(NAME, response, SPENT)
-    results = [page_result(item) for item in listed_items(NAME, answer, "results")]
+    answer = api_answer(ENGINE, response, SPENT)
+    results = [page_result(item) for item in listed_items(ENGINE, answer, "results")]
     used = object_field(answer, "usage").get("credits", 1)
     return ResultPage(results=results, credits=used if isinstance(used, int) else 1)
 
@@ -92,4 +116,4 @@ def keyless_notice(response: Response) -> SearchError | None:
     if list_field(answer, "results"):
         return None
     known = float(seconds) if isinstance(seconds, (int, float)) else None
-    return used_up(NAME, response.status, known)
+    return used_up(ENGINE, response.status, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.http_client import identified_agent
+from websearch.engines.base.engine import Engine
 from websearch.engines.base.filters import language_code
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import (
@@ -15,7 +16,6 @@ from websearch.engines.base.result_pages import (
     wall_error,
     within_limit,
 )
-from websearch.engines.table import engine_address, has_other_address
 from websearch.kit import (
     SearchError,
     dump_json,
@@ -34,7 +34,27 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "wikipedia"
+ENGINE = Engine(
+    name="wikipedia",
+    title="Wikipedia",
+    module=__name__,
+    address=("WIKIPEDIA_BASE_URL", "https://{language}.wikipedia.org"),
+    sources=("reference",),
+    stands_in=True,
+    # Ten requests a minute, or two hundred with a contact in the User-Agent.
+    interval=7.5,
+    # Ten requests a minute, or two hundred with a contact in the User-Agent.
+    burst=2,
+    # Ten requests a minute, or two hundred with a contact in the User-Agent.
+    faster=("WEB_SEARCH_CONTACT", 0.4),
+    filters={"language": None},
+    instead={
+        "since": "Leave it out: articles are always of today.",
+        "country": "Give {language}: each has a Wikipedia of its own.",
+    },
+    max_query=300,
+    max_count=50,
+)
 LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them
 
 
@@ -43,7 +63,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     fields = {
         "action": "query",
         "list": "search",
-        "srsearch": within_limit(NAME, params["query"]),
+        "srsearch": within_limit(ENGINE, params["query"]),
         "srlimit": str(params["count"]),
         "srprop": "snippet|timestamp",
         "srinfo": "suggestion",
@@ -52,10 +72,10 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     }
     # Each language has a wiki; en-gb, pt-br and zh-tw share that of their first part.
     language = re.sub(r"-([a-z]{2}|hans|hant)$", "", language_code(params.get("language", "")))
-    url = f"{engine_address(NAME, language)}/w/api.php"
+    url = f"{ENGINE.base_url(language)}/w/api.php"
     headers = {"Accept": "application/json", "User-Agent": identified_agent()}
     request = get_request(url, fields, headers)
-    if params.get("language") and has_other_address(NAME):
+    if params.get("language") and ENGINE.has_other_address():
         request.warning = "WIKIPEDIA_BASE_URL names one wiki, so language was not applied."
     return request
 
@@ -63,7 +83,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     if response.status == 403 or header_signal(response):
-        raise wall_error(NAME, response, header_signal(response) or "HTTP 403")
+        raise wall_error(ENGINE, response, header_signal(response) or "HTTP 403")
     if response.status != 200:
         raise status_error(response, "Wikipedia")
     answer = json_answer(response, "Wikipedia")

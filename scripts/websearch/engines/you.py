@@ -6,11 +6,11 @@ Source of the parameters: https://docs.you.com/api-reference/search
 from __future__ import annotations
 
 from websearch.base.http_client import identified_agent
+from websearch.engines.base.engine import DAYS, PLACES, SAFE, Engine
 from websearch.engines.base.filters import country_code, language_code, query_with_sites
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import get_request, within_limit
 from websearch.engines.base.search_apis import api_answer, api_page, days_of, no_list, used_up
-from websearch.engines.table import engine_address, engine_key
 from websearch.kit import SearchError, drop_empty, list_field, object_field, quoted, retry_after
 
 TYPE_CHECKING = False
@@ -20,7 +20,22 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-NAME = "you"
+ENGINE = Engine(
+    name="you",
+    title="You.com",
+    module=__name__,
+    keys=("YDC_API_KEY",),
+    key_site="https://you.com/platform",
+    keyless=True,
+    address=("YOU_BASE_URL", "https://api.you.com"),
+    paid=True,
+    sources=("web",),
+    auto=True,
+    filters={"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
+    instead={"since": "Give day, week, month, year or a range of dates."},
+    max_query=2_000,
+    max_count=50,
+)
 COUNTRIES = (
     "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa "
     "se tr tw us za"
@@ -39,19 +54,19 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         raise SearchError("invalid_input", message, f"It knows {', '.join(COUNTRIES)}.")
     language = language_code(params.get("language", ""))
     fields = {
-        "query": within_limit(NAME, query_with_sites(params["query"], params)),
+        "query": within_limit(ENGINE, query_with_sites(params["query"], params)),
         "count": str(params["count"]),
         "freshness": freshness(params.get("since", "")),
         "country": country.upper(),
         "language": LANGUAGES.get(language, language.upper()),
         "safesearch": params.get("safe"),
     }
-    key = engine_key(NAME)
+    key = ENGINE.key()
     path = "/v1/search" if key else "/v1/agents/search"
     headers = drop_empty(
         {"Accept": "application/json", "User-Agent": identified_agent(), "X-API-Key": key}
     )
-    return get_request(f"{engine_address(NAME)}{path}", drop_empty(fields), headers, max_body=0)
+    return get_request(f"{ENGINE.base_url()}{path}", drop_empty(fields), headers, max_body=0)
 
 
 def freshness(since: str) -> str:
@@ -61,11 +76,11 @@ def freshness(since: str) -> str:
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is; without results a section is missing or null."""
-    if response.status == 429 and not engine_key(NAME) and retry_after(response) is None:
-        raise used_up(NAME, response.status)  # the day's requests, without a word on its end
-    answer = api_answer(NAME, response)
+    if response.status == 429 and not ENGINE.key() and retry_after(response) is None:
+        raise used_up(ENGINE, response.status)  # the day's requests, without a word on its end
+    answer = api_answer(ENGINE, response)
     if not isinstance(answer.get("results"), dict):
-        raise no_list(NAME)
+        raise no_list(ENGINE)
     items = list_field(object_field(answer, "results"), "web")
     return ResultPage(results=[page_result(item) for item in items], credits=1)
 

@@ -24,11 +24,7 @@ from websearch.engines.table import (
     ENGINES,
     GITHUB_RAW,
     READ_HOSTS,
-    costs_money,
-    engine_address,
     engine_order,
-    has_key,
-    has_other_address,
     keyless_engines,
 )
 from websearch.kit import (
@@ -73,16 +69,15 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 # Where to get a key, for the providers that have a line even without one.
 KEY_SITES = {
-    **{name: entry["key_site"] for name, entry in ENGINES.items() if "key_site" in entry},
+    **{name: engine.key_site for name, engine in ENGINES.items() if engine.key_site},
     "gemini": "https://aistudio.google.com/apikey",
 }
 # Variables of addresses: of the user's own servers -> the engine, and all others.
-OWN_SERVERS = {entry["address"][0]: name for name, entry in ENGINES.items()
-               if entry.get("own_server")}
+OWN_SERVERS = {engine.address[0]: name for name, engine in ENGINES.items() if engine.own_server}
 ADDRESSES = (
-    *(entry["address"][0] for entry in ENGINES.values() if not entry.get("own_server")),
-    *(entry["mcp"][0] for entry in ENGINES.values() if "mcp" in entry),
-    *(entry["address"][0] for entry in READ_HOSTS.values()), GITHUB_RAW[0],
+    *(engine.address[0] for engine in ENGINES.values() if not engine.own_server),
+    *(engine.mcp[0] for engine in ENGINES.values() if engine.mcp),
+    *(host.address[0] for host in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
 # fmt: on
@@ -134,7 +129,7 @@ def check_keys() -> list[Line]:
             lines.append(ok(name, f"set: {used}{unused}"))
         elif provider == "gemini" and (other := other_gemini_provider()):
             lines.append(ok(name, f"{names[0]} is not set; {user} uses {other}."))
-        elif "keyless" in ENGINES.get(provider, {}):
+        elif provider in ENGINES and ENGINES[provider].keyless:
             keyless.append(provider)
         elif provider in KEY_SITES:
             hint = f"Get a key at {KEY_SITES[provider]}, then run: doctor.py key set {names[0]}"
@@ -180,9 +175,9 @@ def check_addresses() -> list[Line]:
     if elsewhere:
         lines.append(ok(name, f"requests go elsewhere: {', '.join(elsewhere)}"))
     for variable, engine in OWN_SERVERS.items():
-        if has_other_address(engine):
+        if ENGINES[engine].has_other_address():
             try:
-                message = f"your {ENGINES[engine]['title']}: {engine_address(engine)}"
+                message = f"your {ENGINES[engine].title}: {ENGINES[engine].base_url()}"
                 lines.append(ok(variable, message))
             except SearchError as error:
                 lines.append(failed(variable, error.message, error.details["hint"]))
@@ -204,7 +199,7 @@ def check_default_engine() -> list[Line]:
     states = pacing.engine_states()
     rests = [states[engine].rest_seconds() for engine in (first, *others) if engine in states]
     if len(rests) == 1 + len(others) and all(rests):
-        keys = [entry["keys"][0] for entry in ENGINES.values() if "keys" in entry and entry["auto"]]
+        keys = [engine.keys[0] for engine in ENGINES.values() if engine.keys and engine.auto]
         message = f"Every engine rests; the first for {spoken(min(rests))} more."
         return [failed(name, message, f"Wait, or set a key: {' or '.join(keys)}.", "blocked")]
     question = {"query": "test", "count": 1}
@@ -238,18 +233,18 @@ def check_paced_engines() -> list[Line]:
         pacing.request_interval()
         browser_headers.browser_headers({}, "https://example.org")
     except SearchError as error:  # GLSI_RATE_LIMIT or GLSI_USER_AGENT
-        is_fatal = all("keys" not in ENGINES[engine] for engine in default_engines())
+        is_fatal = all(not ENGINES[engine].keys for engine in default_engines())
         kind = error.kind if is_fatal else ""
         return [failed(name, error.message, error.details["hint"], kind)]
     lines, ready = [], []
     for key, state in pacing.engine_states().items():
         engine, _, use = key.partition(" ")
-        title = ENGINES[engine]["title"]
+        title = ENGINES[engine].title
         if seconds := state.rest_seconds():
             message = f"{title} rests for {spoken(seconds)} more: {pacing.why_it_rests(state)}."
             hint = f"Wait; until then use {pacing.other_engines(engine)}."
             lines.append(warning(name, message, hint))
-        elif engine in keyless_engines() and not has_key(engine):
+        elif engine in keyless_engines() and not ENGINES[engine].has_key():
             ready.append(key + engine_facts(state, pacing.pace_of(engine, use)))
     rest = "the others can be asked" if lines else "none rests"
     return [*lines, ok(name, f"{rest}: {', '.join(ready)}")]
@@ -309,7 +304,9 @@ def check_spending() -> list[Line]:
         limits = budgets()
     except SearchError as error:
         # Then web_search.py asks no engine that may cost money, and none in its place.
-        kind = error.kind if any(map(costs_money, default_engines())) else ""
+        kind = (
+            error.kind if any(ENGINES[engine].costs_money() for engine in default_engines()) else ""
+        )
         return [failed(name, error.message, error.details["hint"], kind)]
     with closing(PageStore()) as store:
         spent = store.spent(this_month())

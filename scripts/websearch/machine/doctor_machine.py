@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Line = dict[str, str]  # name, status, message, hint and kind: as the functions below make it
 
 MAX_FILES = 5  # files that a message names; a damaged folder has a fault in each
-# What every search needs: not the files of servers and of single engines.
-NEEDED = r"scripts/(web_search\.py|websearch/(?!servers/|engines/))"
+# What every search needs: not the files of servers.
+NEEDED = r"scripts/(web_search\.py|websearch/(?!ways_in/(?:desk/|http_|mcp_|openapi)))"
 INSTALL_COMMAND = "python3 scripts/install.py install"
 INSTALL_HINT = f"Run {INSTALL_COMMAND} in the skill's repository, or copy the whole folder again."
 

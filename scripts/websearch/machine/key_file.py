@@ -35,8 +35,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
 }
 # name of a key -> its variables, of which the first that is set is used; what needs it.
 KEYS: dict[str, tuple[tuple[str, ...], str]] = {
-    **{name: (entry["keys"], f"{entry['module']}.py" if "function" in entry else f"engine {name}")
-       for name, entry in ENGINES.items() if "keys" in entry},
+    **{name: (engine.keys, f"{engine.module}.py" if engine.function else f"engine {name}")
+       for name, engine in ENGINES.items() if engine.keys},
     "gemini": (("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini_search.py"),
     "vertex": (("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY"), "gemini_search.py"),
     "code assist": (("CODE_ASSIST_ACCESS_TOKEN",), "gemini_search.py"),

@@ -6,7 +6,7 @@ import contextlib
 import time
 from dataclasses import dataclass, field
 
-from websearch.engines.table import ENGINES, is_storable, other_address
+from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, clean_text, drop_empty, dump_json, may_fall_back
 
 TYPE_CHECKING = False
@@ -64,14 +64,14 @@ def storage_key(question: Question, engine: str) -> str:
     filters = sorted(question.filters_for(engine).items())
     asked: list[Any] = [question.text.strip().lower(), engine, filters]
     # A mirror of a search of the web gives the same answers; an own SearXNG, wiki or GitHub others.
-    if "own_server" in ENGINES[engine] or "web" not in ENGINES[engine]["sources"]:
-        asked += filter(None, [other_address(engine)])
+    if ENGINES[engine].own_server or "web" not in ENGINES[engine].sources:
+        asked += filter(None, [ENGINES[engine].other_address()])
     return hashlib.sha256(dump_json(asked).encode("utf-8", "replace")).hexdigest()
 
 
 def store_answer(answer: Answer, store: PageStore) -> None:
     """Store an answer as it came, if the terms of its engine allow that."""
-    if not is_storable(answer.engine):
+    if not ENGINES[answer.engine].is_storable():
         return
     results = [
         {name: result[name] for name in STORED_FIELDS if name in result}
@@ -97,7 +97,7 @@ def asking_alone(
     A caller holds others off for CLAIM_SECONDS at most, because it may have been killed. Nobody
     waits for an answer that is not stored.
     """
-    if question.max_age == 0 or not is_storable(engine):
+    if question.max_age == 0 or not ENGINES[engine].is_storable():
         yield
         return
     key, is_ours = storage_key(question, engine), False
@@ -130,7 +130,7 @@ def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | 
     wants. Its form is checked, because another version of this program may have written it, and
     nothing but the texts of known fields is taken from it.
     """
-    if max_age == 0 or not is_storable(engine):
+    if max_age == 0 or not ENGINES[engine].is_storable():
         return False
     stored = store.get_answer(storage_key(answer.question, engine), max_age)
     content: dict[str, Any] = stored["content"] if stored else {}
@@ -257,7 +257,7 @@ def stand_in_note(answers: list[Answer], questions: int) -> str:
 
     questions: how many were asked. If auto has answered some, the sentence names the others.
     """
-    sources = ", ".join(dict.fromkeys(ENGINES[answer.engine]["title"] for answer in answers))
+    sources = ", ".join(dict.fromkeys(ENGINES[answer.engine].title for answer in answers))
     numbers = {answer.number for answer in answers}
     if len(numbers) == questions:
         return f"No search engine answered: these results are from {sources} alone."

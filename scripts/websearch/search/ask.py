@@ -7,7 +7,7 @@ import time
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
 from websearch.engines.base.days import utc_day
 from websearch.engines.base.ledger import begin_request, budgets, end_request
-from websearch.engines.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
+from websearch.engines.table import ENGINES, engine_order, stand_ins
 from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
 from websearch.search.answers import (
     Answer,
@@ -64,7 +64,7 @@ def ask(
 
 def store_note(engine: str) -> str:
     """Return the sentence that says why an engine is asked for the same question again."""
-    title = ENGINES[engine]["title"]
+    title = ENGINES[engine].title
     return (
         f"{title}'s results are asked for each time, because its terms forbid storing them; pages "
         f"are stored (WEB_SEARCH_STORE={engine}, if you have storage rights, stores both)."
@@ -129,7 +129,7 @@ def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
     Another engine may follow auto's last one, too: a stand-in.
     """
     order = engine_order(answer.asked)
-    if any(map(costs_money, order)):
+    if any(ENGINES[engine].costs_money() for engine in order):
         budgets()  # a malformed one is no reason to go on to a free engine
     share = FIRST_SHARE if answer.asked == "auto" else 1.0
     for engine in order:
@@ -224,7 +224,7 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     ]
     answer.warnings += reply.warnings
     keep_to_filters(answer)
-    if not is_storable(engine):
+    if not ENGINES[engine].is_storable():
         answer.warnings.append(store_note(engine))
     store_answer(answer, store)
 
@@ -241,16 +241,16 @@ def keep_to_filters(answer: Answer) -> None:
     )
 
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
-    on_sites = on_asked_sites(engine, answer.results, filters)
+    on_sites = on_asked_sites(ENGINES[engine], answer.results, filters)
     since, today = filters.get("since", ""), utc_day(time.time())
     in_time = [result for result in on_sites if is_in_period(result.get("date", ""), since, today)]
     warnings = []
     if others := [result for result in answer.results if result not in on_sites]:
-        warnings.append(other_sites_warning(engine, others))
+        warnings.append(other_sites_warning(ENGINES[engine], others))
     if len(in_time) < len(on_sites):
         left_out = len(on_sites) - len(in_time)
         results = "1 result" if left_out == 1 else f"{left_out} results"
-        title = ENGINES[engine]["title"]
+        title = ENGINES[engine].title
         period = since if ".." in since else f"the last {since}"
         warnings.append(f"{results} of {title} left out: the date is not in {period}.")
     if answer.results and not in_time:

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass, field
 
 from websearch.base.calls import result_or_error
+from websearch.engines.base.engine import FILTERS
 from websearch.engines.base.pacing import present_state
 from websearch.engines.base.result_pages import (
     FILTERED_HINT,
@@ -21,7 +22,7 @@ from websearch.engines.base.result_pages import (
     other_sites_warning,
 )
 from websearch.engines.base.turns import PacedEngine, note_outcome
-from websearch.engines.table import ENGINES, FILTERS, check_filters, has_key, load_module
+from websearch.engines.table import ENGINES, load_module
 from websearch.kit import (
     MIN_TIMEOUT,
     SearchError,
@@ -84,7 +85,8 @@ class EngineCall:
         passed = ("query", "count", "verbose", *FILTERS)
         self.params = {key: self.params[key] for key in passed if key in self.params}
         self.wanted = self.params["count"]
-        self.params["count"] = min(self.wanted, ENGINES[self.name]["max_count"])
+        self.engine = ENGINES[self.name]
+        self.params["count"] = min(self.wanted, self.engine.max_count)
 
     def planned_request(self) -> dict[str, Any]:
         """Return the first request as a dry run shows it: without its key. Raises SearchError."""
@@ -108,7 +110,7 @@ class EngineCall:
 
 def engine_call(name: str, params: dict[str, Any], deadline: float) -> EngineCall:
     """Return the call of an engine of the table. Raises SearchError."""
-    return (ScriptCall if "function" in ENGINES[name] else ModuleCall)(name, params, deadline)
+    return (ScriptCall if ENGINES[name].function else ModuleCall)(name, params, deadline)
 
 
 def planned_request(name: str, params: dict[str, Any]) -> dict[str, Any] | SearchError:
@@ -127,9 +129,8 @@ class ScriptCall(EngineCall):
 
     def ask_script(self, **options: Any) -> Document:
         """Return the document of the script's function."""
-        entry = ENGINES[self.name]
-        search = getattr(load_module(self.name), entry["function"])
-        asked = {**self.params, **entry["params"], **options, "max_chars": 0}
+        search = getattr(load_module(self.name), self.engine.function)
+        asked = {**self.params, **self.engine.params, **options, "max_chars": 0}
         document: Document = search(asked, self.report)
         return document
 
@@ -171,17 +172,18 @@ class ModuleCall(EngineCall):
     def __post_init__(self) -> None:
         """Check the filters and make the first request. Raises SearchError."""
         super().__post_init__()
-        check_filters(self.name, self.params)
+        self.engine.check_filters(self.params)
         self.request: EngineRequest = load_module(self.name).first_request(self.params)
         self.warnings = [self.request.warning] if self.request.warning else []
         if self.wanted > self.params["count"]:
-            title = ENGINES[self.name]["title"]
-            self.warnings.append(f"{title} gives at most {self.params['count']} results.")
+            self.warnings.append(
+                f"{self.engine.title} gives at most {self.params['count']} results."
+            )
 
     @functools.cached_property
     def turns(self) -> PacedEngine | None:
         """What gives the call its turns; None with a key. Raises SearchError."""
-        if has_key(self.name):
+        if self.engine.has_key():
             return None
         return PacedEngine(self.name, self.deadline, self.warnings, self.report)
 
@@ -207,7 +209,7 @@ class ModuleCall(EngineCall):
         if isinstance(answer, SearchError):
             answer = Reply(error=answer, warnings=self.warnings)
         reply = answer
-        if has_key(self.name):
+        if self.engine.has_key():
             note_outcome(self.name, reply.error, time.monotonic() - started)
         logged: Document = {"ok": True, "results": reply.results}
         logged = error_document(reply.error) if reply.error else logged
@@ -222,12 +224,12 @@ class ModuleCall(EngineCall):
         fetch = self.turns.fetch if self.turns else self.fetch_at_once
         pages, failure = self.fetch_result_pages(fetch)
         merged = merged_results(pages)
-        asked = on_asked_sites(self.name, merged, self.params)
+        asked = on_asked_sites(self.engine, merged, self.params)
         results = asked[: self.params["count"]]
         warnings = self.warnings
         others = [result for result in merged if result not in asked]
         if others and results:
-            warnings.append(other_sites_warning(self.name, others))
+            warnings.append(other_sites_warning(self.engine, others))
         if any(page.is_html for page in pages):
             warnings.append(JSON_IS_OFF)
         if failure:
@@ -246,9 +248,9 @@ class ModuleCall(EngineCall):
     def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:
         """Return the error of result pages that hold nothing, or only results of other sites."""
         if others:
-            message = other_sites_warning(self.name, others)
+            message = other_sites_warning(self.engine, others)
             return SearchError("no_results", message, FILTERED_HINT)
-        message = f"{ENGINES[self.name]['title']} found nothing"
+        message = f"{self.engine.title} found nothing"
         hint = "Use fewer or more general words, or drop filters."
         return SearchError("no_results", message, hint)
 
@@ -289,7 +291,7 @@ class ModuleCall(EngineCall):
                 if not pages:
                     raise
                 return pages, error
-            results = on_asked_sites(self.name, merged_results(pages), self.params)
+            results = on_asked_sites(self.engine, merged_results(pages), self.params)
             before, total = total, len(results)
             following = request.also
             if not pages[-1].results and request.if_empty:
@@ -297,7 +299,7 @@ class ModuleCall(EngineCall):
             if not following and before < total < count and hasattr(module, "next_request"):
                 following = module.next_request(self.params, request, pages[-1], len(pages) + 1)
             if following and self.report:
-                self.report(f"{ENGINES[self.name]['title']}: results", total, count)
+                self.report(f"{self.engine.title}: results", total, count)
         return pages, None
 
 

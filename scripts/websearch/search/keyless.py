@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from websearch.base.untrusted import make_harmless
 from websearch.base.words import script_language
-from websearch.engines.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
+from websearch.engines.base.engine import FILTER_PARAMS
+from websearch.engines.table import ENGINES, SPELLINGS, keyless_engines
 from websearch.kit import (
     DryRun,
     SearchError,
@@ -63,7 +64,7 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
     def operation(params: dict[str, Any]) -> Document:
         language = script_language(params["query"])
-        can_filter = "language" in filters_of(params["engine"])
+        can_filter = "language" in ENGINES[params["engine"]].present_filters()
         if language and can_filter and not {"language", "country"} & params.keys():
             params["language"] = language
         call = ModuleCall(params["engine"], params, deadline_of(params), report)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from websearch.base.durations import seconds_of_duration
 from websearch.base.words import script_language
+from websearch.engines.base.engine import FILTERS
 from websearch.engines.table import (
-    FILTERS,
+    ENGINES,
     chosen_engines,
-    costs_money,
     engine_order,
-    filters_of,
     focused_filters,
 )
 from websearch.kit import DryRun, SearchError, drop_empty, quoted
@@ -58,7 +57,7 @@ class Question:
 
     def filters_for(self, engine: str) -> dict[str, Any]:
         """Return the filters for an engine: those of the caller, the user and the focus."""
-        can = filters_of(engine)
+        can = ENGINES[engine].present_filters()
         wishes = {name: value for name, value in self.wishes.items() if name in can}
         return {**wishes, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
@@ -131,7 +130,7 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
             requests.append({**asked, "error": request.message})
             continue
         requests.append({**asked, **request})
-        if costs_money(engine):
+        if ENGINES[engine].costs_money():
             billed[engine] = billed.get(engine, 0) + 1
     failures = [request for _, request in planned if isinstance(request, SearchError)]
     if len(failures) == len(planned):

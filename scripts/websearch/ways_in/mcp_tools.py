@@ -164,7 +164,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "google_search": {
         "title": "Search Google",
         "module": "serper_search", "command": "search", "run": "run_search",
-        "keys": ENGINES["serper"]["keys"],
+        "keys": ENGINES["serper"].keys,
         "doing": "searching Google", "annotations": READS_THE_WEB,
         "description": "Google's results, when its ranking or filters matter.",
         "arguments": [
@@ -179,7 +179,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "brave_web_search": {
         "title": "Search Brave",
         "module": "brave_search", "command": "web", "run": "run_web_search",
-        "keys": ENGINES["brave"]["keys"],
+        "keys": ENGINES["brave"].keys,
         "doing": "searching Brave", "annotations": READS_THE_WEB,
         "description": "Brave's result list, with FAQ, discussions, news and videos.",
         "arguments": [
@@ -205,7 +205,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "brave_context": {
         "title": "Passages by Brave",
         "module": "brave_search", "command": "context", "run": "run_context",
-        "keys": ENGINES["brave"]["keys"],
+        "keys": ENGINES["brave"].keys,
         "doing": "collecting passages", "annotations": READS_THE_WEB,
         "description": "Passages of many pages, chosen by Brave.",
         "arguments": [
@@ -412,7 +412,7 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback, caller: str) -
         params = {**tool.get("fixed", {}), **params}
         asked_by = {"caller": caller} if "noted" in tool else {}
         document = run_metered(tool, params, lambda: run(params, report, **asked_by))
-        if any(entry["module"] == tool["module"] for entry in ENGINES.values()):
+        if any(engine.module == tool["module"] for engine in ENGINES.values()):
             keep_to_rules(document, load_module(tool["module"]))  # the single files know no rules
     except SearchError as error:
         document = error_document(error)
@@ -465,9 +465,7 @@ def run_metered(
     from websearch.store.page_store import PageStore
 
     paid = [
-        name
-        for name, entry in ENGINES.items()
-        if entry["paid"] and entry["module"] == tool["module"]
+        name for name, engine in ENGINES.items() if engine.paid and engine.module == tool["module"]
     ]
     if not paid or any(params.get(name) for name in tool.get("free_with", ())):
         return run()

@@ -11,13 +11,13 @@ import re
 
 from websearch.engines.base.filters import country_code, language_code
 from websearch.engines.base.result_pages import header_signal, layout_error, wall_error
-from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, quoted, status_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.base.engine import Engine
     from websearch.engines.base.messages import ResultPage
     from websearch.kit import Response
 
@@ -72,7 +72,7 @@ def locale_code(params: dict[str, Any]) -> str:
     return f"{base}-{region.upper()}" if base and region else base
 
 
-def judge_result_page(engine: str, response: Response, result_page: ResultPage) -> ResultPage:
+def judge_result_page(engine: Engine, response: Response, result_page: ResultPage) -> ResultPage:
     """Return a result page; one without results only if the engine says that it found nothing.
 
     Raises SearchError: blocked (a bot wall; details hold the signal), provider and others.
@@ -89,4 +89,4 @@ def judge_result_page(engine: str, response: Response, result_page: ResultPage) 
         raise wall_error(engine, response, signal)
     if response.status == 200:
         raise layout_error(engine, response)
-    raise status_error(response, ENGINES[engine]["title"])
+    raise status_error(response, engine.title)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from websearch.engines.table import ENGINES, costs_money
+from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, quoted
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ def this_month() -> str:
 
 def paid_engines() -> list[str]:
     """Return the names of the engines that cost money."""
-    return [name for name, entry in ENGINES.items() if entry["paid"]]
+    return [name for name, engine in ENGINES.items() if engine.paid]
 
 
 def budgets() -> dict[str, int]:
@@ -57,9 +57,9 @@ def begin_request(engine: str, store: PageStore) -> str:
     (invalid_input) for a malformed budget.
     """
     month = this_month()
-    if not costs_money(engine):
+    if not ENGINES[engine].costs_money():
         return month
-    budget, title = budgets().get(engine), ENGINES[engine]["title"]
+    budget, title = budgets().get(engine), ENGINES[engine].title
     spent = store.add_spent(month, engine, 1)
     if budget is None:
         return month
@@ -84,7 +84,7 @@ def end_request(
     {}: it has cost nothing. kind: of the error, "" if there is none. taken: the credits that the
     provider has taken, None if it does not say.
     """
-    if not costs_money(engine):
+    if not ENGINES[engine].costs_money():
         return {}
     requests = max(1, int(taken)) if isinstance(taken, (int, float)) else 1
     # A request whose answer did not come in time counts: the provider may have answered it.
@@ -105,7 +105,7 @@ def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:
     )
     spent = store.spent(this_month()) if limits else {}
     return [
-        f"{ENGINES[name]['title']}: {spent.get(name, 0)} of the {limit} requests of "
+        f"{ENGINES[name].title}: {spent.get(name, 0)} of the {limit} requests of "
         f"{BUDGET_VARIABLE} are used this month."
         for name, limit in limits.items()
         if spent.get(name, 0) >= WARN_FROM * limit

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.base.engine import Engine
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response, SearchError
 
@@ -31,7 +32,7 @@ def tool_request(url: str, tool: str, arguments: dict[str, Any], **headers: str)
     return json_post(url, message, Accept=BOTH_TYPES, **headers)
 
 
-def tool_result(engine: str, response: Response) -> tuple[dict[str, Any], str]:
+def tool_result(engine: Engine, response: Response) -> tuple[dict[str, Any], str]:
     """Return (structured content, text) of a tool's result; raises SearchError for a failure."""
     if response.status != 200:
         raise refusal(engine, response)
@@ -69,7 +70,7 @@ def event_data(event: str) -> str:
     return "\n".join(line.removeprefix(" ") for line in lines)
 
 
-def told_failure(engine: str, text: str) -> SearchError:
+def told_failure(engine: Engine, text: str) -> SearchError:
     """Return what a result means that calls itself an error; its words are not shown."""
     if "(401)" in text[:80]:
         return refused_key(engine, 401)

@@ -21,7 +21,6 @@ from websearch.engines.base.result_pages import (
     wall_error,
     within_limit,
 )
-from websearch.engines.table import ENGINES, engine_address
 from websearch.kit import (
     SearchError,
     drop_empty,
@@ -37,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.base.engine import Engine
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
@@ -100,13 +100,13 @@ def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
     return time.strftime(form, time.gmtime(moment))
 
 
-def api_request(engine: str, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
+def api_request(engine: Engine, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
     """Return the GET of a search, by a caller that names itself. Raises SearchError."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
-    return get_request(f"{engine_address(engine)}{path}", drop_empty(fields), sent, max_body=0)
+    return get_request(f"{engine.base_url()}{path}", drop_empty(fields), sent, max_body=0)
 
 
-def search_words(engine: str, query: str, most: int = MOST_WORDS) -> str:
+def search_words(engine: Engine, query: str, most: int = MOST_WORDS) -> str:
     """Return the key words of a query; raises SearchError (invalid_input) if they are too long."""
     return within_limit(engine, key_words(query, most))
 
@@ -147,25 +147,25 @@ def named_authors(names: list[str]) -> str:
     return ", ".join(known[:MAX_AUTHORS]) + (" et al." if len(known) > MAX_AUTHORS else "")
 
 
-def listed_items(engine: str, answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def listed_items(engine: Engine, answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """Return the objects of an answer's list; raises SearchError (provider) if it has no list."""
     if isinstance(answer.get(name), list):
         return list_field(answer, name)
-    message = f"{ENGINES[engine]['title']}'s answer holds no list of results ({name})."
+    message = f"{engine.title}'s answer holds no list of results ({name})."
     raise SearchError("provider", message, "Try again later.", status=200)
 
 
-def good_answer(engine: str, response: Response) -> dict[str, Any]:
+def good_answer(engine: Engine, response: Response) -> dict[str, Any]:
     """Return the JSON object of an answer with status 200; raises SearchError for others."""
     if response.status != 200 or header_signal(response):
         raise refusal(engine, response)
-    return json_answer(response, ENGINES[engine]["title"])
+    return json_answer(response, engine.title)
 
 
 # ===== refusals ===================================================================================
 
 
-def refusal(engine: str, response: Response) -> SearchError:
+def refusal(engine: Engine, response: Response) -> SearchError:
     """Return what a status of a source means.
 
     A refusal that says how long is a rate limit, to be waited for. After another one the source
@@ -181,18 +181,18 @@ def refusal(engine: str, response: Response) -> SearchError:
             f" ({shorten(reason, 80)})" if reason else ""
         )
         return wall_error(engine, response, signal)
-    return status_error(response, ENGINES[engine]["title"])
+    return status_error(response, engine.title)
 
 
-def too_fast(engine: str, status: int, seconds: float) -> SearchError:
+def too_fast(engine: Engine, status: int, seconds: float) -> SearchError:
     """Return the error of a source that wants no request for some seconds."""
-    message = f"{ENGINES[engine]['title']} wants no request for {spoken(seconds)}."
+    message = f"{engine.title} wants no request for {spoken(seconds)}."
     hint = "Wait, then try again; another source may answer meanwhile."
     details = {"status": status, "retry_after": round(seconds, 1)}
     return SearchError("rate_limit", message, hint, retryable=True, **details)
 
 
-def bad_query(engine: str, response: Response, reason: str, hint: str) -> SearchError:
+def bad_query(engine: Engine, response: Response, reason: str, hint: str) -> SearchError:
     """Return the error of a query that a source does not take; reason: its own words."""
-    message = f"{ENGINES[engine]['title']} does not take this: {shorten(raw_text(reason), 200)}"
+    message = f"{engine.title} does not take this: {shorten(raw_text(reason), 200)}"
     return SearchError("invalid_input", message, hint, status=response.status)

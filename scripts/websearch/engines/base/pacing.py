@@ -15,7 +15,8 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 from websearch.base.durations import seconds_of_duration, spoken
-from websearch.engines.table import ENGINES, engine_address, entry_of, has_other_address
+from websearch.engines.base.messages import EngineAnswer
+from websearch.engines.table import ENGINES, host_of
 from websearch.kit import SearchError, read_secrets
 from websearch.store.database import StoreFile
 
@@ -180,15 +181,15 @@ def pace_of(engine: str, use: str = "") -> tuple[float, int]:
     server) GLSI_RATE_LIMIT=0s lifts the engine's own interval, too. use: PAGES, or "" for searches.
     Raises SearchError (invalid_input).
     """
-    entry = entry_of(engine)
-    if use == PAGES and "page_interval" in entry:
-        return entry["page_interval"], 1
-    general, own = request_interval(), entry.get("interval", 0.0)
-    if "faster" in entry and is_set(entry["faster"][0]):
-        own = entry["faster"][1]
-    if own <= general or (general == 0 and has_other_address(engine)):
+    host = host_of(engine)
+    if use == PAGES and host.page_interval is not None:
+        return host.page_interval, 1
+    general, own = request_interval(), host.interval
+    if host.faster and is_set(host.faster[0]):
+        own = host.faster[1]
+    if own <= general or (general == 0 and host.has_other_address()):
         return general, 1
-    return own, entry.get("burst", 1)
+    return own, host.burst
 
 
 def is_set(variable: str) -> bool:
@@ -213,11 +214,12 @@ def state_key(engine: str, use: str = "") -> str:
     So has the use PAGES, if a limit of its own holds for it. An address stands there as a digest,
     because it may hold what is secret. Raises SearchError for a wrong address.
     """
-    names = [engine, use if "pages_apart" in entry_of(engine) else ""]
-    if has_other_address(engine):
+    host = host_of(engine)
+    names = [engine, use if host.pages_apart else ""]
+    if host.has_other_address():
         from hashlib import sha256
 
-        names.append(sha256(engine_address(engine).encode()).hexdigest()[:16])
+        names.append(sha256(host.base_url().encode()).hexdigest()[:16])
     return " ".join(name for name in names if name)
 
 
@@ -289,7 +291,7 @@ def engine_states() -> dict[str, EngineState]:
     stored, states = stored_states(), {}
     for engine in ENGINES:
         with contextlib.suppress(SearchError):
-            engine_address(engine)
+            host_of(engine).base_url()
             states[engine] = stored.get(state_key(engine)) or EngineState().set_clock()
             if state_key(engine, PAGES) != state_key(engine) and state_key(engine, PAGES) in stored:
                 states[f"{engine} {PAGES}"] = stored[state_key(engine, PAGES)]
@@ -302,7 +304,7 @@ def engine_states() -> dict[str, EngineState]:
 def long_wait(engine: str, wait: float, left: float) -> SearchError:
     """Return the error of a wait that the caller's deadline does not allow."""
     message = (
-        f"{entry_of(engine)['title']} takes the next request in {spoken(wait)}, and "
+        f"{host_of(engine).title} takes the next request in {spoken(wait)}, and "
         f"{spoken(max(0.0, left))} of the call are left."
     )
     hint = f"Raise {{timeout}} to {int(wait) + 30} seconds. Or try later."
@@ -316,7 +318,7 @@ def rest_error(engine: str, state: EngineState, **details: Any) -> SearchError:
 
     details: the status of an answer, if that has just been a block.
     """
-    title, left = entry_of(engine)["title"], spoken(state.rest_seconds())
+    title, left = host_of(engine).title, spoken(state.rest_seconds())
     message = f"{title} is not asked for another {left}, because {why_it_rests(state)}."
     if details:
         message = f"{title} blocked the request: it answered with {state.signal}."
@@ -344,17 +346,17 @@ def other_engines(engine: str) -> str:
 
     None of them rests. Companies that answer without a key come in a sentence of their own.
     """
-    similar, states = {*entry_of(engine)["sources"]} - {"web"}, engine_states()
+    similar, states = {*host_of(engine).sources} - {"web"}, engine_states()
     names, free = [], []
-    for name, entry in ENGINES.items():
+    for name, other in ENGINES.items():
         is_resting = name in states and states[name].rest_seconds()
         if is_resting or name == engine:
             continue
-        if "keyless" in entry:
+        if other.keyless:
             free.append(name)
-        elif entry["auto"] or "stands_in" in entry or not similar.isdisjoint(entry["sources"]):
-            own_server = entry["address"] if entry.get("own_server") else ()
-            need = [*entry.get("keys", ()), *own_server][:1]
+        elif other.auto or other.stands_in or not similar.isdisjoint(other.sources):
+            own_server = other.address if other.own_server else ()
+            need = [*other.keys, *own_server][:1]
             names.append(f"{name} ({need[0]})" if need else name)
     others = f"engine {', '.join(names[:-1])} or {names[-1]}"
     if not free:

@@ -9,7 +9,6 @@ from websearch.base.site_rules import matches, plain_address
 from websearch.engines.base.days import day_of_text
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import EngineRequest
-from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, clean_text, plain_text, retry_after, shorten
 
 TYPE_CHECKING = False
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from websearch.engines.base.engine import Engine
     from websearch.kit import Response
 
 MAX_BYTES = 2_000_000  # of a result page; real ones stay under 600,000
@@ -208,13 +208,13 @@ def canonical_url(url: str) -> str:
 
 
 def on_asked_sites(
-    engine: str, results: list[dict[str, Any]], params: dict[str, Any]
+    engine: Engine, results: list[dict[str, Any]], params: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Return the results that keep to the filters site and exclude_site of params.
 
     Engines of the whole web take these filters for wishes; the APIs of single sources do not.
     """
-    if "web" not in ENGINES[engine]["sources"]:
+    if "web" not in engine.sources:
         return results
     wanted, unwanted = (
         [plain_address(site_filter(name, site)).removeprefix("www.") for site in params[name]]
@@ -231,7 +231,7 @@ def on_asked_sites(
     return [result for result in results if is_asked(result)]
 
 
-def other_sites_warning(engine: str, left_out: list[dict[str, Any]]) -> str:
+def other_sites_warning(engine: Engine, left_out: list[dict[str, Any]]) -> str:
     """Return the sentence that counts the results which are not on the asked sites.
 
     The first three sites are named: one of them may be what was meant.
@@ -239,15 +239,15 @@ def other_sites_warning(engine: str, left_out: list[dict[str, Any]]) -> str:
     sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
     named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
     results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
-    return f"{results} of {ENGINES[engine]['title']} left out, of other sites than asked: {named}."
+    return f"{results} of {engine.title} left out, of other sites than asked: {named}."
 
 
 # ===== requests ===================================================================================
 
 
-def within_limit(engine: str, query: str) -> str:
+def within_limit(engine: Engine, query: str) -> str:
     """Return a query with its operators; raises SearchError (invalid_input) if it is too long."""
-    title, longest = ENGINES[engine]["title"], ENGINES[engine]["max_query"]
+    title, longest = engine.title, engine.max_query
     if len(query) <= longest:
         return query
     message = f"{title} takes at most {longest} characters of query, not {len(query)}."
@@ -299,17 +299,17 @@ def header_signal(response: Response) -> str:
     return ""
 
 
-def wall_error(engine: str, response: Response, signal: str) -> SearchError:
+def wall_error(engine: Engine, response: Response, signal: str) -> SearchError:
     """Return the error of an answer that is a bot wall; pacing completes it."""
-    message = f"{ENGINES[engine]['title']} answered with {signal}."
+    message = f"{engine.title} answered with {signal}."
     details = {"status": response.status, "retry_after": retry_after(response)}
     return SearchError("blocked", message, "", signal=signal, **details)
 
 
-def layout_error(engine: str, response: Response) -> SearchError:
+def layout_error(engine: Engine, response: Response) -> SearchError:
     """Return the error of a page that holds neither results nor the engine's word for none."""
     message = (
-        f"{ENGINES[engine]['title']}'s page holds neither results nor its word for none; it "
+        f"{engine.title}'s page holds neither results nor its word for none; it "
         f"begins: {response.excerpt() or '(nothing)'}"
     )
     hint = "Its layout has changed, or something between answered for it; use another engine."

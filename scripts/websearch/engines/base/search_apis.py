@@ -17,7 +17,6 @@ from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import EngineRequest
 from websearch.engines.base.open_sources import period, raw_text, utc_time
 from websearch.engines.base.result_pages import tidy_url
-from websearch.engines.table import ENGINES
 from websearch.kit import (
     USER_AGENT,
     SearchError,
@@ -32,6 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.base.engine import Engine
     from websearch.kit import Response
 
 PROGRAM = USER_AGENT.partition("/")[0]  # how callers without a key name themselves
@@ -86,19 +86,21 @@ def api_page(title: Any, url: Any, snippet: str, moment: Any, text: str = "") ->
 # ===== refusals ===================================================================================
 
 
-def api_answer(engine: str, response: Response, spent: tuple[int, ...] = (402,)) -> dict[str, Any]:
+def api_answer(
+    engine: Engine, response: Response, spent: tuple[int, ...] = (402,)
+) -> dict[str, Any]:
     """Return the JSON object of an answer with status 200; raises SearchError for others.
 
     spent: statuses that say that credits or the plan's allowance are used up.
     """
     if response.status != 200:
         raise refusal(engine, response, spent)
-    return json_answer(response, ENGINES[engine]["title"])
+    return json_answer(response, engine.title)
 
 
-def refusal(engine: str, response: Response, spent: tuple[int, ...] = (402,)) -> SearchError:
+def refusal(engine: Engine, response: Response, spent: tuple[int, ...] = (402,)) -> SearchError:
     """Return what a status other than 200 means."""
-    status, title = response.status, ENGINES[engine]["title"]
+    status, title = response.status, engine.title
     if status in spent:
         return used_up(engine, status)
     if status in (401, 403):
@@ -115,40 +117,38 @@ def refusal(engine: str, response: Response, spent: tuple[int, ...] = (402,)) ->
     return SearchError("provider", message, hint, status=status, retryable=passes)
 
 
-def refused_key(engine: str, status: int) -> SearchError:
+def refused_key(engine: Engine, status: int) -> SearchError:
     """Return the error of a key that is not accepted, or of a caller without one."""
-    entry = ENGINES[engine]
-    name, key = configured_key(*entry["keys"])
+    name, key = configured_key(*engine.keys)
     if key:
-        message = f"{entry['title']} refused {name}."
-        hint = f"Check the key at {entry['key_site']}."
+        message = f"{engine.title} refused {name}."
+        hint = f"Check the key at {engine.key_site}."
     else:
-        message = f"{entry['title']} does not answer this machine without a key."
-        hint = f"Set {entry['keys'][0]} (a key is at {entry['key_site']}), or use another engine."
+        message = f"{engine.title} does not answer this machine without a key."
+        hint = f"Set {engine.keys[0]} (a key is at {engine.key_site}), or use another engine."
     return SearchError("auth", message, hint, status=status)
 
 
-def used_up(engine: str, status: int, seconds: float | None = None) -> SearchError:
+def used_up(engine: Engine, status: int, seconds: float | None = None) -> SearchError:
     """Return the error of credits or an allowance that is used up; seconds: until it is renewed."""
-    entry = ENGINES[engine]
-    name, key = configured_key(*entry["keys"])
+    name, key = configured_key(*engine.keys)
     what = f"the credits of {name} are" if key else "the allowance without a key is"
     renewed = f" for another {spoken(seconds)}" if seconds else ""
-    hint = "Use another engine" + ("." if key else f", or set {entry['keys'][0]}.")
-    return SearchError("quota", f"{entry['title']}: {what} used up{renewed}.", hint, status=status)
+    hint = "Use another engine" + ("." if key else f", or set {engine.keys[0]}.")
+    return SearchError("quota", f"{engine.title}: {what} used up{renewed}.", hint, status=status)
 
 
-def too_many(engine: str, status: int, seconds: float | None) -> SearchError:
+def too_many(engine: Engine, status: int, seconds: float | None) -> SearchError:
     """Return the error of too many requests; seconds: until the next one is welcome, if known."""
     if seconds and seconds > LONGEST_LIMIT:
         return used_up(engine, status, seconds)
-    message = f"{ENGINES[engine]['title']} wants fewer requests (HTTP {status})."
+    message = f"{engine.title} wants fewer requests (HTTP {status})."
     hint = "Wait, then try again; another engine may answer meanwhile."
     details = {"status": status, "retry_after": seconds}
     return SearchError("rate_limit", message, hint, retryable=True, **details)
 
 
-def no_list(engine: str) -> SearchError:
+def no_list(engine: Engine) -> SearchError:
     """Return the error of an answer that is neither results nor their refusal."""
-    message = f"{ENGINES[engine]['title']}'s answer holds no list of results."
+    message = f"{engine.title}'s answer holds no list of results."
     return SearchError("provider", message, "Try again later, or use another engine.", status=200)

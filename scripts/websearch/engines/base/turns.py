@@ -21,7 +21,7 @@ from websearch.engines.base.pacing import (
     present_state,
     rest_error,
 )
-from websearch.engines.table import entry_of
+from websearch.engines.table import host_of
 from websearch.kit import FAULT_TRIES, SearchError
 
 TYPE_CHECKING = False
@@ -58,8 +58,9 @@ class PacedEngine:
         self.engine, self.use, self.deadline = engine, use, deadline
         self.warnings, self.report = warnings, report
         self.pace = pace_of(engine, use)
-        entry = entry_of(engine)
-        self.is_serial = "serial" in entry and not (use == PAGES and "page_interval" in entry)
+        host = host_of(engine)
+        is_page = use == PAGES and host.page_interval is not None
+        self.is_serial = host.serial and not is_page
         self.has_turn = False  # the next slot is taken, and its moment has come
         self.has_waited = False  # for the last turn
         self.slot = 0.0  # see EngineState.give_back
@@ -80,7 +81,7 @@ class PacedEngine:
         turn_comes = time.monotonic() + wait
         try:
             if wait > 0 and self.report:
-                title = entry_of(self.engine)["title"]
+                title = host_of(self.engine).title
                 self.report(f"{title}: {spoken(wait)} until our turn", 0, 1)
             while (pause := turn_comes - time.monotonic()) > 0:
                 time.sleep(min(pause, LOOK_SECONDS))

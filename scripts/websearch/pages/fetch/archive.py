@@ -9,7 +9,7 @@ from urllib.parse import quote
 from websearch.base.http_client import identified_agent
 from websearch.engines.base.messages import ApiValue, EngineRequest
 from websearch.engines.base.turns import PacedEngine
-from websearch.engines.table import engine_address, has_other_address
+from websearch.engines.table import host_of
 from websearch.kit import SearchError, retry_after, status_error
 from websearch.pages.fetch.fetch import (
     Fetched,
@@ -71,7 +71,7 @@ def is_private(url: str) -> bool:
         check_unresolved_host(host, port)
     except SearchError:
         return True
-    return is_excepted(host, port) and not has_other_address(NAME)
+    return is_excepted(host, port) and not host_of(NAME).has_other_address()
 
 
 # ===== the archive ================================================================================
@@ -84,7 +84,7 @@ def newest_copy(url: str, deadline: float) -> str:
     """
     fields = {"url": url, "output": "json", "fl": "timestamp", "filter": "statuscode:200"}
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in fields.items())
-    address = f"{engine_address(NAME)}/cdx/search/cdx?{query}&limit=-1"
+    address = f"{host_of(NAME).base_url()}/cdx/search/cdx?{query}&limit=-1"
     headers = {"User-Agent": identified_agent(), "Accept": "application/json"}
     request = EngineRequest(address, headers)
     return str(PacedEngine(NAME, deadline, []).fetch(request, read_captures).value)
@@ -119,7 +119,7 @@ def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
 
 def copy_address(url: str, timestamp: str, form: str = "") -> str:
     """Return the address of a copy; form id_: as it was captured, without the archive's frame."""
-    return f"{engine_address(NAME)}/web/{timestamp}{form}/{url}"
+    return f"{host_of(NAME).base_url()}/web/{timestamp}{form}/{url}"
 
 
 def date_of(timestamp: str) -> str:
@@ -129,6 +129,6 @@ def date_of(timestamp: str) -> str:
 
 def archived_fields(address: str) -> dict[str, str]:
     """Return the day of a copy at an address of the archive as archived; {} for other addresses."""
-    start = f"{engine_address(NAME)}/web/"
+    start = f"{host_of(NAME).base_url()}/web/"
     copy = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
     return {"archived": date_of(copy[1])} if copy else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.untrusted import unescape
-from websearch.engines.arxiv import NAME, feed_entries
+from websearch.engines.arxiv import ENGINE, feed_entries
 from websearch.engines.base.messages import ApiValue
 from websearch.engines.base.open_sources import api_request
 from websearch.kit import SearchError
@@ -31,7 +31,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return the abstract of a paper; raises SearchError."""
     fields = {"id_list": wanted["id"], "max_results": "1"}
-    request = api_request(NAME, "/api/query", fields, Accept="application/atom+xml")
+    request = api_request(ENGINE, "/api/query", fields, Accept="application/atom+xml")
     entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value
     if not entries:
         raise SearchError("http", f"arXiv has no paper {wanted['id']}.", "Check the address.")

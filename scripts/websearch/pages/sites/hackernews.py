@@ -7,7 +7,7 @@ import re
 from websearch.engines.base.days import day_of_text
 from websearch.engines.base.messages import ApiValue
 from websearch.engines.base.open_sources import api_request, counted, good_answer, text_of_html
-from websearch.engines.hackernews import ITEM, NAME
+from websearch.engines.hackernews import ENGINE, ITEM
 from websearch.kit import SearchError, list_field
 from websearch.pages.sites.site_api import facts_line
 
@@ -54,8 +54,8 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a story or comment and what was answered; raises SearchError."""
-    request = api_request(NAME, f"/api/v1/items/{wanted['id']}", {})
-    item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(NAME, answer))).value
+    request = api_request(ENGINE, f"/api/v1/items/{wanted['id']}", {})
+    item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(ENGINE, answer))).value
     if not isinstance(item.get("children"), list):
         raise SearchError("provider", "Hacker News's answer holds no thread.", "Try again later.")
     comments = comments_of(item)

@@ -11,7 +11,7 @@ import re
 from websearch.engines.base.days import day_of
 from websearch.engines.base.open_sources import api_request, text_of_html
 from websearch.engines.base.result_pages import split_url
-from websearch.engines.stackexchange import NAME, read_items
+from websearch.engines.stackexchange import ENGINE, read_items
 from websearch.kit import SearchError, list_field, object_field
 from websearch.pages.sites.site_api import facts_line, post
 
@@ -95,7 +95,7 @@ def question_numbers(api: SiteApi, number: str) -> str:
 def get_items(api: SiteApi, path: str, **fields: str) -> list[dict[str, Any]]:
     """Return the items at a path of the API, with their bodies; raises SearchError."""
     fields = {"site": api.host, "filter": "withbody", "pagesize": str(MOST_POSTS), **fields}
-    request = api_request(NAME, f"/2.3/{path}", fields)
+    request = api_request(ENGINE, f"/2.3/{path}", fields)
 
     def ask() -> list[dict[str, Any]]:
         return list(api.fetch(request, lambda _, answer: read_items(answer)).value)

@@ -1,0 +1,24 @@
+"""Brave: its entry in the table; brave_search.py asks it."""
+
+from __future__ import annotations
+
+from websearch.engines.base.engine import DAYS, PLACES, SAFE, Engine
+
+ENGINE = Engine(
+    name="brave",
+    title="Brave",
+    module="brave_search",
+    function="run_web_search",
+    params={"result_filter": "web"},
+    keys=("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
+    key_site="https://api-dashboard.search.brave.com",
+    address=("BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com"),
+    paid=True,
+    stored="if allowed",
+    sources=("web",),
+    auto=True,
+    filters={"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
+    instead={"since": "Brave filters by days: give day, week, month, year or a range."},
+    max_query=600,
+    max_count=20,
+)

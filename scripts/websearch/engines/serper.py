@@ -1,0 +1,22 @@
+"""Google through serper.dev: its entry in the table; serper_search.py asks it."""
+
+from __future__ import annotations
+
+from websearch.engines.base.engine import HOURS, PLACES, Engine
+
+ENGINE = Engine(
+    name="serper",
+    title="Google (Serper)",
+    module="serper_search",
+    function="run_search",
+    keys=("SERPER_API_KEY",),
+    key_site="https://serper.dev",
+    address=("SERPER_BASE_URL", "https://google.serper.dev"),
+    paid=True,
+    sources=("web",),
+    auto=True,
+    filters={"since": (*HOURS, "range"), **PLACES},
+    instead={"safe": "Serper has no filter for adult content; brave has one."},
+    max_query=2_048,
+    max_count=100,
+)
