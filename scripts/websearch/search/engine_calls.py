@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass, field
 
 from websearch.base.calls import result_or_error
+from websearch.base.http_client import exchange
 from websearch.engines.base.engine import FILTERS
 from websearch.engines.base.pacing import present_state
 from websearch.engines.base.result_pages import (
@@ -28,7 +29,6 @@ from websearch.kit import (
     SearchError,
     drop_empty,
     error_document,
-    exchange,
     log_operation,
 )
 

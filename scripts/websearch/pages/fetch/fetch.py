@@ -8,14 +8,13 @@ import re
 import time
 
 from websearch.base.calls import check_cancelled, wait_for
-from websearch.base.http_client import identified_agent, proxy_for
+from websearch.base.http_client import exchange, identified_agent, proxy_for
 from websearch.base.site_rules import check_site
 from websearch.kit import (
     USER_AGENT,
     Response,
     SearchError,
     drop_empty,
-    exchange,
     hide_credentials,
     quoted,
     retry_after,
