@@ -51,8 +51,6 @@ ENGINE = Engine(
 
 def first_request(params):
     """Return the GET of a search."""
-    from websearch.engines.table import engine_address
-    from websearch.engines.base.result_pages import get_request
     fields = {"action": "query", "list": "search", "srsearch": params["query"],
               "srlimit": str(params["count"]), "format": "json", "formatversion": "2",
               "srprop": "snippet|timestamp", "srinfo": "suggestion"}
@@ -61,9 +59,9 @@ def first_request(params):
 # An engine with a key and a JSON body: the API that Serper has.
 KEYED_MODULE = '''"""An engine with a key, for a test."""
 
-from websearch.base.http_client import json_answer, status_error
 from websearch.engines.base.engine import Engine
 from websearch.engines.base.messages import EngineRequest, ResultPage
+from websearch.kit import json_answer, status_error
 
 ENGINE = Engine(
     name="vault",

@@ -228,8 +228,8 @@ class Installer(unittest.TestCase):
     def test_a_folder_that_cannot_be_used_is_an_error_that_names_it(self) -> None:
         (self.project / ".opencode").write_text("a file\n", encoding="utf-8")
         for name, words in (
-            ("/no/such/project", "'/no/such/project' is no folder"),
-            ("", "'' is no folder"),
+            ("/no/such/project", "'/no/such/project' is not a folder"),
+            ("", "'' is not a folder"),
             (str(self.project), f"{self.project}/.opencode"),
         ):
             with self.subTest(name):
