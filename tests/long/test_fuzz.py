@@ -332,11 +332,7 @@ class Parameters(FuzzCase):
             module = source.choice(modules)
             command = source.choice(list(module.COMMANDS))
             spec = module.COMMANDS[command]
-            flags = list(
-                kit.make_parser(
-                    {"name": "x", "description": "", "commands": module.COMMANDS}, command
-                ).types
-            )
+            flags = [kit.flag_of(name) for name in kit.parameter_names(kit.all_params(spec))]
             words = [command] if source.random() < 0.8 else []
             for _ in range(source.randint(0, 5)):
                 word = source.choice([*flags, "--params-json", "--format", "--output"])
