@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.check.draft import Cited, CitedParts
-    from websearch.check.numbers import PageNumbers
+    from websearch.check.page_numbers import PageNumbers
     from websearch.check.standing import ComparedText, Quotation
     from websearch.kit import Document, ProgressCallback
     from websearch.reading.page import Page
@@ -108,7 +108,7 @@ class SourcePage:
     @functools.cached_property
     def numbers(self) -> PageNumbers:
         """Return the numbers of the page, and what they count."""
-        from websearch.check.numbers import PageNumbers
+        from websearch.check.page_numbers import PageNumbers
 
         return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
 

@@ -11,7 +11,6 @@ import functools
 import math
 import re
 import time
-from bisect import bisect_right
 from collections import defaultdict
 from decimal import Decimal
 from heapq import nlargest
@@ -19,36 +18,38 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
-from websearch.base.words import STOP_WORDS, UNSPACED, language_of
+from websearch.base.words import STOP_WORDS
+from websearch.check.page_numbers import (
+    WORD,
+    Occurrence,
+    PageNumbers,
+    days_of,
+    kind_of,
+    near_words,
+    noun_behind,
+    stem_of,
+    stems,
+    values_of,
+)
 from websearch.kit import one_line
-from websearch.markdown.units import PageText, cells_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from websearch.markdown.units import Piece
 
 PROOF_CHARS = 300  # of the sentence or row that is shown
-STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
 TOGETHER = 0.7  # for each other number of the sentence in the same piece of the page
 NEARER = 1.8  # times as near as its proof is another number, to make it doubtful
-MOST_DATED = 2_000  # characters of a sentence, in which days are looked for
-MOST_ROWS = 200  # of a table, above and below
 CLEARLY = 1.0  # a row speaks of a number more clearly with a word more than another row
 MUCH = 1.5  # and another sentence with two words more, of which one may be in its headings
 MOST_TOLD = 5  # rivals that are looked at
-NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
-OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
-NEAR_CHARS = 300  # on each side of a number, in which its words are
-MOST_NEAR = 12  # words on each side of a number
 NAMED_BEFORE = 3  # sentences before a number, in which its subject may be named
 MOST_OCCURRENCES = 500  # of a value in a page, that are compared with the sentence
 BEST_OCCURRENCES = 20  # whose next words are compared
 MOST_DOUBTED = 50  # numbers of a sentence
 MOST_RIVALS = 2_000  # pieces of a page with a word of the draft's sentence, that are looked at
 
-_WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
 # Names of parts, steps and versions, and of norms: the number says which, not how many.
 _LABEL = re.compile(
     r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
@@ -61,25 +62,12 @@ _LABEL = re.compile(
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are none.
 _NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
 _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
-_BORDER = re.compile(
-    r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
-    r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
-)
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
-_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
 FROM_CHARS = 12  # before a number, in which it is looked for
 _NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
-
-
-class Occurrence(NamedTuple):
-    """A number of a page, the index of its sentence or row, and of its cell in a row."""
-
-    number: Number
-    piece: int
-    cell: int  # -1 outside of tables
 
 
 class Proof(NamedTuple):
@@ -134,219 +122,6 @@ class DraftNumber:
         return is_same and (not own.unit or bool(its.unit) or page.has_unit(found, own.unit))
 
 
-class PageNumbers:
-    """The numbers of a page: its sentences and rows, and the words that tell what they count."""
-
-    def __init__(self, url: str, head: str, text: str) -> None:
-        self.url = url
-        self.text = f"{head}\n\n{text}"
-        self.title = stems(head)
-        self.language = language_of(self.text)
-        self.pieces: list[Piece] = PageText(self.text).pieces
-        self.starts = [piece.start for piece in self.pieces]
-        self.contexts: dict[int, dict[str, float]] = {}
-        self.by_value: dict[str, list[Occurrence]] = {}
-        self.by_piece: dict[int, list[Occurrence]] = {}
-        for number in numbers_of(self.text, self.language or "en", has_ranges=True):
-            index = max(0, bisect_right(self.starts, number.start) - 1)
-            piece = self.pieces[index] if self.pieces else None
-            is_row = piece is not None and piece.kind == "row"
-            cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
-            if self.language == "en" and _GROUPED.fullmatch(number.text):  # 1,300 is not 1.3
-                number = number._replace(plain=frozenset({number.text.replace(",", "")}))  # noqa: PLW2901
-            found = Occurrence(number, index, cell)
-            self.by_piece.setdefault(index, []).append(found)
-            for value in values_of(number):
-                self.by_value.setdefault(value, []).append(found)
-
-    @functools.cached_property
-    def by_word(self) -> dict[str, list[int]]:
-        """Return the indexes of the pieces with numbers that have a word, themselves or above."""
-        found: dict[str, list[int]] = {}
-        for index in self.by_piece:
-            for word in self.context(index):
-                found.setdefault(word, []).append(index)
-        return found
-
-    @functools.cached_property
-    def counted(self) -> set[str]:
-        """Return the words that follow numbers of the page, and those of heads of columns."""
-        found = set()
-        for number in (one.number for some in self.by_piece.values() for one in some):
-            found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
-        heads = (
-            self.text[piece.start : piece.end] for piece in self.pieces if piece.kind == "head"
-        )
-        return found.union(*map(stems, heads))
-
-    @functools.cached_property
-    def words(self) -> set[str]:
-        """Return all telling words of the page."""
-        return stems(self.text)
-
-    @functools.cached_property
-    def days(self) -> set[str]:
-        """Return the days that the page names, as YYYY-MM-DD."""
-        return set().union(*(days_of(self.of(index)) for index in self.by_piece))
-
-    def of(self, index: int) -> str:
-        """Return the text of a piece, a row with the head of its table."""
-        if not self.pieces:
-            return self.text
-        piece = self.pieces[index]
-        heads = [self.text[frame.start : frame.end].split("\n")[0] for frame in piece.frames]
-        own = self.text[piece.start : piece.end].strip()
-        return "\n".join([*(heads if piece.kind == "row" else []), own])
-
-    def context(self, index: int) -> dict[str, float]:
-        """Return the telling words of a piece and of what stands above it, with their weights."""
-        if index not in self.contexts:
-            own = stems(self.of(index))
-            above = set(self.title)
-            if self.pieces:
-                piece = self.pieces[index]
-                above |= stems(" ".join(lead.words for lead in piece.leads))
-                if index and piece.kind != "row" and self.pieces[index - 1].kind != "row":
-                    above |= stems(self.of(index - 1))
-            self.contexts[index] = dict.fromkeys(above, NEAR_WEIGHT) | dict.fromkeys(own, 1.0)
-        return self.contexts[index]
-
-    def label(self, found: Occurrence) -> str:
-        """Return what says of a number what it is: its sentence and the headings above.
-
-        In a table, the head of its column, the label of its row and what stands above the table.
-        """
-        if not self.pieces:
-            return self.text
-        piece = self.pieces[found.piece]
-        leads = [lead.words for lead in piece.leads]
-        if found.cell < 0:
-            return " ".join([*leads, self.of(found.piece)])
-        first = piece.frames[0].index if piece.frames else found.piece
-        above = (
-            self.text[self.pieces[first - 1].start : self.pieces[first - 1].end] if first else ""
-        )
-        row = cells_of(self.text[piece.start : piece.end])
-        return " ".join([*leads, above, self.head_of(found), *row[:1]])
-
-    def head_of(self, found: Occurrence) -> str:
-        """Return the head of a cell's column."""
-        piece = self.pieces[found.piece]
-        head = self.text[piece.frames[0].start : piece.frames[0].end] if piece.frames else ""
-        cells = cells_of(head.split("\n")[0])
-        return cells[found.cell] if found.cell < len(cells) else ""
-
-    def has_unit(self, found: Occurrence, unit: str) -> bool:
-        """Return whether what is said of a number names a unit."""
-        text = self.label(found).lower()
-        words = {word for word, name in UNITS.items() if name == unit} | {unit}
-        return any(
-            re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
-        )
-
-    def labels(self, found: Occurrence) -> dict[int, set[str]]:
-        """Return the numbers that label the rows of a cell's table, by the index of the row."""
-        frames = self.pieces[found.piece].frames
-        labels: dict[int, set[str]] = {}
-        step = range(
-            max(0, found.piece - MOST_ROWS), min(len(self.pieces), found.piece + MOST_ROWS)
-        )
-        for index in step:
-            if self.pieces[index].kind == "row" and self.pieces[index].frames == frames:
-                first = [one for one in self.by_piece.get(index, ()) if one.cell == 0]
-                labels[index] = {value for one in first for value in one.number.plain}
-        return labels
-
-    def speaks_of(self, noun: str, found: Occurrence) -> bool:
-        """Return whether what is around a number has a noun; another noun behind it is nearer."""
-        weight = self.context(found.piece).get(noun, 0.0)
-        is_other = found.cell < 0 and noun_behind(self.text, found.number)
-        return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
-
-    def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
-        """Return the telling words of a cell's row and of its column's head."""
-        piece = self.pieces[found.piece]
-        return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
-
-    def piece_of(self, proof: Proof) -> Piece | None:
-        """Return the piece of a proof."""
-        return self.pieces[proof.occurrence.piece] if self.pieces else None
-
-    def near(self, found: Occurrence) -> dict[str, float]:
-        """Return the telling words around a number of the page, the nearer, the more."""
-        if found.cell >= 0:
-            row, column = self.cell_words(found)
-            return dict.fromkeys(row | column, 1.0)
-        if not self.pieces:
-            return {}
-        start = self.pieces[found.piece].start
-        own = self.text[start : self.pieces[found.piece].end]
-        return near_words(own, found.number.start - start, found.number.end - start)
-
-
-def days_of(text: str) -> set[str]:
-    """Return the days that a text names, as YYYY-MM-DD."""
-    from websearch.pages.extract.dates import written_dates
-
-    return {written.day.isoformat() for written in written_dates(text[:MOST_DATED])}
-
-
-def stems(text: str) -> set[str]:
-    """Return the telling words of a text, without their endings."""
-    return {stem for _, stem in stemmed(text)}
-
-
-def stemmed(text: str) -> list[tuple[int, str]]:
-    """Return where each telling word of a text stands, and its beginning."""
-    words = ((found.start(), found[0].lower()) for found in _WORD.finditer(text))
-    return [
-        (start, stem_of(word))
-        for start, word in words
-        if len(word) > 1 and word not in STOP_WORDS and word not in NOT_TELLING
-    ]
-
-
-# Units, scales, and what leads to a source.
-NOT_TELLING = {*UNITS} | set(
-    """
-percent per cent prozent hundred thousand thousands million millions billion billions trillion
-source sources link ref quelle according says said see via siehe laut selon según fuente fonte
-""".split()
-)
-
-
-def stem_of(word: str) -> str:
-    """Return a word without its ending."""
-    word = re.split("['’]", word)[0]
-    return word[:STEM_CHARS] if len(word) > STEM_CHARS else word.removesuffix("s")
-
-
-def near_words(text: str, start: int, end: int) -> dict[str, float]:
-    """Return the telling words of a text with weights that fall with the distance to a number.
-
-    Behind a comma, an "and" or another number they belong to something else, as a rule.
-    """
-    cut = max(0, start - NEAR_CHARS)
-    text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
-    words = stemmed(text)
-    before = [(word, text[place:start]) for place, word in words if place < start][::-1]
-    behind = [(word, text[end:place]) for place, word in words if place >= end]
-    weights: dict[str, float] = {}
-    for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": what is counted is behind
-        for distance, (word, between) in enumerate(side[:MOST_NEAR]):
-            weight = OTHER_CLAUSE ** len(_BORDER.findall(between)) / (first + distance)
-            weights[word] = max(weights.get(word, 0.0), weight)
-    return weights
-
-
-def values_of(number: Number) -> set[str]:
-    """Return under which values a number of a page is looked for."""
-    values = {*number.plain, *number.scaled}
-    if not number.is_word and " " in number.text:  # "12 300" may be two
-        values |= {shown(Decimal(part)) for part in number.text.split() if part.isdecimal()}
-    return values
-
-
 # ===== the numbers of a draft =====================================================================
 
 
@@ -363,7 +138,7 @@ def without_name(found: re.Match[str]) -> str:
     """Return a name and number with the number covered, unless it counts or is part of a date."""
     from websearch.pages.extract.dates import month_number
 
-    behind = _WORD.match(found.string, found.end() + 1)
+    behind = WORD.match(found.string, found.end() + 1)
     counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
     if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
         return found[0]
@@ -601,7 +376,7 @@ class Held:
             for word in self.words:
                 for index in page.by_word.get(word, ())[:MOST_RIVALS]:
                     scores[page, index] += page.context(index)[word]
-        own = proof.page.piece_of(proof)
+        own = proof.page.piece_of(proof.occurrence)
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
             is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
@@ -673,18 +448,6 @@ def distance(one: Number, two: Number) -> int:
 def is_from(text: str, start: int) -> bool:
     """Return whether "from" stands before a place of a text."""
     return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))
-
-
-def kind_of(number: Number) -> tuple[str, bool]:
-    """Return the unit of a number, and whether it may be a year."""
-    is_year = bool(re.fullmatch(r"1\d{3}|20\d\d", number.text)) and not number.unit
-    return number.unit, is_year
-
-
-def noun_behind(text: str, number: Number) -> str:
-    """Return the telling word right behind a number, "" if there is none."""
-    behind = re.match(rf"[\s-]{{1,2}}({_WORD.pattern})", text[number.end : number.end + 40])
-    return next(iter(stems(behind[1])), "") if behind and not number.unit else ""
 
 
 def shown_piece(proof: Proof) -> str:
