@@ -564,7 +564,7 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
         module = load_module(tool["module"])
         to_markdown = module.to_markdown
         expendable = module.COMMANDS[tool["command"]].get("expendable", ())
-    lacks_key = kind == "auth" and "not set" in str(document.get("error"))
+    lacks_key = kind == "auth" and "status" not in details  # no request was answered
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
 
