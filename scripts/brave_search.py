@@ -383,7 +383,7 @@ def location_headers(endpoint: str, params: Fields) -> Fields:
     for entry in entries:
         if not re.fullmatch(r"[ -~]+", str(params[entry["name"]])):
             error = wrong_value(entry, params[entry["name"]], "plain ASCII text")
-            error.details["hint"] = "Write it without accents, or give lat and long."
+            error.hint = "Write it without accents, or give lat and long."
             raise error
     return {entry["header"]: str(params[entry["name"]]) for entry in entries}
 
@@ -1061,13 +1061,16 @@ EXIT_CODES = {
 }  # fmt: skip
 MAX_MESSAGE = 500  # characters of an error message or hint; a server may send longer texts
 MARK = r"\{([a-z_]+)\}"  # a parameter that a hint names
+NAME_NOT_RESOLVED = "name_not_resolved"  # a code: the network of this machine, not the provider
 
 
 class SearchError(Exception):
     """A failure that becomes an error document.
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
-    retryable: the same call may work later. retry_after: seconds until then, if known.
+    retryable: the same call may work later. retry_after: seconds until then, if known. details:
+    what the document shows, among it hint, status (of the HTTP answer) and code (the provider's
+    own, or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1075,7 +1078,22 @@ class SearchError(Exception):
         self.kind, self.message = kind, message
         self.retryable: bool = details.pop("retryable", False)
         self.retry_after: float | None = details.get("retry_after")
+        self.status: int = details.get("status") or 0  # of the HTTP answer; 0 without one
         self.details = {**details, "hint": hint}
+
+    @property
+    def hint(self) -> str:
+        """What to do next."""
+        return str(self.details["hint"])
+
+    @hint.setter
+    def hint(self, hint: str) -> None:
+        self.details["hint"] = hint
+
+    @property
+    def code(self) -> str:
+        """What callers tell apart within a kind, "" if there is nothing."""
+        return str(self.details.get("code", ""))
 
 
 class DryRun(Exception):  # noqa: N818  not an error
@@ -1089,7 +1107,7 @@ def may_fall_back(kind: str) -> bool:
 
 def error_document(error: SearchError) -> Document:
     """Return the document of a failure; its texts may quote a server, so they are cleaned."""
-    hint = one_line(error.details["hint"], MAX_MESSAGE)
+    hint = one_line(error.hint, MAX_MESSAGE)
     details = {"kind": error.kind, "retryable": error.retryable, **error.details, "hint": hint}
     message = one_line(error.message, MAX_MESSAGE)
     return {"ok": False, "error": message, "details": drop_empty(details)}
@@ -2105,7 +2123,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
     try:
         read = queries_in(read_argument("@" + params["input"].removeprefix("@"), "input"))
     except SearchError as error:
-        error.details["hint"] = hint
+        error.hint = hint
         raise
     given = params.get("queries", [])
     queries = [*(given if isinstance(given, list) else [given]), *read]
@@ -2508,6 +2526,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
         what = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
         hint = "Set SSL_CERT_FILE to your system's or company's CA bundle. Check the clock."
         return SearchError("network", what, hint)
+    details = {"code": NAME_NOT_RESOLVED} if isinstance(reason, socket.gaierror) else {}
     kinds: dict[Any, str] = {
         TimeoutError: f"{host} could not be reached in time.",
         socket.gaierror: f"The name {host} could not be resolved.",
@@ -2519,7 +2538,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     if proxy:
         hint = f"{hint} https_proxy is {quoted(hide_credentials(proxy))}; Python needs an address "
         hint += "such as http://proxy.example:8080."
-    return SearchError("network", what, hint, retryable=True)
+    return SearchError("network", what, hint, retryable=True, **details)
 
 
 def status_error(response: Response, provider: str) -> SearchError:

@@ -1082,7 +1082,7 @@ def mended(question: Question, error: SearchError, deadline: float) -> Question:
         except SearchError:
             listed = []  # then the hint names none
         similar = nearest(model, [item["name"] for item in listed], "model")
-        error.details["hint"] = f"{similar} {error.details['hint']}".strip()
+        error.hint = f"{similar} {error.hint}".strip()
     if not error.details.get("grounding_refused") or question.is_named or question.refusal:
         raise question.refusal or error
     warnings = [f"This key cannot search with {model}; {FREE_MODEL} answered instead."]
@@ -1155,7 +1155,7 @@ def no_provider(failures: list[SearchError]) -> SearchError:
     attempts = attempts_of(*failures)
     if not tried:
         first = failures[0]
-        return SearchError(first.kind, first.message, first.details["hint"], attempts=attempts)
+        return SearchError(first.kind, first.message, first.hint, attempts=attempts)
     answers, retryable = [], False
     for error in tried:
         answers.append(f"{error.details['provider']}: {error.message}")
@@ -1475,15 +1475,14 @@ def format_error_response(status: int, error_text: str, provider: str = "gemini"
 def error_to_markdown(document: Document) -> str:
     """Return an error document as Markdown under one of four headings, which callers look for."""
     details, message = document["details"], document["error"]
-    heading = HEADINGS.get(details["kind"], "Search Error")
-    lines = []
-    for attempt in details.get("attempts", []):
-        if "lacks" in attempt or message.startswith(NO_PROVIDERS):
-            heading = NO_PROVIDERS
-        lines.append(
-            f"- {attempt['provider']}: {attempt.get('error') or 'needs ' + attempt['lacks']}"
-        )
-    message = "" if message.startswith(NO_PROVIDERS) else make_harmless(message)
+    attempts = details.get("attempts", [])  # see no_provider
+    heading = NO_PROVIDERS if attempts else HEADINGS.get(details["kind"], "Search Error")
+    lines = [
+        f"- {attempt['provider']}: {attempt.get('error') or 'needs ' + attempt['lacks']}"
+        for attempt in attempts
+    ]
+    was_tried = any("error" in attempt for attempt in attempts)  # then the lines say it all
+    message = "" if was_tried else make_harmless(message)
     blocks = (f"## {heading}", message, error_advice(document), "\n".join(lines))
     return "\n\n".join(filter(None, blocks))
 
@@ -1516,13 +1515,16 @@ EXIT_CODES = {
 }  # fmt: skip
 MAX_MESSAGE = 500  # characters of an error message or hint; a server may send longer texts
 MARK = r"\{([a-z_]+)\}"  # a parameter that a hint names
+NAME_NOT_RESOLVED = "name_not_resolved"  # a code: the network of this machine, not the provider
 
 
 class SearchError(Exception):
     """A failure that becomes an error document.
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
-    retryable: the same call may work later. retry_after: seconds until then, if known.
+    retryable: the same call may work later. retry_after: seconds until then, if known. details:
+    what the document shows, among it hint, status (of the HTTP answer) and code (the provider's
+    own, or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1530,7 +1532,22 @@ class SearchError(Exception):
         self.kind, self.message = kind, message
         self.retryable: bool = details.pop("retryable", False)
         self.retry_after: float | None = details.get("retry_after")
+        self.status: int = details.get("status") or 0  # of the HTTP answer; 0 without one
         self.details = {**details, "hint": hint}
+
+    @property
+    def hint(self) -> str:
+        """What to do next."""
+        return str(self.details["hint"])
+
+    @hint.setter
+    def hint(self, hint: str) -> None:
+        self.details["hint"] = hint
+
+    @property
+    def code(self) -> str:
+        """What callers tell apart within a kind, "" if there is nothing."""
+        return str(self.details.get("code", ""))
 
 
 class DryRun(Exception):  # noqa: N818  not an error
@@ -1544,7 +1561,7 @@ def may_fall_back(kind: str) -> bool:
 
 def error_document(error: SearchError) -> Document:
     """Return the document of a failure; its texts may quote a server, so they are cleaned."""
-    hint = one_line(error.details["hint"], MAX_MESSAGE)
+    hint = one_line(error.hint, MAX_MESSAGE)
     details = {"kind": error.kind, "retryable": error.retryable, **error.details, "hint": hint}
     message = one_line(error.message, MAX_MESSAGE)
     return {"ok": False, "error": message, "details": drop_empty(details)}
@@ -2560,7 +2577,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
     try:
         read = queries_in(read_argument("@" + params["input"].removeprefix("@"), "input"))
     except SearchError as error:
-        error.details["hint"] = hint
+        error.hint = hint
         raise
     given = params.get("queries", [])
     queries = [*(given if isinstance(given, list) else [given]), *read]
@@ -2963,6 +2980,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
         what = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
         hint = "Set SSL_CERT_FILE to your system's or company's CA bundle. Check the clock."
         return SearchError("network", what, hint)
+    details = {"code": NAME_NOT_RESOLVED} if isinstance(reason, socket.gaierror) else {}
     kinds: dict[Any, str] = {
         TimeoutError: f"{host} could not be reached in time.",
         socket.gaierror: f"The name {host} could not be resolved.",
@@ -2974,7 +2992,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     if proxy:
         hint = f"{hint} https_proxy is {quoted(hide_credentials(proxy))}; Python needs an address "
         hint += "such as http://proxy.example:8080."
-    return SearchError("network", what, hint, retryable=True)
+    return SearchError("network", what, hint, retryable=True, **details)
 
 
 def status_error(response: Response, provider: str) -> SearchError:

@@ -224,6 +224,22 @@ class FrontDoor(TerminalCase):
         self.assertEqual(run.code, 2)
         self.assertIn("secrets.yaml: DEFAULT_COUNT: many.", run.document["details"]["hint"])
 
+    def test_a_refusal_names_the_default_that_is_refused(self) -> None:
+        secrets = os.path.join(os.path.dirname(os.path.dirname(self.store)), "secrets.yaml")
+        for lines, named in (
+            ("DEFAULT_COUNT: 2\nDEFAULT_COUNTRY: atlantis\n", "DEFAULT_COUNTRY: atlantis"),
+            (
+                "DEFAULT_COUNT: 2\nDEFAULT_ENGINE: auto,wikipedia\n",
+                "DEFAULT_ENGINE: auto,wikipedia",
+            ),
+        ):
+            with open(secrets, "w", encoding="utf-8") as file:
+                file.write(lines)
+            run = self.run_script("web_search.py", "x", WEB_SEARCH_SECRETS=secrets)
+            self.assertEqual(run.code, 2, lines)
+            hint = run.document["details"]["hint"]
+            self.assertTrue(hint.endswith(f"Defaults in secrets.yaml: {named}."), hint)
+
     def test_a_question_after_an_address_is_asked_of_the_page(self) -> None:
         url = f"{self.server.url}/site/articles/sourdough"
         run = self.run_script("read_page.py", url, "what does the gluten network do")

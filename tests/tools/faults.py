@@ -414,13 +414,11 @@ def batch_types(commands: dict[str, Any]) -> list[str]:
 def tool_of(subject: Subject, tools: Any) -> tuple[str, dict[str, Any]] | None:
     """The MCP tool that runs a subject's command, with fixed arguments."""
     for name, tool in tools.TOOLS.items():
-        for entry in (tool, *tool.get("instead", {}).values()):
-            if entry["command"] == subject.command and same_command(entry["module"], subject):
+        for entry in (tool, *tool.instead.values()):
+            if entry.command == subject.command and same_command(entry.module, subject):
                 return name, {}
-        for label, choices in tool.get("more_choices", {}).items():
-            run = f"run_{subject.command}"
-            same = same_command(tool["module"], subject)
-            if same and choices.get(subject.command) == run:
+        for label, choices in tool.more_choices.items():
+            if subject.command in choices and same_command(tool.module, subject):
                 return name, {label: subject.command}
     return None
 
@@ -428,11 +426,11 @@ def tool_of(subject: Subject, tools: Any) -> tuple[str, dict[str, Any]] | None:
 def route_of(subject: Subject, routes: Any) -> tuple[str, dict[str, str]] | None:
     """The path of the HTTP API that runs a subject's command, and its names of parameters."""
     for path, methods in routes.items():
-        operation = methods.get("GET", {})
-        if operation.get("command") != subject.command:
+        operation = methods.get("GET")
+        if not operation or operation.command != subject.command:
             continue
-        if same_command(operation["module"], subject):
-            return path, operation.get("names", {})
+        if same_command(operation.module, subject):
+            return path, operation.names
     return None
 
 
@@ -745,7 +743,7 @@ def mcp_group(client: Client, cells: list[Cell], url: str, tools: Any) -> list[O
 
 def labels_of(name: str, tools: Any, params: dict[str, Any]) -> list[tuple[str, str]]:
     """(A tool's name, the command's name) of the parameters that the tool has."""
-    arguments = tools.TOOLS[name]["arguments"]
+    arguments = tools.TOOLS[name].arguments
     pairs = ((item, item) if isinstance(item, str) else item for item in arguments)
     return [(label, original) for label, original in pairs if original in params]
 

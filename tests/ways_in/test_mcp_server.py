@@ -318,12 +318,12 @@ class ListOfTools(SharedClient):
     def test_each_schema_is_flat_and_true_to_the_table_of_the_script(self) -> None:
         for tool in self.tools:
             entry = tools.TOOLS[tool["name"]]
-            table = load_script(entry["module"]).COMMANDS[entry["command"]]["params"]
+            table = entry.spec()["params"]
             known = {
                 name: item for item in table for name in (item["name"], *item.get("aliases", ()))
             }
-            for label, other in entry.get("instead", {}).items():
-                others = load_script(other["module"]).COMMANDS[other["command"]]["params"]
+            for label, other in entry.instead.items():
+                others = other.spec()["params"]
                 known |= {item["name"]: item for item in others if item["name"] == label}
             schema = tool["inputSchema"]
             self.assertEqual(schema["type"], "object")

@@ -122,4 +122,4 @@ def is_bug(result: Any) -> bool:
 
 def bug_warning(what: str, error: SearchError) -> str:
     """Return the warning about a bug; what: the page or file that it affects."""
-    return f"{one_line(what, WARNED_CHARS)}: {error.message} {error.details['hint']}"
+    return f"{one_line(what, WARNED_CHARS)}: {error.message} {error.hint}"

@@ -17,6 +17,7 @@ from websearch import kit
 from websearch.kit import (
     KEY_HEADERS,
     MAX_BODY,
+    NAME_NOT_RESOLVED,
     SHORTEST_KEY,
     USER_AGENT,
     Response,
@@ -262,6 +263,7 @@ def transport_error(error: Exception, url: str) -> SearchError:
         message = f"{peer} refused the way to {host} ({tunnel[1]})."
         hint = "Ask who runs the proxy, or name it with user:password@ in https_proxy."
         return SearchError("network", message, hint, retryable=tunnel[1] >= "500")
+    details = {"code": NAME_NOT_RESOLVED} if isinstance(cause, socket.gaierror) else {}
     if isinstance(cause, TimeoutError):
         message = f"{peer} could not be reached in time."
     elif isinstance(cause, socket.gaierror):
@@ -270,7 +272,7 @@ def transport_error(error: Exception, url: str) -> SearchError:
         message = f"{peer} refused the connection."
     else:
         message = f"The connection to {host} broke ({type(cause).__name__})."
-    return SearchError("network", message, hint, retryable=True)
+    return SearchError("network", message, hint, retryable=True, **details)
 
 
 def identified_agent() -> str:

@@ -88,7 +88,7 @@ class SourcePage:
 
         self.url = url
         self.error = page.error.message if page.error else ""
-        status = page.error.details.get("status") if page.error else None
+        status = page.error.status if page.error else None
         self.is_dead = status in (404, 410) or isinstance(page.error, UnknownNameError)
         self.is_cut = page.is_cut
         facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]

@@ -189,7 +189,7 @@ def api_error(response: Response) -> SearchError:
         return bad_query(ENGINE, response, reason, hint)
     error = refusal(ENGINE, response)
     if response.status == 401:
-        error.details["hint"] = f"Correct {TOKEN}, or unset it: the search works without it."
+        error.hint = f"Correct {TOKEN}, or unset it: the search works without it."
     return error
 
 

@@ -151,13 +151,13 @@ def server_error(response: Response) -> SearchError:
     error = status_error(response, "SearXNG")
     error.kind = {401: "auth", 403: "provider"}.get(response.status, error.kind)
     if response.status in STATUS_HINTS:
-        error.details["hint"] = STATUS_HINTS[response.status]
+        error.hint = STATUS_HINTS[response.status]
     if location := response.headers.get("location"):
         from urllib.parse import urljoin
 
         target = urljoin(f"{ENGINE.base_url()}/search", clean_text(location))
         start = target.partition("/search")[0]
-        error.details["hint"] = f"Set SEARXNG_BASE_URL to where it lives now: {start}"
+        error.hint = f"Set SEARXNG_BASE_URL to where it lives now: {start}"
     return error
 
 

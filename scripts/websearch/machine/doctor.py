@@ -164,7 +164,7 @@ def check_addresses() -> list[Line]:
         try:
             address = kit.base_url(variable, "https://default.example")
         except SearchError as error:
-            lines.append(failed(variable, error.message, error.details["hint"]))
+            lines.append(failed(variable, error.message, error.hint))
             continue
         if os.environ.get(variable, "").strip():
             is_local = kit.is_loopback(address)
@@ -180,7 +180,7 @@ def check_addresses() -> list[Line]:
                 message = f"your {ENGINES[engine].title}: {ENGINES[engine].base_url()}"
                 lines.append(ok(variable, message))
             except SearchError as error:
-                lines.append(failed(variable, error.message, error.details["hint"]))
+                lines.append(failed(variable, error.message, error.hint))
     return lines or [ok(name, "no variable changes where requests go")]
 
 
@@ -195,7 +195,7 @@ def check_default_engine() -> list[Line]:
     try:
         first, *others = engine_order("auto")
     except SearchError as error:
-        return [failed(name, error.message, error.details["hint"], error.kind)]
+        return [failed(name, error.message, error.hint, error.kind)]
     states = pacing.engine_states()
     rests = [states[engine].rest_seconds() for engine in (first, *others) if engine in states]
     if len(rests) == 1 + len(others) and all(rests):
@@ -211,7 +211,7 @@ def check_default_engine() -> list[Line]:
         refusals.append(plan)
     else:
         why = refusals[0]
-        return [failed(name, why.message, why.details["hint"], why.kind)]
+        return [failed(name, why.message, why.hint, why.kind)]
     then = f"then {', '.join(others)}" if others else "which needs no key"
     return [ok(name, f"web_search.py asks {first} first, {then}")]
 
@@ -235,7 +235,7 @@ def check_paced_engines() -> list[Line]:
     except SearchError as error:  # GLSI_RATE_LIMIT or GLSI_USER_AGENT
         is_fatal = all(not ENGINES[engine].keys for engine in default_engines())
         kind = error.kind if is_fatal else ""
-        return [failed(name, error.message, error.details["hint"], kind)]
+        return [failed(name, error.message, error.hint, kind)]
     lines, ready = [], []
     for key, state in pacing.engine_states().items():
         engine, _, use = key.partition(" ")
@@ -307,7 +307,7 @@ def check_spending() -> list[Line]:
         kind = (
             error.kind if any(ENGINES[engine].costs_money() for engine in default_engines()) else ""
         )
-        return [failed(name, error.message, error.details["hint"], kind)]
+        return [failed(name, error.message, error.hint, kind)]
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
         is_near = budget_warnings(limits, store)

@@ -68,7 +68,7 @@ def ask_one(engine: str, deadline: float) -> Line:
     answer = answer_question(QUESTION, engine, "", deadline)
     seconds = time.monotonic() - started
     if answer.error and answer.error.kind != "no_results":
-        return failed(name, answer.error.message, answer.error.details["hint"])
+        return failed(name, answer.error.message, answer.error.hint)
     billed = sum(answer.billed.values())
     cost = f"{billed} billed request{'s' * (billed > 1)}" if billed else "free"
     message = f"{len(answer.results)} results in {seconds:.1f} s, {cost}"

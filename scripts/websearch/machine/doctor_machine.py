@@ -69,7 +69,7 @@ def check_browser() -> list[Line]:
         program = browser.find_browser()
     except kit.SearchError as error:
         if is_wanted:
-            return [warning("browser", str(error), error.details["hint"])]
+            return [warning("browser", str(error), error.hint)]
         return [ok("browser", "none is installed; pages that only a script fills are not read")]
     use = "used for" if is_wanted else f"{fetch.BROWSER_VARIABLE}=1 or browser lets it fill"
     return [ok("browser", f"{program}; {use} pages that only a script fills")]

@@ -133,7 +133,7 @@ def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
             },
         },
         "user_config": options,
-        "tools": [{"name": name, "description": TOOLS[name]["description"]} for name in TOOLS],
+        "tools": [{"name": name, "description": TOOLS[name].description} for name in TOOLS],
         "compatibility": {
             "platforms": ["darwin", "win32", "linux"],
             "runtimes": {"python": LEAST_PYTHON},

@@ -106,13 +106,13 @@ def read_page(
 
 def is_refused(error: SearchError) -> bool:
     """Return whether an error is a site's block or fault, so that a copy elsewhere may help."""
-    status = error.details.get("status") or 0
+    status = error.status
     return error.kind == "blocked" or status in (403, 451) or status >= 500
 
 
 def add_hint(error: SearchError, hint: str) -> None:
     """Add a sentence to the hint of an error."""
-    error.details["hint"] = f"{error.details['hint']} {hint}".strip()
+    error.hint = f"{error.hint} {hint}".strip()
 
 
 def in_time(work: Callable[[], Any], deadline: float) -> Any:

@@ -441,7 +441,7 @@ class PageReading:
         )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
             name = "{timeout}" if limit == self.deadline else "{page_timeout}"
-            answer.details["hint"] = f"Raise {name}. Or skip this page."
+            answer.hint = f"Raise {name}. Or skip this page."
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Page:

@@ -180,7 +180,7 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     return SearchError(
         first.kind,
         f"{summary}: {'; '.join(reasons)}.",
-        first.details["hint"],
+        first.hint,
         retryable=any(error.retryable for _, error in failures),
         attempts=[{"engine": engine, "kind": error.kind} for engine, error in failures],
         **drop_empty({"retry_after": min(waits, default=None)}),
@@ -199,9 +199,9 @@ def needs_stand_ins(answer: Answer) -> bool:
 def failure_of(answers: list[Answer]) -> SearchError:
     """Return the error of one question that no engine has answered; its hint knows the focus."""
     error = failure_of_engines(answers)
-    hint = error.details.get("hint", "")
+    hint = error.hint
     if answers[0].question.focus not in ("", "general") and FOCUS_HINT not in hint:
-        error.details["hint"] = f"{hint} {FOCUS_HINT}".strip()
+        error.hint = f"{hint} {FOCUS_HINT}".strip()
     return error
 
 

@@ -139,7 +139,7 @@ def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
             return
         answer.failures.append((engine, error))
         # What an engine refuses before it is sent (no status), another one may be able to do.
-        is_unsent = error.kind == "invalid_input" and "status" not in error.details
+        is_unsent = error.kind == "invalid_input" and not error.status
         if not (is_unsent or may_fall_back(error.kind)):
             break
     failure = no_engine_answered(answer.failures)
@@ -170,7 +170,7 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
         return False
     if not answer.question.stale:
         hint = f"An answer of {stored.fetched_at} is stored: {{stale}} gives it."
-        reason.details["hint"] = f"{reason.details['hint']} {hint}".strip()
+        reason.hint = f"{reason.hint} {hint}".strip()
         answer.warnings.append(hint)
         return False
     answer.engine, answer.results, answer.fetched_at = (

@@ -195,7 +195,7 @@ def run_search(
 
     full = with_defaults(params, ("engine", "count"))
     document = run_operation("web_search.search", COMMANDS["search"], full, operation)
-    return naming_defaults(document, params)
+    return naming_defaults(document, params, COMMANDS["search"]["params"])
 
 
 def run_brief(
@@ -214,7 +214,7 @@ def run_brief(
 
     full = with_defaults(params, ("engine",))
     document = run_operation("web_search.brief", COMMANDS["brief"], full, operation)
-    return naming_defaults(document, params)
+    return naming_defaults(document, params, COMMANDS["brief"]["params"])
 
 
 def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
@@ -334,7 +334,7 @@ def naming_recall(error: SearchError, query: str, store: PageStore) -> SearchErr
     pages = store.count_pages(query) if is_out_of_reach else 0
     if pages:
         some = f"{pages} stored page{'s hold' if pages > 1 else ' holds'} these words"
-        error.details["hint"] = f"{error.details['hint']} {some}: recall shows them.".strip()
+        error.hint = f"{error.hint} {some}: recall shows them.".strip()
     return error
 
 

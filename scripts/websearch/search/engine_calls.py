@@ -234,7 +234,7 @@ class ModuleCall(EngineCall):
             warnings.append(JSON_IS_OFF)
         if failure:
             text = f"Only {len(results)} of {self.params['count']} results: {failure.message}"
-            warnings.append(f"{text} {failure.details['hint']}".strip())
+            warnings.append(f"{text} {failure.hint}".strip())
         return Reply(
             results=results,
             error=None if results else self.nothing_found(others),

@@ -28,6 +28,7 @@ from websearch.kit import (
 from websearch.ways_in.desk import answers as desk
 from websearch.ways_in.http_messages import HttpError, check_token, document_answer, error_answer
 from websearch.ways_in.openapi import openapi_document
+from websearch.ways_in.served import Operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,43 +69,42 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 # ===== routes ==================================================================================
 
-# Path -> method -> operation: the command that it runs, parameters that are fixed here, the
-# parameter that a body is, and the names under which the API shows the command's parameters, which
-# are aliases in its table. noted: the command takes the caller, for the history.
-# An operation without a command is answered by this module.
-ROUTES: dict[str, dict[str, dict[str, Any]]] = {
-    "/search": {"GET": {
-        "module": "websearch.search.commands", "command": "search", "names": {"query": "q"},
-        "noted": True,
-        "summary": "Search the web; return ranked results and the text of their pages",
-    }},
-    "/brief": {"GET": {
-        "module": "websearch.search.commands", "command": "brief", "names": {"queries": "q"},
-        "noted": True,
-        "summary": "Answer several questions with one list of numbered sources",
-    }},
-    "/read": {"GET": {
-        "module": "websearch.reading.read", "command": "read", "names": {"urls": "url"},
-        "noted": True,
-        "summary": "Fetch web pages and return their content as Markdown",
-    }},
-    "/recall": {"GET": {
-        "module": "websearch.search.commands", "command": "recall", "names": {"query": "q"},
-        "summary": "Search the text of pages that were fetched before; nothing is sent",
-    }},
-    "/check": {"POST": {
-        "module": "websearch.check.check", "command": "check", "body": "text",
-        "fixed": {"quote": None, "url": None},  # of a quotation without a draft
-        "summary": "Say which quotations and numbers of a draft stand in the pages that it cites",
-    }},
-    "/cache": {"DELETE": {
-        "module": "websearch.search.commands", "command": "cache", "names": {"query": "q"},
-        "fixed": {"action": "clear"},
-        "summary": "Forget what is stored for a query; without q, everything",
-    }},
-    "/mcp": {"POST": {"summary": "Answer a message of MCP (Streamable HTTP, without sessions)"}},
-    "/health": {"GET": {"summary": "Say that the server is up"}},
-    "/openapi.json": {"GET": {"summary": "Describe this API"}},
+# Path -> method -> operation.
+ROUTES: dict[str, dict[str, Operation]] = {
+    "/search": {"GET": Operation(
+        module="websearch.search.commands", command="search", names={"query": "q"},
+        noted=True,
+        summary="Search the web; return ranked results and the text of their pages",
+    )},
+    "/brief": {"GET": Operation(
+        module="websearch.search.commands", command="brief", names={"queries": "q"},
+        noted=True,
+        summary="Answer several questions with one list of numbered sources",
+    )},
+    "/read": {"GET": Operation(
+        module="websearch.reading.read", command="read", names={"urls": "url"},
+        noted=True,
+        summary="Fetch web pages and return their content as Markdown",
+    )},
+    "/recall": {"GET": Operation(
+        module="websearch.search.commands", command="recall", names={"query": "q"},
+        summary="Search the text of pages that were fetched before; nothing is sent",
+    )},
+    "/check": {"POST": Operation(
+        module="websearch.check.check", command="check", body="text",
+        fixed={"quote": None, "url": None},  # of a quotation without a draft
+        summary="Say which quotations and numbers of a draft stand in the pages that it cites",
+    )},
+    "/cache": {"DELETE": Operation(
+        module="websearch.search.commands", command="cache", names={"query": "q"},
+        fixed={"action": "clear"},
+        summary="Forget what is stored for a query; without q, everything",
+    )},
+    "/mcp": {"POST": Operation(
+        summary="Answer a message of MCP (Streamable HTTP, without sessions)",
+    )},
+    "/health": {"GET": Operation(summary="Say that the server is up")},
+    "/openapi.json": {"GET": Operation(summary="Describe this API")},
 }
 # Parameters of every operation that runs a command.
 LIMITS: list[dict[str, Any]] = [
@@ -142,9 +142,9 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     check_token(request, settings)
     operation = find_operation(request)
     params = read_query(operation, request.query)
-    if "body" in operation:
+    if operation.body:
         params |= read_body(operation, request)
-    if "command" in operation:
+    if operation.command:
         return command_answer(operation, params, settings)
     if request.path == "/mcp":
         from websearch.ways_in.mcp_http import answer_post
@@ -155,7 +155,7 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     return 200, {"status": "ok"}, {}
 
 
-def find_operation(request: HttpRequest) -> dict[str, Any]:
+def find_operation(request: HttpRequest) -> Operation:
     """Return the operation that a request asks for; raises HttpError (400, 404, 405).
 
     A body is refused where none is taken: if it were ignored, a DELETE of one query, named in the
@@ -177,15 +177,13 @@ def find_operation(request: HttpRequest) -> dict[str, Any]:
 
 
 def command_answer(
-    operation: dict[str, Any], params: dict[str, Any], settings: dict[str, Any]
+    operation: Operation, params: dict[str, Any], settings: dict[str, Any]
 ) -> Answer:
     """Run an operation's command; return its document as the API sends it, or its Markdown."""
-    module, command = load_module(operation), operation["command"]
-    run = getattr(module, f"run_{command}")
+    module = operation.load()
     as_markdown = params.pop("format", "json") == "markdown"
-    fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
-    asked_by = {"caller": "HTTP"} if "noted" in operation else {}
-    document: Document = run({**settings["defaults"], **params, **fixed}, **asked_by)
+    fixed = {**operation.fixed, "verbose": settings["verbose"]}
+    document = operation.call({**settings["defaults"], **params, **fixed}, "HTTP")
     names = {name: item["name"] for name, item in parameters_of(operation).items()}
     document = spell_hints(document, names)
     if as_markdown:
@@ -193,16 +191,9 @@ def command_answer(
         text = module.to_markdown(document) + "\n"
         return status, text, {**headers, "Content-Type": "text/markdown; charset=utf-8"}
     found_nothing = not document["ok"] and document["details"]["kind"] == "no_results"
-    if command == "search" and (document["ok"] or found_nothing):
+    if operation.command == "search" and (document["ok"] or found_nothing):
         document = search_document(document, module.consolidated_text(document))
     return document_answer(document)
-
-
-def load_module(operation: dict[str, Any]) -> Any:
-    """Return the module of an operation's command, imported when it is first used."""
-    import importlib
-
-    return importlib.import_module(operation["module"])
 
 
 def search_document(document: Document, content: str) -> Document:
@@ -226,17 +217,16 @@ def search_document(document: Document, content: str) -> Document:
 # ===== parameters =================================================================================
 
 
-def parameters_of(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def parameters_of(operation: Operation) -> dict[str, dict[str, Any]]:
     """Return an operation's parameters: name in the command's table -> entry with the API's name.
 
     Beside those of the command there are LIMITS.
     """
-    if "command" not in operation:
+    if not operation.command:
         return {}
-    names = operation.get("names", {})
-    table = load_module(operation).COMMANDS[operation["command"]]["params"]
+    names, table = operation.names, operation.spec()["params"]
     # A server reads no files for its clients.
-    left_out = {"input", operation.get("body"), *operation.get("fixed", {})}
+    left_out = {"input", operation.body, *operation.fixed}
     return {
         item["name"]: {**item, "name": names.get(item["name"], item["name"])}
         for item in [*table, *LIMITS]
@@ -244,7 +234,7 @@ def parameters_of(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
+def read_query(operation: Operation, query: str) -> dict[str, Any]:
     """Return the parameters of a query string by the API's names, which are aliases in the tables.
 
     Raises SearchError (invalid_input) for one that is unknown, blank or given twice, and beyond the
@@ -284,14 +274,14 @@ def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
     return params
 
 
-def read_body(operation: dict[str, Any], request: HttpRequest) -> dict[str, Any]:
+def read_body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
     """Return the parameter that the body of a request is: its text, or an object of JSON with it.
 
     Raises HttpError (400) and SearchError (invalid_input).
     """
     import json
 
-    name = operation["body"]
+    name = operation.body
     try:
         text = (request.body or b"").decode("utf-8-sig")
         if "json" not in request.header("content-type").lower():

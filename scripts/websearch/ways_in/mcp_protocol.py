@@ -260,7 +260,7 @@ def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
     Text only: two widespread clients show their model nothing else if there is structuredContent.
     """
     name, arguments = request.params["name"], request.params.get("arguments")
-    report(mcp_tools.TOOLS[name]["doing"], None)
+    report(mcp_tools.TOOLS[name].doing, None)
 
     def counted(text: str, done: int, total: int) -> None:
         report(f"{text} ({done} of {total})", total - done)

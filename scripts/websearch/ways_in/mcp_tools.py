@@ -11,6 +11,7 @@ import json
 import os
 import re
 import time
+from dataclasses import dataclass, field
 
 from websearch.base.http_client import warn_once
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, without_refused
@@ -38,6 +39,7 @@ from websearch.kit import (
     spell_hints,
     spelled_name,
 )
+from websearch.ways_in.served import ServedCommand, parameter_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,31 +72,49 @@ CLEARS_OWN_STORE = {
     "openWorldHint": False,
 }
 
-# module and command: their COMMANDS describe the arguments. run: the module's function. keys: the
-# tool works, and is listed, if one of these variables is set; () if it is listed on request only.
-# arguments: those that a model needs; a pair (shown name, table's name) if the names differ.
-# help: words for an argument that fit a model better than the table's. more_choices: further values
-# of an argument -> the module's function for each. instead: an argument that may replace the first
-# one -> the command that takes it. free_with: arguments with which a call of a paid engine costs
-# nothing. noted: run takes the caller, for the history.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(ServedCommand):
+    """A tool of the server.
+
+    keys: the tool works, and is listed, if one of these variables is set; (): it is listed on
+    request only; None: it needs none. doing: the words of its progress. arguments: those that a
+    model needs; a pair (shown name, table's name) if the names differ. help: words for an argument
+    that fit a model better than the table's. more_choices: further values of an argument, each a
+    command of its own. instead: an argument that may replace the first one -> its command.
+    free_with: arguments with which a call of a paid engine costs nothing.
+    """
+
+    title: str
+    description: str
+    doing: str
+    annotations: dict[str, bool]
+    arguments: list[str | tuple[str, str]]
+    keys: tuple[str, ...] | None = None
+    help: dict[str, str] = field(default_factory=dict)
+    more_choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    instead: dict[str, ServedCommand] = field(default_factory=dict)
+    free_with: tuple[str, ...] = ()
+
+
 # fmt: off
-TOOLS: dict[str, dict[str, Any]] = {
-    "web_search": {
-        "title": "Search the web",
-        "module": "websearch.search.commands", "command": "search", "run": "run_search",
-        "noted": True, "doing": "searching", "annotations": READS_THE_WEB,
-        "description": "Search the web and read the pages found. Start here; to research, give "
+TOOLS: dict[str, Tool] = {
+    "web_search": Tool(
+        title="Search the web",
+        module="websearch.search.commands", command="search",
+        noted=True, doing="searching", annotations=READS_THE_WEB,
+        description="Search the web and read the pages found. Start here; to research, give "
         "queries: one brief with numbered sources.",
-        "arguments": [
+        arguments=[
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
             "site", "exclude_site", "stale", "max_chars",
         ],
-        "instead": {
-            "queries": {
-                "module": "websearch.search.commands", "command": "brief", "run": "run_brief",
-            },
+        instead={
+            "queries": ServedCommand(
+                module="websearch.search.commands", command="brief", noted=True,
+            ),
         },
-        "help": {
+        help={
             "queries": "instead of query: answered together",
             "count": "results; of queries: sources (8)",
             "focus": "also ask Stack Overflow, GitHub, paper indexes, forums, Wikipedia",
@@ -102,18 +122,18 @@ TOOLS: dict[str, dict[str, Any]] = {
             "stale": "if no engine answers, any stored answer",
             "engine": "{choices}; several with commas: asked at once",
         },
-    },
-    "read_page": {
-        "title": "Read web pages",
-        "module": "websearch.reading.read", "command": "read", "run": "run_read",
-        "noted": True, "doing": "reading", "annotations": READS_THE_WEB,
-        "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
+    ),
+    "read_page": Tool(
+        title="Read web pages",
+        module="websearch.reading.read", command="read",
+        noted=True, doing="reading", annotations=READS_THE_WEB,
+        description="Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages that answer it.",
-        "arguments": [
+        arguments=[
             "urls", "query", "outline", "section", "find", "llms", "offset", "force", "links",
             "pages", "archived", "max_chars",
         ],
-        "help": {"urls": "addresses, up to 50",
+        help={"urls": "addresses, up to 50",
                  "query": "",
                  "outline": "headings with their offsets, no text",
                  "section": "heading of a section",
@@ -124,104 +144,104 @@ TOOLS: dict[str, dict[str, Any]] = {
                  "pages": "of a PDF: 3-7 or 1,4",
                  "links": "keep link targets",
                  "archived": "if a page is gone or refuses, its copy"},
-    },
-    "recall": {
-        "title": "Search pages read before",
-        "module": "websearch.search.commands", "command": "recall", "run": "run_recall",
-        "doing": "searching the store", "annotations": READS_THE_STORE,
-        "description": "Search the pages that were read before, offline.",
-        "arguments": ["query", "count", "site", "max_chars"],
-        "help": {"query": "words to look for"},
-    },
-    "check_quotes": {
-        "title": "Check quotations",
-        "module": "websearch.check.check", "command": "check", "run": "run_check",
-        "doing": "reading the sources", "annotations": READS_THE_WEB,
-        "description": "Before an answer with quotations or numbers: do its sources hold them?",
-        "arguments": ["text"],
-        "help": {"text": "the answer in Markdown, a link behind each quotation"},
-    },
-    "grounded_search": {
-        "title": "Ask Google through Gemini",
-        "module": "gemini_search", "command": "search", "run": "run_search",
-        "keys": (
+    ),
+    "recall": Tool(
+        title="Search pages read before",
+        module="websearch.search.commands", command="recall",
+        doing="searching the store", annotations=READS_THE_STORE,
+        description="Search the pages that were read before, offline.",
+        arguments=["query", "count", "site", "max_chars"],
+        help={"query": "words to look for"},
+    ),
+    "check_quotes": Tool(
+        title="Check quotations",
+        module="websearch.check.check", command="check",
+        doing="reading the sources", annotations=READS_THE_WEB,
+        description="Before an answer with quotations or numbers: do its sources hold them?",
+        arguments=["text"],
+        help={"text": "the answer in Markdown, a link behind each quotation"},
+    ),
+    "grounded_search": Tool(
+        title="Ask Google through Gemini",
+        module="gemini_search", command="search",
+        keys=(
             "GEMINI_API_KEY", "GOOGLE_API_KEY", "VERTEX_API_KEY", "GOOGLE_CLOUD_PROJECT",
             "CODE_ASSIST_ACCESS_TOKEN",
         ),
-        "doing": "asking Gemini", "annotations": READS_THE_WEB,
-        "description": "An answer by Gemini from a Google search, with its sources.",
-        "arguments": [
+        doing="asking Gemini", annotations=READS_THE_WEB,
+        description="An answer by Gemini from a Google search, with its sources.",
+        arguments=[
             "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
             "max_chars",
         ],
-        "help": {
+        help={
             "thinking_level": "none: the model decides",
             "require_grounding": "fail without sources",
             "focus": "dev, docs, reddit: from developer sites, documentation, Reddit",
         },
-        "more_choices": {"focus": {"dev": "run_dev", "docs": "run_docs", "reddit": "run_reddit"}},
-    },
-    "google_search": {
-        "title": "Search Google",
-        "module": "serper_search", "command": "search", "run": "run_search",
-        "keys": ENGINES["serper"].keys,
-        "doing": "searching Google", "annotations": READS_THE_WEB,
-        "description": "Google's results, when its ranking or filters matter.",
-        "arguments": [
+        more_choices={"focus": ("dev", "docs", "reddit")},
+    ),
+    "google_search": Tool(
+        title="Search Google",
+        module="serper_search", command="search",
+        keys=ENGINES["serper"].keys,
+        doing="searching Google", annotations=READS_THE_WEB,
+        description="Google's results, when its ranking or filters matter.",
+        arguments=[
             "query", "count", "page", "since", "country", "language", "site", "exclude_site",
             "max_chars",
         ],
-        "help": {
+        help={
             "count": "each further 10: one more request",
             "page": "page to begin with",
         },
-    },
-    "brave_web_search": {
-        "title": "Search Brave",
-        "module": "brave_search", "command": "web", "run": "run_web_search",
-        "keys": ENGINES["brave"].keys,
-        "doing": "searching Brave", "annotations": READS_THE_WEB,
-        "description": "Brave's result list, with FAQ, discussions, news and videos.",
-        "arguments": [
+    ),
+    "brave_web_search": Tool(
+        title="Search Brave",
+        module="brave_search", command="web", run="run_web_search",
+        keys=ENGINES["brave"].keys,
+        doing="searching Brave", annotations=READS_THE_WEB,
+        description="Brave's result list, with FAQ, discussions, news and videos.",
+        arguments=[
             "query", "count", "offset", "since", "country", "language", "site", "exclude_site",
             "extra_snippets", "summary", "max_chars",
         ],
-        "help": {"offset": "pages to skip (not results)",
+        help={"offset": "pages to skip (not results)",
                  "extra_snippets": "more excerpts",
                  "summary": "ask for a key for brave_summarizer"},
-    },
-    "brave_summarizer": {
-        "title": "Summary by Brave",
-        "module": "brave_search", "command": "summarizer", "run": "run_summarizer",
-        "keys": (),
-        "doing": "waiting for the summary", "annotations": READS_THE_WEB,
-        "description": "Brave's summary of a search: discontinued Pro AI plan only.",
-        "arguments": ["query", "key", "entity_info", "inline_references"],
-        "help": {"key": "of brave_web_search with summary",
+    ),
+    "brave_summarizer": Tool(
+        title="Summary by Brave",
+        module="brave_search", command="summarizer",
+        keys=(),
+        doing="waiting for the summary", annotations=READS_THE_WEB,
+        description="Brave's summary of a search: discontinued Pro AI plan only.",
+        arguments=["query", "key", "entity_info", "inline_references"],
+        help={"key": "of brave_web_search with summary",
                  "inline_references": "URLs of sources in the text",
                  "query": "instead of a key"},
-        "free_with": ("key",),
-    },
-    "brave_context": {
-        "title": "Passages by Brave",
-        "module": "brave_search", "command": "context", "run": "run_context",
-        "keys": ENGINES["brave"].keys,
-        "doing": "collecting passages", "annotations": READS_THE_WEB,
-        "description": "Passages of many pages, chosen by Brave.",
-        "arguments": [
+        free_with=("key",),
+    ),
+    "brave_context": Tool(
+        title="Passages by Brave",
+        module="brave_search", command="context",
+        keys=ENGINES["brave"].keys,
+        doing="collecting passages", annotations=READS_THE_WEB,
+        description="Passages of many pages, chosen by Brave.",
+        arguments=[
             "query", "count", "since", "country", "site", "exclude_site", "threshold", "max_chars",
         ],
-        "help": {"count": "pages", "threshold": "how well passages match"},
-    },
-    "clear_cache": {
-        "title": "Clear the store",
-        "module": "websearch.search.commands", "command": "cache", "run": "run_cache",
-        "doing": "clearing", "annotations": CLEARS_OWN_STORE,
-        "description": "Forget what web_search stored: of one query, or everything.",
-        "arguments": ["query"],
-        "help": {"query": "as it was searched; none: everything"},
-        "fixed": {"action": "clear"},
-    },
+        help={"count": "pages", "threshold": "how well passages match"},
+    ),
+    "clear_cache": Tool(
+        title="Clear the store",
+        module="websearch.search.commands", command="cache",
+        doing="clearing", annotations=CLEARS_OWN_STORE,
+        description="Forget what web_search stored: of one query, or everything.",
+        arguments=["query"],
+        help={"query": "as it was searched; none: everything"},
+        fixed={"action": "clear"},
+    ),
 }
 # fmt: on
 # Every client pays for every byte of the list in each conversation. So the arguments that all
@@ -235,7 +255,6 @@ BRIEF_HELP = {
     "exclude_site": "",
     "count": "",
 }
-LONG_LIST = 16  # choices
 # What other servers call such a tool -> the tool.
 OTHER_NAMES = {
     **dict.fromkeys(
@@ -246,8 +265,6 @@ OTHER_NAMES = {
 }
 # Fields of a no_results document without anything of its own: it reads the same from every tool.
 NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
-# What a table calls the bounds of a value -> what JSON Schema calls them.
-BOUNDS = {"min": "minimum", "max": "maximum", "min_items": "minItems", "max_items": "maxItems"}
 
 
 def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
@@ -256,23 +273,20 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
     Raises ImportError if the module is missing.
     """
     tool = TOOLS[name]
-    others = tool.get("instead", {})
     table: dict[str, dict[str, Any]] = {MAX_CHARS["name"]: MAX_CHARS}
-    for entry in (*others.values(), tool):  # the tool's own command comes last, so that it wins
-        command = load_module(entry["module"]).COMMANDS[entry["command"]]
-        table |= {parameter["name"]: parameter for parameter in command["params"]}
+    for entry in (*tool.instead.values(), tool):  # the tool's own command wins, as it comes last
+        table |= {parameter["name"]: parameter for parameter in entry.spec()["params"]}
     shown = {}
-    for argument in tool["arguments"]:
+    for argument in tool.arguments:
         label, original = argument if isinstance(argument, tuple) else (argument, argument)
         parameter = dict(table[original])
-        if others:
+        if tool.instead:
             parameter.pop("required", None)
-        text = tool["help"].get(label, BRIEF_HELP.get(label, str(parameter["help"])))
+        text = tool.help.get(label, BRIEF_HELP.get(label, str(parameter["help"])))
         choices = ", ".join(parameter.get("choices", ()))
         parameter["help"] = text.replace("{choices}", choices)
-        more = tool.get("more_choices", {}).get(label, {})
-        if more:
-            parameter["choices"] = [*parameter["choices"], *more]
+        if label in tool.more_choices:
+            parameter["choices"] = [*parameter["choices"], *tool.more_choices[label]]
         shown[label] = parameter
     return shown
 
@@ -284,30 +298,10 @@ def unknown_tool_hint(name: str) -> str:
     return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(listed_tools())}."
 
 
-def load_module(name: str) -> ModuleType:
-    """Return a module, imported when it is first needed; raises ImportError."""
-    import importlib
-
-    return importlib.import_module(name)
-
-
 def property_schema(parameter: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema of one argument: flat, with its choices, bounds and default."""
-    kinds = {"int": "integer", "float": "number", "bool": "boolean", "list": "array"}
-    schema: dict[str, Any] = {"type": kinds.get(parameter["type"], "string")}
-    if parameter["type"] == "list":
-        schema["items"] = {"type": "string"}
-    # A period may be a range of dates as well, and a text with commas several choices, which an
-    # enum would forbid.
-    listed = parameter.get("choices", ()) if parameter["type"] not in ("since", "csv") else ()
-    if 0 < len(listed) <= LONG_LIST:
-        schema["enum"] = list(listed)
+    schema = parameter_schema(parameter, flat=True)
     text = re.sub(r" \(default: [^()]*\)", "", parameter["help"])
-    for bound, keyword in BOUNDS.items():
-        if bound in parameter:
-            schema[keyword] = parameter[bound]
-    if default := parameter.get("default", parameter.get("documented_default")):
-        schema["default"] = ",".join(default) if isinstance(default, list) else default
     return {**schema, "description": text} if text else schema
 
 
@@ -327,10 +321,10 @@ def tool_definition(name: str) -> dict[str, Any] | None:
         schema["required"] = required
     return {
         "name": name,
-        "title": TOOLS[name]["title"],
+        "title": TOOLS[name].title,
         "description": tool_description(name),
         "inputSchema": schema,
-        "annotations": TOOLS[name]["annotations"],
+        "annotations": TOOLS[name].annotations,
     }
 
 
@@ -339,8 +333,8 @@ def tool_description(name: str) -> str:
 
     Models write queries with the year in which their training ended.
     """
-    today = f" Today is {utc_day(time.time())}." if "since" in TOOLS[name]["arguments"] else ""
-    return f"{TOOLS[name]['description']}{today}"
+    today = f" Today is {utc_day(time.time())}." if "since" in TOOLS[name].arguments else ""
+    return f"{TOOLS[name].description}{today}"
 
 
 def tool_definitions(every: bool = False) -> list[dict[str, Any]]:
@@ -367,7 +361,7 @@ def listed_tools() -> list[str]:
     return [
         name
         for name, tool in TOOLS.items()
-        if "keys" not in tool or {name, "all"} & {*requested} or is_configured(tool["keys"])
+        if tool.keys is None or {name, "all"} & {*requested} or is_configured(tool.keys)
     ]
 
 
@@ -403,17 +397,11 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback, caller: str) -
     """Run a tool's command and return its document; never raises."""
     try:
         params = tool_params(name, arguments)
-        tool = chosen_command(name, params)
-        function = tool["run"]
-        for label, choices in tool.get("more_choices", {}).items():
-            if params.get(label) in choices:
-                function = choices[params.pop(label)]
-        run = getattr(load_module(tool["module"]), function)
-        params = {**tool.get("fixed", {}), **params}
-        asked_by = {"caller": caller} if "noted" in tool else {}
-        document = run_metered(tool, params, lambda: run(params, report, **asked_by))
-        if any(engine.module == tool["module"] for engine in ENGINES.values()):
-            keep_to_rules(document, load_module(tool["module"]))  # the single files know no rules
+        command = chosen_command(name, params)
+        params = {**command.fixed, **params}
+        document = run_metered(TOOLS[name], params, lambda: command.call(params, caller, report))
+        if any(engine.module == command.module for engine in ENGINES.values()):
+            keep_to_rules(document, command.load())  # the single files know no rules
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
@@ -434,15 +422,16 @@ def keep_to_rules(document: Document, module: ModuleType) -> None:
             document |= error_document(SearchError("no_results", text, OWNER_HINT))
 
 
-def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return a tool with the command that its arguments ask for; raises SearchError.
+def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
+    """Return the command that a tool's arguments ask for; raises SearchError.
 
     Of the first argument and one that stands in its place, exactly one must be given. A blank first
-    argument is left to its own command, which says so.
+    argument is left to its own command, which says so. A choice that is a command of its own is
+    taken out of params.
     """
     tool = TOOLS[name]
-    for label, other in tool.get("instead", {}).items():
-        first = tool["arguments"][0]
+    first = str(tool.arguments[0])
+    for label, other in tool.instead.items():
         present = [item for item in (first, label) if params.get(item) not in (None, "", [])]
         if len(present) != 1 and not (first in params and label not in params):
             verb = "both are" if present else "neither is"
@@ -450,13 +439,14 @@ def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
             hint = f"Give {first} for one question, {label} for several."
             raise SearchError("invalid_input", message, hint)
         if present == [label]:
-            return {**tool, **other}
+            return other
+    for label, choices in tool.more_choices.items():
+        if params.get(label) in choices:
+            return ServedCommand(module=tool.module, command=params.pop(label))
     return tool
 
 
-def run_metered(
-    tool: dict[str, Any], params: dict[str, Any], run: Callable[[], Document]
-) -> Document:
+def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document]) -> Document:
     """Return what run() returns; a request to a paid engine is counted and keeps its budget.
 
     The commands of web_search count their requests themselves. Raises SearchError.
@@ -464,10 +454,8 @@ def run_metered(
     from websearch.engines.base.ledger import begin_request, budget_warnings, end_request
     from websearch.store.page_store import PageStore
 
-    paid = [
-        name for name, engine in ENGINES.items() if engine.paid and engine.module == tool["module"]
-    ]
-    if not paid or any(params.get(name) for name in tool.get("free_with", ())):
+    paid = [name for name, one in ENGINES.items() if one.paid and one.module == tool.module]
+    if not paid or any(params.get(name) for name in tool.free_with):
         return run()
     store = PageStore()
     try:
@@ -491,7 +479,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     """
     if not isinstance(arguments, dict):
         message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
-        example = dump_json({TOOLS[name]["arguments"][0]: "..."})
+        example = dump_json({TOOLS[name].arguments[0]: "..."})
         raise SearchError("invalid_input", message, f"For example {example}.")
     parameters = tool_parameters(name)
     known = {label: label for label in parameters}
@@ -516,16 +504,14 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
             params["max_chars"] = check_value(parameter, value)
         elif parameter["type"] == "list":
             params[parameter["name"]] = read_list(value)
-        elif known[spelled] in TOOLS[name].get("more_choices", {}) and value != "":
+        elif known[spelled] in TOOLS[name].more_choices and value != "":
             params[parameter["name"]] = check_text(parameter, value)
     return params
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
     """Return the error for an argument that a tool does not have; spelled as in the table."""
-    tool = TOOLS[name]
-    command = load_module(tool["module"]).COMMANDS[tool["command"]]
-    reason = command.get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
+    reason = TOOLS[name].spec().get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
     return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
@@ -558,13 +544,12 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     details = object_field(document, "details")
     is_bare = kind == "no_results" and document.keys() <= NOTHING_BUT_ERROR
     if is_usable and not is_bare:
-        tool = TOOLS[name]
-        for label, other in tool.get("instead", {}).items():
-            tool = other if label in document else tool
-        module = load_module(tool["module"])
-        to_markdown = module.to_markdown
-        expendable = module.COMMANDS[tool["command"]].get("expendable", ())
-    lacks_key = kind == "auth" and "not set" in str(document.get("error"))
+        command: ServedCommand = TOOLS[name]
+        for label, other in TOOLS[name].instead.items():
+            command = other if label in document else command
+        to_markdown = command.load().to_markdown
+        expendable = command.spec().get("expendable", ())
+    lacks_key = kind == "auth" and "status" not in details  # no request was answered
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
 

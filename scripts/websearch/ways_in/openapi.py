@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from websearch.kit import LEAST_MAX_CHARS, VERSION, drop_empty
+from websearch.kit import VERSION
 from websearch.ways_in.http_messages import OPEN_PATHS, STATUSES
+from websearch.ways_in.served import parameter_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,17 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document
-
-# What the values of some parameters look like, by the API's names.
-PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # numbers of pages, or a range of them
-VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
-    "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},
-    "country": {"pattern": r"^[A-Za-z]{2}$"},
-    "language": {"pattern": r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$"},
-    "pages": {"pattern": rf"^{PAGES}(,{PAGES})*$"},
-    "ttl": {"pattern": r"^(0|([0-9]{1,9}[smhd])+)$"},
-    "max_chars": {"anyOf": [{"const": 0}, {"minimum": LEAST_MAX_CHARS}]},
-}
+    from websearch.ways_in.served import Operation
 
 # What every command answers; its fields are described in references/.
 DOCUMENT = {
@@ -53,8 +44,8 @@ TEXT = {"schema": {"type": "string"}}
 
 
 def openapi_document(
-    routes: dict[str, dict[str, dict[str, Any]]],
-    parameters_of: Callable[[dict[str, Any]], dict[str, dict[str, Any]]],
+    routes: dict[str, dict[str, Operation]],
+    parameters_of: Callable[[Operation], dict[str, dict[str, Any]]],
     token: bool,
 ) -> Document:
     """Return the OpenAPI 3.1 description of the API.
@@ -65,7 +56,7 @@ def openapi_document(
     paths: dict[str, dict[str, Any]] = {}
     for path, methods in routes.items():
         for method, operation in methods.items():
-            is_command, takes_body = "command" in operation, method == "POST"
+            is_command, takes_body = bool(operation.command), method == "POST"
             other = "text/markdown" if is_command else "text/event-stream"
             content = {other: TEXT} if is_command or takes_body else {}
             content = {**content, "application/json": {"schema": REFERENCE if is_command else {}}}
@@ -75,7 +66,7 @@ def openapi_document(
             responses["default"] = {"description": "What went wrong", "content": content}
             described = {
                 "operationId": method.lower() + re.sub(r"\W", "_", path),
-                "summary": operation["summary"],
+                "summary": operation.summary,
                 "parameters": [*map(parameter_object, parameters_of(operation).values())],
                 "responses": responses,
             }
@@ -93,39 +84,16 @@ def openapi_document(
     }
 
 
-def body_content(operation: dict[str, Any]) -> dict[str, Any]:
+def body_content(operation: Operation) -> dict[str, Any]:
     """Return what a POST takes: the text that its parameter is, or a message of MCP."""
-    if "body" not in operation:
+    if not operation.body:
         return {"application/json": {"schema": MESSAGE}}
-    name, text = operation["body"], {"type": "string", "pattern": r"\S"}
+    name, text = operation.body, {"type": "string", "pattern": r"\S"}
     alone: dict[str, Any] = {"type": "object", "properties": {name: text}}
     alone |= {"required": [name], "additionalProperties": False}
     # Whatever is sent as text is one, so that has no type.
     plain = {"pattern": text["pattern"]}
     return {"text/markdown": {"schema": plain}, "application/json": {"schema": alone}}
-
-
-def parameter_schema(parameter: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a parameter's values."""
-    kind = parameter["type"]
-    if kind in ("int", "float"):
-        number = "integer" if kind == "int" else "number"
-        schema = {"type": number, "minimum": parameter["min"], "maximum": parameter["max"]}
-    elif kind == "bool":
-        schema = {"type": "boolean"}
-    elif kind == "since":
-        dates = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d(\.\.|to)\d{4}-\d\d-\d\d$"}
-        schema = {"anyOf": [{"enum": list(parameter["choices"])}, dates]}
-    elif "choices" in parameter:
-        schema = {"type": "string", "enum": list(parameter["choices"])}
-    else:
-        # Blank as Python takes it: these separators are no white space in other languages.
-        schema = {"type": "string", "pattern": r"[^\s\x1c-\x1f\x85]"}
-    schema |= VALUE_SCHEMAS.get(parameter["name"], {})
-    if kind in ("list", "csv"):
-        bounds = {"minItems": parameter.get("min_items", 1), "maxItems": parameter.get("max_items")}
-        schema = {"type": "array", "items": schema, **drop_empty(bounds)}
-    return {**schema, **drop_empty({"default": parameter.get("default")})}
 
 
 def parameter_object(parameter: dict[str, Any]) -> dict[str, Any]:

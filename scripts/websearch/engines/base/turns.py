@@ -22,7 +22,7 @@ from websearch.engines.base.pacing import (
     rest_error,
 )
 from websearch.engines.table import host_of
-from websearch.kit import FAULT_TRIES, SearchError
+from websearch.kit import FAULT_TRIES, NAME_NOT_RESOLVED, SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class PacedEngine:
         if error.kind == "blocked":
             signal, at_least = error.details["signal"], error.retry_after or 0.0
             state = self.change(lambda state: state.note_block(signal, at_least))
-            return rest_error(self.engine, state, status=error.details["status"])
+            return rest_error(self.engine, state, status=error.status)
         if error.kind == "rate_limit" and error.retry_after:
             seconds = error.retry_after
             self.change(lambda state: state.note_limit(seconds, self.pace))
@@ -167,7 +167,7 @@ class PacedEngine:
 
 def is_passing_fault(error: SearchError) -> bool:
     """Return whether a request may be sent again at once, in its next turn."""
-    passing = error.kind == "provider" and error.details.get("status") in (500, 502, 503, 504)
+    passing = error.kind == "provider" and error.status in (500, 502, 503, 504)
     waits = error.kind == "rate_limit" and error.retry_after is not None
     return error.retryable and (passing or waits or error.kind == "network")
 
@@ -181,9 +181,9 @@ def is_failure(error: SearchError, seconds: float) -> bool:
     seconds: that the engine had for its answer.
     """
     if error.kind == "network":
-        return "could not be resolved" not in error.message
+        return error.code != NAME_NOT_RESOLVED
     if error.kind == "provider":
-        return not 400 <= (error.details.get("status") or 0) < 500
+        return not 400 <= error.status < 500
     return error.kind == "timeout" and seconds >= FAIR_SECONDS
 
 

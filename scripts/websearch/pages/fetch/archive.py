@@ -47,9 +47,9 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
             return fetch_copy(address, timestamp, limit)
     except SearchError as failure:
         error.retryable = True
-        error.details["hint"] += f" {TITLE} could not be asked: {failure}"
+        error.hint += f" {TITLE} could not be asked: {failure}"
         return error
-    error.details["hint"] += f" {TITLE} has no copy."
+    error.hint += f" {TITLE} has no copy."
     return error
 
 

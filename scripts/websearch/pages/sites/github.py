@@ -139,7 +139,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
     except SearchError as error:
         if not text:
             raise
-        if error.details.get("status") != 404:
+        if error.status != 404:
             note = f"The README could not be read: {error}"
     path = "/".join(filter(None, (wanted["repository"], wanted["folder"])))
     return {

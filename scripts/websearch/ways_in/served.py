@@ -1,0 +1,116 @@
+"""Commands as servers run them: where each is found, and the JSON Schema of its parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from websearch.kit import LEAST_MAX_CHARS, drop_empty
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from websearch.kit import Document, ProgressCallback
+
+LONG_LIST = 16  # choices: of a longer list, a flat schema leaves the names to the error
+KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # the others are text or lists
+# What the values of some parameters look like, by the HTTP API's names.
+PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # numbers of pages, or a range of them
+VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
+    "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},
+    "country": {"pattern": r"^[A-Za-z]{2}$"},
+    "language": {"pattern": r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$"},
+    "pages": {"pattern": rf"^{PAGES}(,{PAGES})*$"},
+    "ttl": {"pattern": r"^(0|([0-9]{1,9}[smhd])+)$"},
+    "max_chars": {"anyOf": [{"const": 0}, {"minimum": LEAST_MAX_CHARS}]},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedCommand:
+    """A command that a server runs.
+
+    module, command: its parameters are in the module's COMMANDS. run: the module's function
+    (default: run_COMMAND). fixed: parameters that are set here. noted: the function takes the
+    caller, for the history.
+    """
+
+    module: str
+    command: str
+    run: str = ""
+    fixed: dict[str, Any] = field(default_factory=dict)
+    noted: bool = False
+
+    def load(self) -> ModuleType:
+        """Return the module, imported when it is first needed; raises ImportError."""
+        import importlib
+
+        return importlib.import_module(self.module)
+
+    def spec(self) -> dict[str, Any]:
+        """Return the command's entry in COMMANDS; raises ImportError."""
+        entry: dict[str, Any] = self.load().COMMANDS[self.command]
+        return entry
+
+    def call(
+        self, params: dict[str, Any], caller: str, report: ProgressCallback = None
+    ) -> Document:
+        """Return the document of the command. Raises what it raises, and ImportError."""
+        run = getattr(self.load(), self.run or f"run_{self.command}")
+        asked_by = {"caller": caller} if self.noted else {}
+        document: Document = run(params, report, **asked_by)
+        return document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(ServedCommand):
+    """What a path of the HTTP API does; without a command, the API itself answers.
+
+    names: the API's names of the command's parameters, which are aliases in its table. body: the
+    parameter that the body is, "" if none is taken.
+    """
+
+    module: str = ""
+    command: str = ""
+    summary: str
+    names: dict[str, str] = field(default_factory=dict)
+    body: str = ""
+
+
+def parameter_schema(parameter: dict[str, Any], flat: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of a parameter's values.
+
+    flat: as models read it. Then a text with commas is a text, and nothing is said of the form of a
+    text but a short list of choices.
+    """
+    kind, choices = parameter["type"], list(parameter.get("choices", ()))
+    schema: dict[str, Any] = {"type": KINDS.get(kind, "string")}
+    if kind in ("int", "float"):
+        schema |= {"minimum": parameter["min"], "maximum": parameter["max"]}
+    elif flat:
+        # A period may be a range of dates as well, and a text with commas several choices.
+        is_one_of = kind not in ("since", "csv") and 0 < len(choices) <= LONG_LIST
+        schema |= {"enum": choices} if is_one_of else {}
+    elif kind == "since":
+        dates = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d(\.\.|to)\d{4}-\d\d-\d\d$"}
+        schema = {"anyOf": [{"enum": choices}, dates]}
+    elif choices:
+        schema["enum"] = choices
+    elif kind != "bool":
+        # Blank as Python takes it: these separators are no white space in other languages.
+        schema["pattern"] = r"[^\s\x1c-\x1f\x85]"
+    schema |= {} if flat else VALUE_SCHEMAS.get(parameter["name"], {})
+    if kind == "list" or (kind == "csv" and not flat):
+        least = parameter.get("min_items", None if flat else 1)
+        bounds = {"minItems": least, "maxItems": parameter.get("max_items")}
+        schema = {"type": "array", "items": schema, **drop_empty(bounds)}
+    return {**schema, **drop_empty({"default": shown_default(parameter, flat)})}
+
+
+def shown_default(parameter: dict[str, Any], flat: bool) -> Any:
+    """Return the default that a schema shows; flat: what the API has, and what is not false."""
+    if not flat:
+        return parameter.get("default")
+    default = parameter.get("default", parameter.get("documented_default")) or None
+    return ",".join(default) if isinstance(default, list) else default
