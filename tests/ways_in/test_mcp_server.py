@@ -480,7 +480,7 @@ class EveryTool(SharedClient):
     def test_grounded_search_has_answer_sources_and_queries(self) -> None:
         text = self.client.text("grounded_search", query="bread prize", thinking_level="low")
         self.assertTrue(text.startswith("## Search Results\n"))
-        self.assertRegex(text, r"### Sources\n1\. \[.+\]\(https://.+\)\n2\. ")
+        self.assertRegex(text, r"### Sources\n1\. \[.+\]\(https://.+\) \([\w.-]+\)\n2\. ")
         self.assertRegex(text, r'### Search Queries Used\n- ".+"')
         body = self.server.requests[-1].json()
         self.assertIn("thinkingConfig", str(body))
@@ -493,6 +493,24 @@ class EveryTool(SharedClient):
         result = client.call("grounded_search", query="bread", require_grounding=True)
         self.assertIn("not grounded", result["content"][0]["text"])
         self.assertIs(result["isError"], True)
+
+    def test_grounded_search_is_an_error_if_both_providers_fail_in_any_way(self) -> None:
+        for first, second in (("quota", "invalid"), ("silent", "bad"), ("silent", "silent")):
+            client = self.start(
+                GEMINI_API_KEY=f"{first}-{CANARY}", VERTEX_API_KEY=f"{second}-{CANARY}"
+            )
+            result = client.call("grounded_search", query="bread")
+            text = result["content"][0]["text"]
+            with self.subTest(first=first, second=second):
+                self.assertIs(result["isError"], True)
+                self.assertTrue(text.startswith("## No Providers Available\n"), text)
+                self.assertRegex(text, r"(?m)^- gemini: .+\n- vertex: ")
+
+    def test_the_error_of_an_argument_names_it_as_the_tool_does(self) -> None:
+        result = self.client.call("grounded_search", query="bread", thinking_level="enormous")
+        self.assertIs(result["isError"], True)
+        text = result["content"][0]["text"]
+        self.assertIn("thinking_level must be one of none, minimal, low", text)
 
     def test_grounded_search_with_a_focus_asks_as_the_command_for_it_does(self) -> None:
         prompts = {}

@@ -507,7 +507,8 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         parameter = parameters[known[spelled]]
         if value is None:
             continue
-        if spelled in SYNONYMS:  # an error names the argument as its caller wrote it
+        is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
+        if is_other_name and str(value).strip():  # an error names the argument as it was written
             check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:
