@@ -309,6 +309,16 @@ class ListOfTools(SharedClient):
                 self.assertEqual([tool["name"] for tool in listed], names)
                 self.assertLessEqual(len(json.dumps(listed, separators=(",", ":"))), most)
 
+    def test_a_choice_of_required_arguments_is_said_where_every_client_reads_it(self) -> None:
+        (tool,) = [tool for tool in self.tools if tool["name"] == "web_search"]
+        # Model providers refuse a schema with one of these at its top.
+        self.assertFalse({"anyOf", "oneOf", "allOf"} & tool["inputSchema"].keys())
+        self.assertIn("Give query or, to research, queries", tool["description"])
+        result = self.client.call("web_search", count=2)
+        self.assertIs(result["isError"], True)
+        said = "web_search takes either query or queries; neither is given."
+        self.assertIn(said, result["content"][0]["text"])
+
     def test_tools_that_take_a_period_name_the_day(self) -> None:
         today = time.strftime("Today is %Y-%m-%d", time.gmtime())
         for tool in self.tools:

@@ -83,8 +83,9 @@ TOOLS: dict[str, dict[str, Any]] = {
         "title": "Search the web",
         "module": "websearch.search.commands", "command": "search", "run": "run_search",
         "noted": True, "doing": "searching", "annotations": READS_THE_WEB,
-        "description": "Search the web and read the pages found. Start here; to research, give "
-        "queries: one brief with numbered sources.",
+        # No anyOf: model providers refuse a whole tool list for one at the top of a schema.
+        "description": "Search the web and read the pages found. Start here. Give query or, to "
+        "research, queries: one brief with numbered sources.",
         "arguments": [
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
             "site", "exclude_site", "stale", "max_chars",
