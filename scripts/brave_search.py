@@ -232,7 +232,7 @@ LOCATION = [
               header="X-Loc-Country"),
     parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code"),
 ]
-NOTE_CHARS = 450  # of what a document says about what was cut from it
+NOTE_CHARS = 350  # of what a document says about what was cut from it
 # What goes first from a web document that is too long: side sections, then further excerpts.
 SIDE_SECTIONS = ("video_results", "news_results", "discussions_results", "faq_results", "locations",
                  "infobox", "extra_snippets")
@@ -652,8 +652,10 @@ def thin_excerpts(document: Document, params: Fields) -> None:
                 dropped += 1
     if dropped:
         results[:] = map(drop_empty, results)
-        hint = f"Cut to fit {{max_chars}} {max_chars}. {{max_chars}} 0 shows every excerpt."
-        document["truncated"] = {"items_dropped": {"extra_snippets": dropped}, "hint": hint}
+        gone = [name for name in sections if document.pop(name, None)]
+        hint = f"Cut to fit {{max_chars}} {max_chars}. {{max_chars}} 0 or {{output}} gives all of it."
+        note = {"left_out": gone, "items_dropped": {"extra_snippets": dropped}, "hint": hint}
+        document["truncated"] = drop_empty(note)
 
 
 def list_document(command: str, params: Fields, answer: Fields) -> Document:

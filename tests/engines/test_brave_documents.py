@@ -102,7 +102,7 @@ class WebDocumentTest(DocumentCase):
         self.assertLess(len(run.stdout), 9_100)
         document = run.document
         self.assertEqual(len(document["web_results"]), 20)
-        for section in ("news_results", "video_results", "discussions_results"):
+        for section in brave.SIDE_SECTIONS[:-1]:
             self.assertNotIn(section, document)
         counts = [len(result.get("extra_snippets", [])) for result in document["web_results"]]
         self.assertEqual(counts, sorted(counts, reverse=True))  # the first results keep more
@@ -110,7 +110,7 @@ class WebDocumentTest(DocumentCase):
         self.assertGreater(len(run.stdout), 8_000)  # the room is used
         dropped = document["truncated"]["items_dropped"]["extra_snippets"]
         self.assertEqual(sum(counts) + dropped, 100)
-        self.assertIn("--max-chars 9000; a larger one shows more", document["truncated"]["hint"])
+        self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
         whole = call_main(brave, "tea", "-n", "20", "--extra-snippets", "--max-chars", "0")
         self.assertNotIn("truncated", whole.document)
 
@@ -122,7 +122,7 @@ class WebDocumentTest(DocumentCase):
         self.assertTrue(document["news_results"])
         self.assertIn("extra_snippets", document["web_results"][0])
         self.assertGreater(document["truncated"]["items_dropped"]["extra_snippets"], 0)
-        self.assertIn("--max-chars 0 shows every excerpt", document["truncated"]["hint"])
+        self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
 
     def test_side_sections_go_first_then_further_excerpts_then_results(self) -> None:
         counts = {"web": 10, "news": 5, "videos": 6, "discussions": 3}

@@ -100,7 +100,7 @@ def search_markdown(document: Document) -> str:
 
 def joined_sections(items: list[dict[str, Any]]) -> str:
     """Return the sections of results or sources, with "---" beside each that shows a whole page."""
-    sections = []
+    sections: list[str] = []
     was_whole = False
     for item in items:
         is_whole = bool(item.get("text")) and "chars" not in item
