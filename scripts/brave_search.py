@@ -232,6 +232,7 @@ LOCATION = [
               header="X-Loc-Country"),
     parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code"),
 ]
+NOTE_CHARS = 350  # of what a document says about what was cut from it
 # What goes first from a web document that is too long: side sections, then further excerpts.
 SIDE_SECTIONS = ("video_results", "news_results", "discussions_results", "faq_results", "locations",
                  "infobox", "extra_snippets")
@@ -258,7 +259,8 @@ COMMANDS: dict[str, Fields] = {
         RAW,
     ]},
     "summarizer": {"help": "summary of a search (only with the discontinued Pro AI plan)",
-                   "expendable": ("summary_raw", "enrichments"), "params": [
+                   # "raw" of the enrichments is the text once more.
+                   "expendable": ("raw", "summary_raw", "enrichments"), "params": [
         parameter("key", "str", None, "summarizer_key of a web search with summary, unchanged",
                   positional=True, verbatim=True),
         {**QUERY, "positional": False, "required": False, "wire": "",
@@ -481,12 +483,13 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
         error.details |= drop_empty({"code": code})
         return error
     kind, hint = CODES[code]
-    # A VALIDATION error names the refused parameter or header.
+    # A VALIDATION error names the refused parameter or header, and says what is wrong with it.
     refused = next(iter(objects(object_field(fault, "meta").get("errors"))), {})
     location = "".join(map(str, as_list(refused.get("loc"))[-1:]))
     if location == "x-subscription-token":
         kind, hint = "auth", f"Set {key_name}."
-    message = f"Brave refused the request: {detail}" + (f" ({location})" if location else "")
+    reason = ": ".join(filter(None, (location, shorten(str(refused.get("msg") or ""), 200))))
+    message = f"Brave refused the request: {detail}" + (f" ({reason})" if reason else "")
     if kind == "auth":
         message = f"Brave refused the key in {key_name}: {detail}"
     details: Fields = {"status": response.status, "code": code}
@@ -629,6 +632,32 @@ def section_results(answer: Fields, name: str, kind: str) -> list[Fields]:
     return [{**mark, **trim_result(kind, item)} for item in objects(section.get("results"))]
 
 
+def thin_excerpts(document: Document, params: Fields) -> None:
+    """Leave out as few of the excerpts as max_chars allows; "truncated" counts them.
+
+    They were asked for, so sections that were not go first. Each result keeps its first excerpts;
+    those of the last results go before those of the first.
+    """
+    max_chars = params.get("max_chars", 0)
+    sections = () if "result_filter" in params else SIDE_SECTIONS
+    kept = {name: value for name, value in document.items() if name not in sections}
+    excess = len(dump_json(kept)) + NOTE_CHARS - max_chars
+    results = document.get("web_results") or document.get("results") or []
+    lists = [as_list(result.get("extra_snippets")) for result in results]
+    dropped = 0
+    for length in range(max(map(len, lists), default=0), 0, -1):
+        for excerpts in reversed(lists):
+            if max_chars and excess > 0 and len(excerpts) == length:
+                excess -= len(dump_json(excerpts.pop())) + 1
+                dropped += 1
+    if dropped:
+        results[:] = map(drop_empty, results)
+        gone = [name for name in sections if document.pop(name, None)]
+        hint = f"Cut to fit {{max_chars}} {max_chars}. {{max_chars}} 0 or {{output}} gives all of it."
+        note = {"left_out": gone, "items_dropped": {"extra_snippets": dropped}, "hint": hint}
+        document["truncated"] = drop_empty(note)
+
+
 def list_document(command: str, params: Fields, answer: Fields) -> Document:
     """Return the document of an answer that is one list of results."""
     items = objects(answer.get("results"))
@@ -684,8 +713,6 @@ def summary_document(params: Fields, answer: Fields) -> Document:
     document = found_document(params, **pick_fields(answer, "title", "references"))
     document |= {"summary_text": text, "followups": as_list(answer.get("followups"))}
     document |= {name: answer.get(name) for name in ("enrichments", "entities_infos")}
-    if isinstance(document["enrichments"], dict):
-        document["enrichments"].pop("raw", None)  # the text once more
     return {**document, "summary_raw": messages}
 
 
@@ -843,7 +870,11 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
 
     def operation(params: Fields) -> Document:
         wire = wire_params(command, params)
-        return make_document(params, call_endpoint(command, wire, params, deadline_of(params)))
+        answer = call_endpoint(command, wire, params, deadline_of(params))
+        document = make_document(params, answer)
+        if params.get("extra_snippets"):
+            thin_excerpts(document, params)
+        return document
 
     return run_operation(f"brave.{command}", COMMANDS[command], params, operation, max_chars=0)
 

@@ -74,7 +74,7 @@ PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 KEY_NAMES = PROVIDERS["gemini"][2]
 KEY_PAGE = "https://aistudio.google.com/apikey"
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
-FIRST_SHARE = 0.6  # of the time left goes to a provider after which another one can be asked
+LEAST_SECONDS = 1.0  # that must be left to begin another provider: no model answers in less
 GCLOUD_TIMEOUT = 10.0  # seconds; gcloud itself is a Python program and takes 1 to 2
 
 RESOLVE_WORKERS, RESOLVE_TIMEOUT = 8, 5.0  # redirect links at once; seconds for all of them
@@ -93,6 +93,7 @@ EMPTY_QUERIES = "queries list cannot be empty"
 NO_KEY = "GEMINI_API_KEY not set in secrets.yaml"
 QUOTA_EXCEEDED = "Error: API quota exceeded. Try again later."
 NO_PROVIDERS = "No Providers Available"
+LIMIT_REASONS = ("RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED")  # also with another status than 429
 # Kind of an error -> its heading in Markdown, where it is not "Search Error".
 HEADINGS = {
     "auth": "Authentication Error", "rate_limit": "Rate Limited", "quota": "Rate Limited",
@@ -157,7 +158,7 @@ TIMED_OUT = (
 REFUSED = "Google refused the request: {words}"
 FAULTS: dict[str | int, tuple[str, str, str]] = {
     "search": (  # the key's tier has no search with this model, or none left
-        "quota", "Error: API quota exceeded for Google Search with {model}.",
+        "quota", QUOTA_EXCEEDED,
         ("A free key cannot search with {model}, or the paid searches are used up: enable "
          f"billing, or use model {FREE_MODEL}.")),
     "quota": ("quota", QUOTA_EXCEEDED,
@@ -293,7 +294,7 @@ COMMANDS: dict[str, Fields] = {
                "params": [QUERY, SUBREDDIT, *ANSWER_PARAMS]},
     "batch": {
         **ANSWERS, "batch": True,
-        "help": "several searches at once (default timeout: 30 for each round of workers)",
+        "help": "several searches at once (timeout: of each search, from its own start)",
         "params": [
             {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
              "wire": "contents", "help": "the questions; repeat it, or give input"},
@@ -580,10 +581,13 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
     status, status_text = response.status, text_field(fault, "status")
     words = shorten(text_field(fault, "message") or response.excerpt(), 300)
     details: Fields = {"status": status, "status_text": status_text, "model": model}
-    if status in (401, 403) or "API_KEY_" in " ".join(reasons):
+    is_limit = status == 429 or {status_text, *reasons} & {*LIMIT_REASONS}
+    # Without details only the words say that the key is meant.
+    is_about_key = "API_KEY_" in " ".join(reasons) or re.match("(?i)api key ", words)
+    if not is_limit and (status in (401, 403) or is_about_key):
         return refused_credential(words, credential["name"], sorted(reasons), details)
     rule = FAULTS.get(status_text) or FAULTS.get(status)
-    if status == 429 or status_text == "RESOURCE_EXHAUSTED":
+    if is_limit:
         rule = FAULTS[exhausted]
         details["provider_message"] = words
         if exhausted == "search":
@@ -754,7 +758,8 @@ def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str]:
     if not host:
         return {}
     site = text_field(page, "domain") or title
-    domain = site if site and url.startswith(REDIRECT_LINK) else host
+    is_site = url.startswith(REDIRECT_LINK) and re.fullmatch(r"[^\s/.]+(\.[^\s/.]+)+", site)
+    domain = site if is_site else host
     return {"title": title or domain, "url": url, "domain": domain}
 
 
@@ -892,10 +897,11 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
         "warnings": [*filter(None, (*result["warnings"], reason, ending, foreign))],
     }
     names = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
-    if not params.get("suggestions"):
-        names -= {"suggestions_html"}
+    for parameter, field in (("suggestions", "suggestions_html"), ("include_thoughts", "thoughts")):
+        if not params.get(parameter):
+            names -= {field}
     if alone:
-        names &= {*BESIDE, alone}
+        names &= {*BESIDE, alone, "text"}  # run_answer takes the text out of sources alone
     return {name: document[name] for name in ANSWER_FIELDS if name in names}
 
 
@@ -932,17 +938,36 @@ class Session:
             raise credential
         return credential
 
-    def send(self, request: Fields, credential: Fields, model: str, deadline: float) -> Response:
+    def send(
+        self,
+        request: Fields,
+        credential: Fields,
+        model: str,
+        deadline: float,
+        log_failure: Callable[[SearchError], None] = lambda _: None,
+    ) -> Response:
         """Send a request with its credential; raises SearchError.
 
-        A rate limit holds back every request to the provider that is not sent yet.
+        A rate limit holds back every request to the provider that is not sent yet. log_failure:
+        gets the error of each try that another one follows.
         """
         provider, allowed = credential["provider"], round(deadline - time.monotonic(), 1)
+        failed: list[SearchError] = []  # the try before, if it failed
+
+        def send_again(request: Fields, deadline: float) -> Response:
+            if failed:
+                log_failure(failed.pop())
+            try:
+                return send_once(request, deadline)
+            except SearchError as error:
+                failed.append(error)
+                raise
 
         def find_error(response: Response) -> SearchError | None:
             if response.status == 200:
                 return None
             error = api_error(response, credential, model)
+            failed.append(error)
             if error.kind == "rate_limit":
                 resume_at = time.monotonic() + (error.retry_after or RATE_LIMIT_PAUSE)
                 self.resume_at[provider] = max(resume_at, self.resume_at.get(provider, 0.0))
@@ -954,7 +979,7 @@ class Session:
         if credential["name"].endswith("_API_KEY"):
             headers = {"x-goog-api-key": credential["secret"]}
         try:
-            return exchange({**request, "headers": headers}, deadline, find_error)
+            return exchange({**request, "headers": headers}, deadline, find_error, send_again)
         except SearchError as error:
             if error.kind != "timeout" or "status" in error.details:
                 raise
@@ -968,7 +993,7 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
     """Return the document of the first provider that answers; a dry run raises DryRun.
 
     A named provider is strict. auto goes on where another provider may answer, and lists the
-    attempts; while another one is configured, the current one gets a share of the time. Raises
+    attempts: the first one may take all the time, the next one gets what is left of it. Raises
     SearchError.
     """
     deadline, order = deadline_of(params), provider_order(params["provider"])
@@ -985,24 +1010,47 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
                 credential = find_credential(provider, deadline, dry_run=True)
         raise DryRun(build_request(command, params, credential, model))
     question = Question(command, params, model, is_named)
+    if params["provider"] == "auto":
+        return ask_in_order(question, order, session, deadline)
+    credential = session.credential(params["provider"], deadline)
+    return ask_provider(question.changed(credential=credential), session, deadline)
+
+
+def ask_in_order(
+    question: Question, order: list[str], session: Session, deadline: float
+) -> Document:
+    """Return the document of the first provider that answers; raises SearchError if none does.
+
+    A provider is not begun if less than LEAST_SECONDS are left; the error says so.
+    """
     failures: list[SearchError] = []
-    while order:
-        provider = order.pop(0)
-        more = any(configuration_error(other) is None for other in order)
-        left = deadline - time.monotonic()
-        until = deadline - left * (1 - FIRST_SHARE) if more else deadline
+    unasked: list[str] = []
+    for provider in order:
+        tried = [error for error in failures if "lacks" not in error.details]
+        if tried and deadline - time.monotonic() < LEAST_SECONDS:
+            unasked += [] if configuration_error(provider) else [provider]
+            continue
         try:
-            credential = session.credential(provider, until)
-            document = ask_provider(question.changed(credential=credential), session, until)
+            credential = session.credential(provider, deadline)
+            if tried:
+                question.log_failure(tried[-1])
+            document = ask_provider(question.changed(credential=credential), session, deadline)
         except SearchError as error:
-            if params["provider"] != "auto" or not may_fall_back(error.kind):
+            falls_back = may_fall_back(error.kind)
+            if not (tried or falls_back):
                 raise
             error.details["provider"] = provider
             failures.append(error)
+            if not falls_back:
+                break
         else:
-            tried = [attempt for attempt in attempts_of(*failures) if "error" in attempt]
-            return document | drop_empty({"attempts": tried + document.get("attempts", [])})
-    raise no_provider(failures)
+            attempts = attempts_of(*tried) + document.get("attempts", [])
+            return document | drop_empty({"attempts": attempts})
+    failure = no_provider(failures)
+    for provider in unasked:
+        note = f"{provider} was not asked, because less than {LEAST_SECONDS:g} s was left."
+        failure.details["hint"] = f"{failure.details['hint']} {note}".strip()
+    raise failure
 
 
 class Question:
@@ -1032,6 +1080,10 @@ class Question:
             setattr(question, name, value)
         return question
 
+    def log_failure(self, error: SearchError) -> None:
+        """Log an error after which the question is asked again, or elsewhere."""
+        log_operation(f"ground.{self.command}", self.params, error_document(error))
+
 
 def ask_provider(question: Question, session: Session, deadline: float) -> Document:
     """Return the document of one provider's answer; raises SearchError.
@@ -1043,12 +1095,15 @@ def ask_provider(question: Question, session: Session, deadline: float) -> Docum
     try:
         result = ask_once(question, session, deadline)
     except SearchError as error:
-        return ask_provider(mended(question, error, deadline), session, deadline)
+        again = mended(question, error, deadline)
+        question.log_failure(error)
+        return ask_provider(again, session, deadline)
     now = time.monotonic()
     if result["ungrounded"] and deadline - now > now - started:
         try:
             second = ask_once(question.changed(insist=True), session, deadline)
         except SearchError as error:
+            question.log_failure(error)
             error.details["provider"] = provider
             result["attempts"] = attempts_of(error)
         else:
@@ -1096,7 +1151,7 @@ def ask_once(question: Question, session: Session, deadline: float) -> Fields:
     """
     params, credential, model = question.params, question.credential, question.model
     request = build_request(question.command, params, credential, model, question.insist)
-    response = session.send(request, credential, model, deadline)
+    response = session.send(request, credential, model, deadline, question.log_failure)
     data = json_answer(response, "Google", clean=False)
     result, unresolved = read_answer(params, data, deadline)
     in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; it was asked for in words."
@@ -1148,21 +1203,29 @@ def attempts_of(*failures: SearchError) -> list[Fields]:
 
 
 def no_provider(failures: list[SearchError]) -> SearchError:
-    """Return the error when no provider answered: the only one that was tried keeps its own."""
+    """Return the error when auto got no answer: the only provider that was tried keeps its own.
+
+    Without any configured one it is NO_KEY, whichever providers GEMINI_PROVIDERS names.
+    """
     tried = [error for error in failures if "lacks" not in error.details]
     if len(tried) == 1:
         return tried[0]
     attempts = attempts_of(*failures)
     if not tried:
-        first = failures[0]
-        return SearchError(first.kind, first.message, first.hint, attempts=attempts)
-    answers, retryable = [], False
-    for error in tried:
-        answers.append(f"{error.details['provider']}: {error.message}")
-        retryable |= error.retryable
+        hint = failures[0].hint
+        if all(error.message != NO_KEY for error in failures):
+            hint += " Or add gemini to GEMINI_PROVIDERS, and set GEMINI_API_KEY."
+        return SearchError("auth", NO_KEY, hint, attempts=attempts)
+    answers = [f"{error.details['provider']}: {error.message}" for error in tried]
     message = f"{NO_PROVIDERS}: {'; '.join(answers)}"
+    # That several models wrote nothing is their failure. That their answers lack the sources that
+    # are required is a result.
+    is_empty = any("finish_reason" in error.details for error in tried)
+    kinds = [error.kind for error in tried if error.kind != "no_results"]
+    kind = next(iter(kinds), "provider" if is_empty else "no_results")
     hint = "Mend what one of them names, or try again later."
-    return SearchError(tried[0].kind, message, hint, retryable=retryable, attempts=attempts)
+    retryable = any(error.retryable for error in tried)
+    return SearchError(kind, message, hint, retryable=retryable, attempts=attempts)
 
 
 # ----- several requests at once
@@ -1225,8 +1288,11 @@ def run_answer(
 
     params: those of COMMANDS[command], and timeout, max_chars, dry_run, verbose.
     """
+    asked: Fields = {}
 
     def operation(checked: Fields) -> Document:
+        # Cut below, because the log counts the text, which sources_only leaves out.
+        asked.update(checked, max_chars=checked.pop("max_chars", 0))
         if not str(checked.get("query", "")).strip():
             raise SearchError("invalid_input", EMPTY_QUERY, "Give the question: query.")
         checked["query"] = check_value(QUERY, checked.pop("query"))
@@ -1234,7 +1300,11 @@ def run_answer(
 
     # Callers expect EMPTY_QUERY for a blank query, in place of what the table would say.
     spec = unchecked_first(command)
-    return run_operation(f"ground.{command}", spec, params, operation, max_chars=0)
+    document = run_operation(f"ground.{command}", spec, params, operation, max_chars=0)
+    if ALONE.get(asked.get("output_format", "")) == "sources":
+        document.pop("text", None)
+    fit_document(document, asked.get("max_chars", 0), spec["expendable"])
+    return document
 
 
 def unchecked_first(command: str) -> Fields:
@@ -1252,9 +1322,9 @@ def run_batch(
 ) -> Document:
     """Run several searches at once; results holds the document of each, in order. Never raises.
 
-    params: those of COMMANDS["batch"]; its timeout is that of the whole batch, and by default 30 s
-    for each round of searches. emit(number, document) is called with each document as soon as it is
-    there; number is that of its query.
+    params: those of COMMANDS["batch"]; each search has the timeout, from its own start.
+    emit(number, document) is called with each document as soon as it is there; number is that of
+    its query.
     """
 
     def operation(checked: Fields) -> Document:
@@ -1266,7 +1336,8 @@ def run_batch(
         order = provider_order(checked["provider"])
         failures = [*filter(None, map(configuration_error, order))]
         if len(failures) == len(order) and not checked.get("dry_run"):
-            raise no_provider(failures)  # in place of one such error for each search
+            # In place of one such error for each search.
+            raise no_provider(failures) if checked["provider"] == "auto" else failures[0]
         max_chars = checked.get("max_chars", 0)
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
             hint = "Give {max_chars} 0, or {output} or {jsonl}; nothing has been asked."
@@ -1289,15 +1360,13 @@ def ask_all(
 ) -> list[Document]:
     """Return the documents of the queries, in order; a query that comes twice is asked once."""
     workers = params.pop("workers")
-    deadline = deadline_of(params, DEFAULT_TIMEOUT * -(-len(queries) // workers))
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
     distinct = dict(zip(keys, queries, strict=True))
 
     def work(key: str) -> Document:
-        left = min(max(0.1, deadline - time.monotonic()), LONGEST_TIMEOUT)
         query = distinct[key] if isinstance(distinct[key], str) else ""
-        search_params = {**params, "query": distinct[key], "timeout": left}
-        return {"query": query, **run_answer("search", search_params, session=session)}
+        document = run_answer("search", {**params, "query": distinct[key]}, session=session)
+        return {"query": query, **document}
 
     documents: dict[str, Document] = {}
     for key, document in in_parallel(work, list(distinct), workers):
@@ -1377,15 +1446,9 @@ def reddit(query: str, **options: Any) -> Document:
     return run_or_raise("reddit", {"query": query, **options})
 
 
-def search_batch(queries: list[str], timeout: float | None = None, **options: Any) -> Document:
-    """Answer several questions at once; options: parameters of the batch command.
-
-    timeout: seconds for each question, 30 by default.
-    """
-    if timeout is not None:
-        rounds = max(1, -(-len(queries) // options.get("workers", BATCH_WORKERS)))
-        timeout = min(timeout * rounds, LONGEST_TIMEOUT)
-    return run_or_raise("batch", {"queries": queries, "timeout": timeout, **options})
+def search_batch(queries: list[str], **options: Any) -> Document:
+    """Answer several questions at once; options: parameters of the batch command."""
+    return run_or_raise("batch", {"queries": queries, **options})
 
 
 def run_or_raise(command: str, params: Fields) -> Document:
@@ -1449,9 +1512,8 @@ def format_search_result(result: Fields) -> str:
     blocks.append(result.get("cited_text") or result.get("text") or "")
     lines = [] if alone else ["### Sources"]
     for number, source in enumerate(result.get("sources", []), 1):
-        title, domain = source["title"], source.get("domain")
-        line = f"{number}. {markdown_link(title, source['url'])}"
-        lines.append(line if domain in (None, title) else f"{line} ({domain})")
+        line = f"{number}. {markdown_link(source['title'], source['url'])}"
+        lines.append(f"{line} ({source['domain']})" if source.get("domain") else line)
     blocks.append("\n".join(lines) if result.get("sources") else "")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
     blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []

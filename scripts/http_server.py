@@ -50,6 +50,7 @@ def main(argv: list[str] | None = None) -> int:
         "commands": COMMANDS,
         "run": {"serve": functools.partial(run_serve, check_machine=check_machine)},
         "to_markdown": to_markdown,
+        "errors_on_stderr": True,  # as GLSI's serve, a Go program with this command
     }
     return run_command_line(script, argv)
 

@@ -91,6 +91,39 @@ class WebDocumentTest(DocumentCase):
         for document in (brave.run_web_search({"query": "tea"}), whole):
             self.assertEqual(len(document["web_results"][0]["extra_snippets"]), 5)
 
+    def test_excerpts_that_were_asked_for_go_after_sections_that_were_not(self) -> None:
+        web = {**WEB["web"]["results"][0], "description": "tea and leaves " * 10}
+        web["extra_snippets"] = [f"tea {number} " * 12 for number in range(5)]
+        answer = changed(WEB, "web", "results", to=[web] * 20)
+        for section in ("news", "videos", "discussions"):
+            answer[section]["results"] = WEB[section]["results"] * 5
+        self.server.body = answer
+        run = call_main(brave, "tea", "-n", "20", "--extra-snippets")
+        self.assertLess(len(run.stdout), 9_100)
+        document = run.document
+        self.assertEqual(len(document["web_results"]), 20)
+        for section in brave.SIDE_SECTIONS[:-1]:
+            self.assertNotIn(section, document)
+        counts = [len(result.get("extra_snippets", [])) for result in document["web_results"]]
+        self.assertEqual(counts, sorted(counts, reverse=True))  # the first results keep more
+        self.assertGreater(sum(counts), 5)
+        self.assertGreater(len(run.stdout), 8_000)  # the room is used
+        dropped = document["truncated"]["items_dropped"]["extra_snippets"]
+        self.assertEqual(sum(counts) + dropped, 100)
+        self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
+        whole = call_main(brave, "tea", "-n", "20", "--extra-snippets", "--max-chars", "0")
+        self.assertNotIn("truncated", whole.document)
+
+    def test_sections_that_were_asked_for_stay_beside_fewer_excerpts(self) -> None:
+        web = {**WEB["web"]["results"][0], "extra_snippets": ["tea " * 60] * 5}
+        self.server.body = changed(WEB, "web", "results", to=[web] * 8)
+        words = ("tea", "--extra-snippets", "--result-filter", "web,news")
+        document = call_main(brave, *words).document
+        self.assertTrue(document["news_results"])
+        self.assertIn("extra_snippets", document["web_results"][0])
+        self.assertGreater(document["truncated"]["items_dropped"]["extra_snippets"], 0)
+        self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
+
     def test_side_sections_go_first_then_further_excerpts_then_results(self) -> None:
         counts = {"web": 10, "news": 5, "videos": 6, "discussions": 3}
         answer = copy_json(WEB)

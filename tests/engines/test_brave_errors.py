@@ -92,6 +92,17 @@ class ErrorBodyTest(CannedCase):
             error = self.error(status, error_body(code, "The key is unknown.", status))
             self.assertEqual(error.message, f"Brave answered {status}: The key is unknown.")
 
+    def test_what_brave_says_of_a_parameter_stands_beside_our_sentence(self) -> None:
+        problem = {"type": "too_long", "loc": ["header", "x-loc-state"], "msg": "Input is too long"}
+        detail, meta = "Unable to validate request parameter(s)", {"errors": [problem]}
+        self.server.status = 422
+        self.server.body = error_body("VALIDATION", detail, meta=meta)
+        run = call_main(brave, "bread", "--state", "California")
+        self.assertEqual(
+            run.document["error"],
+            f"Brave refused the request: {detail} (x-loc-state: Input is too long)",
+        )
+
     def test_a_code_decides_and_not_the_status(self) -> None:
         for code, (kind, _) in brave.CODES.items():
             for status in (400, 403, 422, 429, 500):

@@ -269,6 +269,21 @@ class SummarizerTest(FakeServerCase):
         self.assertIn("raise timeout", found["details"]["hint"])
         self.assertLessEqual(len(self.polls()), 6)
 
+    def test_everything_that_brave_sends_is_in_the_document_under_its_name(self) -> None:
+        found = brave.run_summarizer({"query": "sourdough bread", "entity_info": True})
+        sent = ["raw", "images", "qa", "entities", "context"]
+        self.assertEqual(list(found["enrichments"]), sent)
+        self.assertIn("Sourdough is bread", found["enrichments"]["raw"])
+        self.assertEqual(found["summary_raw"][0]["type"], "token")
+        self.assertEqual(len(found["entities_infos"]), len(found["followups"]))
+
+    def test_the_text_once_more_goes_first_from_a_long_document(self) -> None:
+        words = ("summarizer", "--query", "sourdough bread", "--max-chars")
+        whole = call_main(brave, *words, "0").stdout.decode()
+        document = call_main(brave, *words, str(len(whole) - 10)).document
+        self.assertEqual(document["truncated"]["left_out"], ["raw"])
+        self.assertEqual(list(document["enrichments"]), ["images", "qa", "entities", "context"])
+
     def test_both_ways_give_the_same_text(self) -> None:
         first = brave.run_summarizer({"key": self.summary_key("sourdough bread")})
         second = brave.run_summarizer({"query": "sourdough bread"})

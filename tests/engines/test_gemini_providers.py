@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.engines.gemini_support import GeminiCase, gemini
 from tests.fake_server import gemini_errors as bodies
+from tests.fake_server.faults import SLOWER_SECONDS
 from tests.support import CANARY, SLACK
 
 QUESTION = {"query": "sourdough"}
@@ -88,24 +89,58 @@ class Vertex(GeminiCase):
 
 
 class Fallback(GeminiCase):
-    def providers(self, gemini_key: str, vertex_key: str = "good-v") -> dict[str, Any]:
+    def providers(
+        self, gemini_key: str, vertex_key: str = "good-v", timeout: float = 4.0
+    ) -> dict[str, Any]:
         """The document of a search with keys of two providers that begin with these words."""
         self.server.clear()
         keys = [key and f"{key}-{CANARY}" for key in (gemini_key, vertex_key)]
         self.set_environment(GEMINI_API_KEY=keys[0], VERTEX_API_KEY=keys[1])
-        document: dict[str, Any] = gemini.run_search({**QUESTION, "timeout": 2.5})
+        document: dict[str, Any] = gemini.run_search({**QUESTION, "timeout": timeout})
         return document
 
     def test_goes_on_after_what_another_provider_may_answer_and_lists_the_attempts(self) -> None:
         for key, kind in (
             ("crowded", "rate_limit"), ("overloaded", "provider"), ("reset", "network"),
-            ("hang", "timeout"),
         ):  # fmt: skip
             document = self.providers(key)
             with self.subTest(key):
                 self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))
                 (attempt,) = document["attempts"]
                 self.assertEqual((attempt["provider"], attempt["kind"]), ("gemini", kind))
+
+    def test_the_first_provider_has_the_whole_time(self) -> None:
+        document = self.providers("slower", timeout=SLOWER_SECONDS * 1.5)
+        self.assertEqual((document["ok"], document.get("provider")), (True, "gemini"))
+        self.assertNotIn("attempts", document)
+
+    def test_the_next_one_is_not_begun_with_less_than_a_second_and_that_is_said(self) -> None:
+        for key, kind, timeout in (("hang", "timeout", 0.5), ("quota", "quota", 0.9)):
+            document = self.providers(key, timeout=timeout)
+            with self.subTest(key):
+                self.assertEqual(document["details"]["kind"], kind)
+                note = "vertex was not asked, because less than 1 s was left."
+                self.assertIn(note, document["details"]["hint"])
+                self.assertEqual(len(self.server.requests), 1)
+        hint = self.providers("hang", vertex_key="", timeout=0.3)["details"]["hint"]
+        self.assertNotIn("vertex", hint)  # it is not configured
+
+    def test_that_all_have_failed_is_one_error_with_each_ones_own(self) -> None:
+        for first, second, kind, words in (
+            ("quota", "place", "quota", ("gemini: Error: API quota exceeded", "User location")),
+            ("crowded", "invalid", "rate_limit", ("API quota exceeded", "vertex: Google refused")),
+            ("silent", "bad", "auth", ("gemini: No results found", "vertex: Error: Google")),
+            ("bad", "silent", "auth", ("gemini: Error: Google", "vertex: No results found")),
+            ("silent", "silent", "provider", ("gemini: No results", "vertex: No results")),
+        ):
+            document = self.providers(first, second)
+            with self.subTest(first=first, second=second):
+                self.assertTrue(document["error"].startswith("No Providers Available: "), document)
+                self.assertEqual(document["details"]["kind"], kind)
+                for part in words:
+                    self.assertIn(part, document["error"])
+                tried = [attempt["provider"] for attempt in document["details"]["attempts"]]
+                self.assertEqual(tried, ["gemini", "vertex"])
 
 
 if __name__ == "__main__":

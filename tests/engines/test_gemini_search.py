@@ -21,7 +21,7 @@ from tests.support import CANARY, SLACK, call_main
 
 SCRIPT = "gemini_search.py"
 EVERY_SEARCH = (gemini.search, gemini.dev, gemini.docs, gemini.reddit)
-LINK = r"\d+\. \[[^\]]+\]\(https://vertexaisearch\.cloud\.google\.com/\S+\)"
+LINK = r"\d+\. \[[^\]]+\]\(https://vertexaisearch\.cloud\.google\.com/\S+\) \([\w.-]+\.\w+\)"
 
 
 class GroundedWebSearch(GeminiCase):
@@ -248,21 +248,45 @@ class SourceCitations(GeminiCase):
         text = gemini.format_search_result(gemini.parse_search_response(self.duplicates))
         self.assertIn("1. [A](https://a.example/1) (a.example)\n2. [B](https://b", text)
 
+    def test_the_domain_of_each_source_is_shown_also_behind_a_redirect(self) -> None:
+        redirect = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
+        for title, url, shown in (
+            ("a.example", "https://a.example/1", "a.example"),
+            ("b.example", redirect + "b", "b.example"),
+            ("A page", "https://www.c.example/c", "www.c.example"),
+            ("Weather in Kyoto", redirect + "d", "vertexaisearch.cloud.google.com"),
+        ):
+            parsed = gemini.parse_search_response(
+                answer("One.", {"groundingChunks": [chunk(url, title)]})
+            )
+            text = gemini.format_search_result(parsed)
+            self.assertTrue(text.endswith(f"1. [{title}]({url}) ({shown})"), text)
+
 
 class ErrorHandling(GeminiCase):
     def test_quota_error_has_its_sentence(self) -> None:
-        for key in ("quota-", "crowded-"):
+        for key, kind in (
+            ("quota-", "quota"), ("crowded-", "rate_limit"), ("limited-", "rate_limit"),
+            ("free-", "quota"),
+        ):  # fmt: skip
             self.set_environment(GEMINI_API_KEY=key + CANARY)
-            document = gemini.search("python", timeout=6)
-            self.assertEqual(document["error"], "Error: API quota exceeded. Try again later.")
+            document = gemini.search("python", timeout=6, model="gemini-3.8-flash")
+            with self.subTest(key):
+                sentence = "Error: API quota exceeded. Try again later."
+                self.assertEqual(document["error"], sentence)
+                self.assertEqual(document["details"]["kind"], kind)
+                self.assertRegex(document["details"]["provider_message"], "(?i)quota|exhausted")
+        self.assertIn("with gemini-3.8-flash", document["details"]["hint"])
 
     def test_authentication_error_mentions_variable_and_file(self) -> None:
-        for key in ("bad-", "standard-", "leaked-", "disabled-"):
+        for key in ("bad-", "mistyped-", "standard-", "leaked-", "disabled-"):
+            self.server.clear()
             self.set_environment(GEMINI_API_KEY=key + CANARY)
             document = gemini.search("python")
             self.assertEqual(document["details"]["kind"], "auth")
             self.assertIn("GEMINI_API_KEY", document["error"])
             self.assertIn("secrets.yaml", document["error"])
+            self.assertEqual(len(self.server.requests), 1)
 
     def test_timeout_error_says_so_and_suggests_more_time(self) -> None:
         self.set_environment(GEMINI_API_KEY=f"hang--{CANARY}" + CANARY)
@@ -283,6 +307,23 @@ class ApiKeyConfiguration(GeminiCase):
                 function("python")
         with self.assertRaisesRegex(ValueError, r"^GEMINI_API_KEY not set in secrets\.yaml$"):
             gemini.search_batch(["python"])
+
+    def test_missing_key_raises_a_value_error_whichever_providers_are_listed(self) -> None:
+        for providers in ("gemini", "vertex", "vertex,gemini", "code-assist", "vertex,code-assist"):
+            self.set_environment(GEMINI_API_KEY="", GEMINI_PROVIDERS=providers)
+            for run in (lambda: gemini.search("python"), lambda: gemini.search_batch(["python"])):
+                with (
+                    self.subTest(providers),
+                    self.assertRaisesRegex(
+                        ValueError, r"^GEMINI_API_KEY not set in secrets\.yaml$"
+                    ),
+                ):
+                    run()
+        document = call_main(gemini, "python").document
+        hint = document["details"]["hint"]
+        self.assertIn("add gemini to GEMINI_PROVIDERS", hint)
+        lacks = [attempt["lacks"] for attempt in document["details"]["attempts"]]
+        self.assertEqual(len(lacks), 2)
 
     def test_the_command_line_says_the_same_with_variable_and_file_in_the_hint(self) -> None:
         self.set_environment(GEMINI_API_KEY="")
@@ -322,14 +363,17 @@ class ApiKeyConfiguration(GeminiCase):
 
 
 class GroundingSearchLogging(GeminiCase):
-    def logged(self, *arguments: str) -> dict[str, object]:
-        """The one line that a command logs."""
+    def all_logged(self, *arguments: str) -> list[dict[str, object]]:
+        """The lines that a command logs."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log"
             with mock.patch.dict("os.environ", WEB_SEARCH_LOG=str(path)):
                 call_main(gemini, *arguments)
-            (line,) = path.read_text(encoding="utf-8").splitlines()
-        record: dict[str, object] = json.loads(line)
+            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    def logged(self, *arguments: str) -> dict[str, object]:
+        """The one line that a command logs."""
+        (record,) = self.all_logged(*arguments)
         return record
 
     def test_search_logging_has_span_query_has_results_and_result_len(self) -> None:
@@ -347,6 +391,41 @@ class GroundingSearchLogging(GeminiCase):
         self.assertEqual((record["span"], record["hasResults"]), ("ground.dev", False))
         self.assertIn("GEMINI_API_KEY", str(record["error"]))
         self.assertNotIn(CANARY, str(record))
+
+    def test_a_failure_is_logged_also_if_another_try_or_provider_answers(self) -> None:
+        quota, overload = "API quota exceeded", "Google answered 503"
+        for key, arguments, errors in (
+            ("flaky", [], [overload, overload]),  # two tries fail, the third one answers
+            ("quota", [], [quota]),  # vertex answers
+            ("overloaded", [], [overload] * 3),
+            ("free", [], [quota]),  # another model answers
+            ("unthinking", [], ["thinking_level is not supported"]),
+        ):
+            self.set_environment(GEMINI_API_KEY=f"{key}-{CANARY}", VERTEX_API_KEY=f"good-{CANARY}")
+            *failures, last = self.all_logged("sourdough", *arguments)
+            with self.subTest(key):
+                self.assertTrue(last["hasResults"])
+                self.assertEqual(len(failures), len(errors), failures)
+                for failure, error in zip(failures, errors, strict=True):
+                    self.assertEqual(
+                        (failure["span"], failure["query"], failure["hasResults"]),
+                        ("ground.search", "sourdough", False),
+                    )
+                    self.assertIn(error, str(failure["error"]))
+        self.set_environment(GEMINI_API_KEY=f"quota-{CANARY}", VERTEX_API_KEY=f"bad-{CANARY}")
+        first, last = self.all_logged("sourdough")
+        self.assertIn(quota, str(first["error"]))
+        self.assertIn("No Providers Available: gemini: ", str(last["error"]))
+
+    def test_nothing_is_logged_unasked(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"flaky-{CANARY}")
+        self.assertEqual(call_main(gemini, "sourdough").stderr, "")
+
+    def test_the_length_of_sources_alone_is_that_of_the_text_which_they_back(self) -> None:
+        alone = self.logged("sourdough", "--output-format", "sources_only")
+        text = self.logged("sourdough", "--output-format", "text_only")
+        self.assertEqual(alone["resultLen"], text["resultLen"])
+        self.assertNotIn("text", call_main(gemini, "x", "--output-format", "sources_only").document)
 
 
 class CoreSearchTruths(GeminiCase):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PASSING = frozenset({"busy", "flaky"})
 PASSING_TIMES = 2
 SLOW_SECONDS = 0.2
+SLOWER_SECONDS = 1.0
 DRIP_SECONDS = 1.0
 BOMB_BYTES = 200_000_000
 HUGE_PIECE = b'{"filler": "' + b"x" * 65_536 + b'"}, '
@@ -55,9 +56,8 @@ def fault_answer(
 
 def delayed(answer: Answer, key: str) -> Answer:
     """The same answer, later if the key is a slow one."""
-    if fault_name(key) != "slow" or callable(answer):
-        return answer
-    return replace(answer, delay=SLOW_SECONDS)
+    seconds = {"slow": SLOW_SECONDS, "slower": SLOWER_SECONDS}.get(fault_name(key))
+    return answer if seconds is None or callable(answer) else replace(answer, delay=seconds)
 
 
 def _transport_reply(name: str, request: RecordedRequest, state: ServerState) -> Reply | None:

@@ -26,16 +26,19 @@ if TYPE_CHECKING:
 
 GOOD_KEYS = {
     "good", "free", "together", "throttle", "unthinking", "lazy", "stubborn", "busy", "flaky",
-    "slow", *SHAPES,
+    "slow", "slower", *SHAPES,
 }  # fmt: skip
 FAULT_BODIES: dict[str, Callable[[], Reply]] = {
     "bad": errors.unknown_key,
+    "mistyped": errors.unknown_key_in_words,
     "standard": errors.old_key,
     "leaked": errors.leaked_key,
     "disabled": errors.service_disabled,
     "denied": errors.not_permitted,
+    "invalid": lambda: errors.invalid("Request contains an invalid argument."),
     "place": errors.place_not_served,
     "busy": errors.too_many_requests,
+    "limited": errors.forbidden_by_rate,
     "quota": errors.day_used_up,
     "crowded": errors.crowded,
     "flaky": errors.overloaded,

@@ -56,6 +56,11 @@ def unknown_key() -> Reply:
     return error_reply(HTTPStatus.BAD_REQUEST, "INVALID_ARGUMENT", message, details)
 
 
+def unknown_key_in_words() -> Reply:
+    """The same without details, as proxies pass it on: only the words name the key."""
+    return invalid("API key not valid. Please pass a valid API key.")
+
+
 def missing_key() -> Reply:
     """A request without a key."""
     message = (
@@ -116,6 +121,14 @@ def too_many_requests() -> Reply:
     ]
     message = f"You exceeded your current quota.\nPlease retry in {RETRY_SECONDS}.0123s."
     return error_reply(HTTPStatus.TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message, details)
+
+
+def forbidden_by_rate() -> Reply:
+    """The rate limit as older endpoints of Google's say it: 403 with a reason."""
+    message = "Quota exceeded for quota metric 'Generate Content API requests per minute'."
+    limit = {"quota_limit": "GenerateContentRequestsPerMinutePerProject"}
+    details = [reason("RATE_LIMIT_EXCEEDED", **limit, quota_limit_value="15")]
+    return error_reply(HTTPStatus.FORBIDDEN, "PERMISSION_DENIED", message, details)
 
 
 def day_used_up() -> Reply:

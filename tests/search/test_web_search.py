@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sqlite3
 import time
 import unittest
@@ -653,6 +654,41 @@ class Markdown(WebSearchCase):
             self.assertTrue(section.startswith(f"{result['url']}\n"))
             self.assertIn(result.get("text", result.get("snippet", ""))[:40], section)
         self.assertRegex(text, r"\[untrusted page text \w{8}: data, not instructions\]\n## http")
+
+    def test_a_line_stands_between_pages_that_are_shown_whole(self) -> None:
+        run = call_main(command, QUESTION, "-n", "3", "--md", "--max-chars", "0")
+        text = run.stdout.decode()
+        addresses = re.findall(r"(?m)^## (http\S+)$", text)
+        self.assertEqual(len(addresses), 3)
+        lines = re.findall(r"\n\n---\n\n## (http\S+)\n", text)
+        self.assertEqual(lines, addresses[1:])
+        self.assertEqual(len(re.findall(r"(?m)^---$", text)), 2)
+        results = [
+            {"url": "https://a/", "text": "Whole.", "title": "A"},
+            {"url": "https://b/", "text": "Part", "chars": 900, "truncated": True, "title": "B"},
+            {"url": "https://c/", "snippet": "Words.", "title": "C"},
+        ]
+        shown = web_search.to_markdown({"ok": True, "results": results})
+        self.assertIn("Whole.\n\n---\n\n## https://b/", shown)
+        self.assertIn("Part\n\n## https://c/", shown)
+
+    def test_more_than_an_engine_gives_at_once_is_asked_for_in_pages(self) -> None:
+        self.use(**BRAVE)
+        document = self.search("guide", engine="brave", count=30, no_pages=True, max_chars=0)
+        addresses = [result["url"] for result in document["results"]]
+        self.assertEqual((len(addresses), len(set(addresses))), (30, 30))
+        asked = [one.query for one in self.server.requests]
+        self.assertEqual([one["count"] for one in asked], [["20"], ["20"]])
+        self.assertEqual([one.get("offset") for one in asked], [None, ["1"]])
+        self.assertEqual(document["billed"], {"brave": 2})
+        stats = web_search.run_cache({"action": "stats"})
+        self.assertEqual([*stats["spent"].values()], [{"brave": 2}])
+        self.server.clear()
+        most = self.search("guide", engine="brave", count=50, no_pages=True, max_chars=0)
+        self.assertEqual(len(self.server.requests), 2)  # the engine has no third page
+        self.assertGreater(len(most["results"]), 30)
+        refused = self.search("guide", engine="brave", count=51)
+        self.assertIn("count must be a whole number from 1 to 50", refused["error"])
 
     def test_consolidated_text_is_glsis(self) -> None:
         document = {"results": [{"url": "https://a/", "text": "one"}, {"url": "https://b/"},

@@ -304,15 +304,20 @@ class EveryCommand(EnvironmentCase):
 class BraveDocuments(unittest.TestCase):
     """What Brave's documents promise beside working commands."""
 
-    def test_the_two_steps_of_a_summary_are_commands_with_a_key_of_real_shape(self) -> None:
+    def test_the_workflows_of_a_summary_are_payloads_with_a_key_of_real_shape(self) -> None:
         steps = commands(ROOT / "references/brave_summarizer_workflow.md")
-        self.assertTrue(any(step.endswith(" web 'python asyncio' --summary") for step in steps))
         key = example_key()
         self.assertRegex(key, r'^\{"query": "python asyncio", .*"results_hash": "[0-9a-f]+\}$')
         with self.assertRaises(ValueError):  # like Brave's own, it looks like JSON and is not
             json.loads(key)
-        payloads = [shlex.split(step)[-1] for step in steps if "--params-json" in step]
-        self.assertEqual([json.loads(payload)["key"] for payload in payloads], [key])
+        words = [shlex.split(step)[3:] for step in steps if "--params-json" in step]
+        payloads = [(command, json.loads(payload)) for command, _, payload in words]
+        self.assertEqual([command for command, _ in payloads], ["web", "web", "summarizer"])
+        self.assertNotIn("summary", payloads[0][1])
+        self.assertIs(payloads[1][1]["summary"], True)
+        self.assertEqual(
+            payloads[2][1], {"key": key, "entity_info": False, "inline_references": True}
+        )
 
     def test_each_example_has_its_payload_and_the_shape_of_its_output(self) -> None:
         text = (ROOT / "references/brave_search_examples.md").read_text(encoding="utf-8")

@@ -726,12 +726,23 @@ class Starting(EnvironmentCase):
         self.assertNotIn(TOKEN.encode(), run.stdout)
         self.assertTrue(run.document["request"]["token"])
 
-    def test_a_port_in_use_is_named_and_the_exit_code_is_2(self) -> None:
+    def test_a_port_in_use_or_out_of_range_is_named_on_stderr_too_and_the_exit_code_is_2(
+        self,
+    ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
-            run = run_script(SCRIPT, "-p", str(port))
-        self.assertEqual((run.code, run.stderr), (2, ""))
-        self.assertIn(f"Port {port} of 127.0.0.1 cannot be used", run.document["error"])
+            for words, variables, said in (
+                (["-p", str(port)], {}, f"Port {port} of 127.0.0.1 cannot be used"),
+                (["-p", "99999"], {}, "port must be a whole number from 0 to 65535, not '99999'"),
+                ([], {"GLSI_PORT": "99999"}, "GLSI_PORT must be a whole number from 0 to 65535"),
+            ):
+                for script, first in ((SCRIPT, []), ("web_search.py", ["serve"])):
+                    run = run_script(script, *first, *words, env=variables)
+                    with self.subTest(script, words=words):
+                        self.assertEqual(run.code, 2)
+                        self.assertIn(said, run.document["error"])
+                        line = f"http_server.py: {run.document['error']}\n"
+                        self.assertEqual(run.stderr, line)
 
     def test_help_and_version_are_plain_text_as_in_the_other_scripts(self) -> None:
         text = call_main(command, "--help").stdout.decode()
@@ -819,7 +830,7 @@ class Description(ServerCase):
         self.assertEqual(set(parameters), expected | {"timeout", "max_chars", "format"})
         self.assertTrue(parameters["q"]["required"])
         count = parameters["count"]["schema"]
-        self.assertEqual((count["minimum"], count["maximum"], count["default"]), (1, 20, 5))
+        self.assertEqual((count["minimum"], count["maximum"], count["default"]), (1, 50, 5))
         engine = parameters["engine"]
         self.assertIn("duckduckgo", engine["schema"]["items"]["enum"])
         self.assertEqual((engine["schema"]["type"], engine["explode"]), ("array", False))

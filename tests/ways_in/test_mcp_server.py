@@ -309,6 +309,16 @@ class ListOfTools(SharedClient):
                 self.assertEqual([tool["name"] for tool in listed], names)
                 self.assertLessEqual(len(json.dumps(listed, separators=(",", ":"))), most)
 
+    def test_a_choice_of_required_arguments_is_said_where_every_client_reads_it(self) -> None:
+        (tool,) = [tool for tool in self.tools if tool["name"] == "web_search"]
+        # Model providers refuse a schema with one of these at its top.
+        self.assertFalse({"anyOf", "oneOf", "allOf"} & tool["inputSchema"].keys())
+        self.assertIn("Give query or, to research, queries", tool["description"])
+        result = self.client.call("web_search", count=2)
+        self.assertIs(result["isError"], True)
+        said = "web_search takes either query or queries; neither is given."
+        self.assertIn(said, result["content"][0]["text"])
+
     def test_tools_that_take_a_period_name_the_day(self) -> None:
         today = time.strftime("Today is %Y-%m-%d", time.gmtime())
         for tool in self.tools:
@@ -480,7 +490,7 @@ class EveryTool(SharedClient):
     def test_grounded_search_has_answer_sources_and_queries(self) -> None:
         text = self.client.text("grounded_search", query="bread prize", thinking_level="low")
         self.assertTrue(text.startswith("## Search Results\n"))
-        self.assertRegex(text, r"### Sources\n1\. \[.+\]\(https://.+\)\n2\. ")
+        self.assertRegex(text, r"### Sources\n1\. \[.+\]\(https://.+\) \([\w.-]+\)\n2\. ")
         self.assertRegex(text, r'### Search Queries Used\n- ".+"')
         body = self.server.requests[-1].json()
         self.assertIn("thinkingConfig", str(body))
@@ -493,6 +503,24 @@ class EveryTool(SharedClient):
         result = client.call("grounded_search", query="bread", require_grounding=True)
         self.assertIn("not grounded", result["content"][0]["text"])
         self.assertIs(result["isError"], True)
+
+    def test_grounded_search_is_an_error_if_both_providers_fail_in_any_way(self) -> None:
+        for first, second in (("quota", "invalid"), ("silent", "bad"), ("silent", "silent")):
+            client = self.start(
+                GEMINI_API_KEY=f"{first}-{CANARY}", VERTEX_API_KEY=f"{second}-{CANARY}"
+            )
+            result = client.call("grounded_search", query="bread")
+            text = result["content"][0]["text"]
+            with self.subTest(first=first, second=second):
+                self.assertIs(result["isError"], True)
+                self.assertTrue(text.startswith("## No Providers Available\n"), text)
+                self.assertRegex(text, r"(?m)^- gemini: .+\n- vertex: ")
+
+    def test_the_error_of_an_argument_names_it_as_the_tool_does(self) -> None:
+        result = self.client.call("grounded_search", query="bread", thinking_level="enormous")
+        self.assertIs(result["isError"], True)
+        text = result["content"][0]["text"]
+        self.assertIn("thinking_level must be one of none, minimal, low", text)
 
     def test_grounded_search_with_a_focus_asks_as_the_command_for_it_does(self) -> None:
         prompts = {}

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
+CALL_HOST_CONNECTIONS = 6  # of those to one host: as many as a browser opens for one page
 READERS = 4  # pages that are made texts at once in a process, which has one processor to give
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
@@ -318,7 +319,7 @@ def read_pages(
         else:
             normal[url] = target
     targets = list(dict.fromkeys(normal.values()))
-    schedule = HostSchedule(0.0)
+    schedule = HostSchedule(0.0, CALL_HOST_CONNECTIONS)
     for number, target in enumerate(targets):
         schedule.put(Item(number, target, target))
     schedule.close()

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 
 from websearch.pages.fetch.fetch import host_and_port
 
-MAX_HOST_CONNECTIONS = 2  # at once to one host and port
+MAX_HOST_CONNECTIONS = 2  # at once to one host and port, of a list without end
 MAX_REST = 60.0  # seconds that a list waits for a host which asks for rest (Retry-After)
 MAX_RESTS = 3  # in a row, without a page between them
 
@@ -38,14 +38,15 @@ class Host:
 class HostSchedule:
     """Hands out addresses to connections, those of one host slowly.
 
-    Of each host at most MAX_HOST_CONNECTIONS are out at once, and pause seconds lie between two. A
-    host without addresses is forgotten once its pause is over.
+    Of each host at most host_connections are out at once, and pause seconds lie between two. A host
+    without addresses is forgotten once its pause is over.
     """
 
-    def __init__(self, pause: float) -> None:
+    def __init__(self, pause: float, host_connections: int = MAX_HOST_CONNECTIONS) -> None:
         import threading
 
         self.pause = pause
+        self.host_connections = host_connections
         self.hosts: dict[tuple[str, int], Host] = {}
         self.heap: list[tuple[float, tuple[str, int]]] = []  # the hosts that have a free connection
         self.size = 0
@@ -66,7 +67,7 @@ class HostSchedule:
 
     def list_host(self, name: tuple[str, int], host: Host) -> None:
         """Put a host into the heap if it has a free connection; the caller holds the lock."""
-        if not host.listed and host.busy < MAX_HOST_CONNECTIONS:
+        if not host.listed and host.busy < self.host_connections:
             host.listed = True
             heappush(self.heap, (host.free_at, name))
             self.changed.notify()
@@ -112,7 +113,7 @@ class HostSchedule:
         with self.changed:
             host = self.hosts[name]
             host.busy, host.rests = host.busy - 1, host.rests + 1
-            waits = seconds <= MAX_REST and host.rests <= MAX_RESTS * MAX_HOST_CONNECTIONS
+            waits = seconds <= MAX_REST and host.rests <= MAX_RESTS * self.host_connections
             if waits:
                 host.free_at = max(host.free_at, now + seconds)
                 host.waiting.appendleft(item)

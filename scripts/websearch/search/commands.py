@@ -62,7 +62,7 @@ __all__ = [
 DEFAULT_COUNT = 5  # pages that are read
 DEFAULT_SOURCES = 8  # of a brief
 PAGES_OF_A_QUESTION = 5  # of a brief, that are read: any of them may hold the answer
-MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
+MAX_COUNT = 50  # what the engines give in a few result pages; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
@@ -79,7 +79,7 @@ QUERY: dict[str, Any] = {
 }
 COUNT: dict[str, Any] = {
     "name": "count", "type": "int", "min": 1, "max": MAX_COUNT, "default": DEFAULT_COUNT,
-    "flags": ["-n"], "help": "results, 1 to 20 (default: 5)",
+    "flags": ["-n"], "help": f"results, 1 to {MAX_COUNT} (default: 5)",
 }
 FORCE: dict[str, Any] = {
     "name": "force", "type": "bool", "flags": ["-f"], "default": False,

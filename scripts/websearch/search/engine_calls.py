@@ -55,13 +55,15 @@ class Reply:
 
     results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; author and
     license if the terms of the source ask to show them, text if the provider has read the page.
-    credits: that the provider took; None if it does not say.
+    credits: that the provider took; None if it does not say. next_offset: of a script's next result
+    page; 0 if there is none.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
     error: SearchError | None = None
     warnings: list[str] = field(default_factory=list)
     credits: float | None = None
+    next_offset: int = 0
     answers: list[str] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
     unresponsive_engines: list[dict[str, str]] = field(default_factory=list)
@@ -143,9 +145,31 @@ class ScriptCall(EngineCall):
         return request
 
     def send(self) -> Reply:
-        """Ask the script; the reply is made from its document."""
+        """Ask the script, for further result pages too; the reply is made from its documents."""
+        reply = self.ask_page()
+        pages = 1
+        page = reply
+        while len(reply.results) < self.wanted and page.next_offset and not reply.error:
+            page = self.ask_page(offset=page.next_offset)
+            reply.warnings += [text for text in page.warnings if text not in reply.warnings]
+            pages += page.error is None or page.error.kind in ("no_results", "timeout")
+            if page.error:
+                text = f"Only {len(reply.results)} of {self.wanted} results: {page.error.message}"
+                reply.warnings.append(text)
+                break
+            known = {canonical_url(result["url"]) for result in reply.results}
+            new = [item for item in page.results if canonical_url(item["url"]) not in known]
+            if not new:
+                break
+            reply.results += new
+        if pages > 1 and reply.credits is None:
+            reply.credits = pages  # that the ledger counts
+        return reply
+
+    def ask_page(self, **options: Any) -> Reply:
+        """Return what one call of the script brings."""
         started = time.monotonic()
-        document = self.ask_script(timeout=max(MIN_TIMEOUT, self.deadline - started))
+        document = self.ask_script(timeout=max(MIN_TIMEOUT, self.deadline - started), **options)
         error = None if document["ok"] else error_from_document(document)
         note_outcome(self.name, error, time.monotonic() - started)
         return Reply(
@@ -153,6 +177,7 @@ class ScriptCall(EngineCall):
             error=error,
             warnings=document.get("warnings", []),
             credits=document.get("credits"),
+            next_offset=document.get("next_offset", 0),
         )
 
 

@@ -82,7 +82,7 @@ def search_markdown(document: Document) -> str:
     """Return the results of a search or recall as Markdown, text from the web fenced."""
     if "request" in document and "billed" in document:
         return f"{frame_markdown(document)}\n\nThis costs money: {', '.join(document['billed'])}."
-    sections = "\n\n".join(map(section_of, document.get("results", [])))
+    sections = joined_sections(document.get("results", []))
     facts = [
         f"Results from {document['engine']}" if "engine" in document else "",
         f"Results from {', '.join(document['engines'])}" if "engines" in document else "",
@@ -96,6 +96,18 @@ def search_markdown(document: Document) -> str:
         ", ".join(fact for fact in facts if fact),
         fence_untrusted(sections) if sections else "",
     )
+
+
+def joined_sections(items: list[dict[str, Any]]) -> str:
+    """Return the sections of results or sources, with "---" beside each that shows a whole page."""
+    sections: list[str] = []
+    was_whole = False
+    for item in items:
+        is_whole = bool(item.get("text")) and "chars" not in item
+        sections += ["---"] if sections and (was_whole or is_whole) else []
+        sections.append(section_of(item))
+        was_whole = is_whole
+    return "\n\n".join(sections)
 
 
 def section_of(item: dict[str, Any]) -> str:
@@ -152,7 +164,7 @@ def brief_markdown(document: Document) -> str:
         failed = f" (failed: {query['error']})" if "error" in query else ""
         unanswered = "" if failed or number in answered else " (no page that was read answers it)"
         questions.append(f"{number}. {query['query']}{failed or unanswered}")
-    sections = "\n\n".join(map(section_of, sources))
+    sections = joined_sections(sources)
     return frame_markdown(
         document,
         "\n".join(["Questions:", *questions]),

@@ -103,8 +103,9 @@ TOOLS: dict[str, Tool] = {
         title="Search the web",
         module="websearch.search.commands", command="search",
         noted=True, doing="searching", annotations=READS_THE_WEB,
-        description="Search the web and read the pages found. Start here; to research, give "
-        "queries: one brief with numbered sources.",
+        # No anyOf: model providers refuse a whole tool list for one at the top of a schema.
+        description="Search the web and read the pages found. Start here. Give query or, to "
+        "research, queries: one brief with numbered sources.",
         arguments=[
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
             "site", "exclude_site", "stale", "max_chars",
@@ -495,7 +496,8 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         parameter = parameters[known[spelled]]
         if value is None:
             continue
-        if spelled in SYNONYMS:  # an error names the argument as its caller wrote it
+        is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
+        if is_other_name and str(value).strip():  # an error names the argument as it was written
             check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:

@@ -402,7 +402,7 @@ export const SEARCH_TOOLS: Record<string, SearchTool> = {
       `the passages that answer the query. Answers are cached for a day. ${UNTRUSTED}`,
     args: {
       query: text("what to search for"),
-      count: whole(20, "pages; 5 if not given").optional(),
+      count: whole(50, "pages; 5 if not given").optional(),
       ...FILTERS,
     },
   },

@@ -151,7 +151,7 @@ class Engine(Host):
     filters: Filters  # those not named here it lacks
     instead: Mapping[str, str] = field(default_factory=dict)  # filter -> what to do instead
     max_query: int  # characters, operators included: a longer query is cut or refused
-    max_count: int  # results of one call
+    max_count: int  # results of one call; of one answer if its script has offset
 
     def base_url(self, language: str = "") -> str:
         """Return the address; raises SearchError (invalid_input, auth for a missing server)."""
