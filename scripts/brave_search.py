@@ -143,9 +143,8 @@ LANGUAGES = ("ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de
              "vi").split()
 # What people and models write -> what the API takes.
 LANGUAGE_SPELLINGS = {
-    "ja": "jp", "ja-jp": "jp", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-tw": "zh-hant",
-    "zh-hk": "zh-hant", "no": "nb", "nn": "nb", "iw": "he", "en-us": "en", "en-uk": "en-gb",
-    "de-de": "de", "fr-fr": "fr", "es-es": "es", "it-it": "it", "ko-kr": "ko", "ru-ru": "ru",
+    "ja": "jp", "zh": "zh-hans", "zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant",
+    "no": "nb", "nn": "nb", "iw": "he", "en-uk": "en-gb", "pt": "pt-br",
 }
 # Names in English, in the order of the codes.
 COUNTRY_NAMES = ("all,argentina,australia,austria,belgium,brazil,canada,chile,denmark,finland,"
@@ -201,8 +200,8 @@ COUNTRY = parameter("country", "str", "US", "two-letter country of the results, 
                     choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"],
                     names=dict(zip(COUNTRY_NAMES, COUNTRIES, strict=True)))
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
-                     values=LANGUAGE_SPELLINGS, wire="search_lang", aliases=["hl"],
-                     names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
+                     values=LANGUAGE_SPELLINGS, is_language=True, wire="search_lang",
+                     aliases=["hl"], names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
 LANG = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
 UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
                     text="language of texts such as the age of a page")
@@ -1429,7 +1428,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
 def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one.
+    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
+    "is_language" says that a language may have a country.
     """
     text = str(value) if parameter.get("verbatim") else str(value).strip()
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
@@ -1441,8 +1441,11 @@ def check_text(parameter: Fields, value: Any) -> str:
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
     spellings = {choice.lower(): choice for choice in choices or ()} | parameter.get("values", {})
-    word = text.lower() if text.lower() in spellings else text.lower().replace("_", "-")  # zh_TW
-    if not choices or word in spellings:
+    tags = text.lower().replace("_", "-").split("-")  # zh_TW; a language without its country: fr-ca
+    shorter = ["-".join(tags[:end]) for end in range(len(tags), 0, -1)]
+    words = [text.lower(), *(shorter if parameter.get("is_language") else shorter[:1])]
+    word = next((word for word in words if word in spellings), None)
+    if not choices or word:
         return str(spellings.get(word, text))
     if parameter["type"] == "since":
         return check_dates(parameter, text)

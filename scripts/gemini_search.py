@@ -1937,7 +1937,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
 def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one.
+    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
+    "is_language" says that a language may have a country.
     """
     text = str(value) if parameter.get("verbatim") else str(value).strip()
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
@@ -1949,8 +1950,11 @@ def check_text(parameter: Fields, value: Any) -> str:
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
     spellings = {choice.lower(): choice for choice in choices or ()} | parameter.get("values", {})
-    word = text.lower() if text.lower() in spellings else text.lower().replace("_", "-")  # zh_TW
-    if not choices or word in spellings:
+    tags = text.lower().replace("_", "-").split("-")  # zh_TW; a language without its country: fr-ca
+    shorter = ["-".join(tags[:end]) for end in range(len(tags), 0, -1)]
+    words = [text.lower(), *(shorter if parameter.get("is_language") else shorter[:1])]
+    word = next((word for word in words if word in spellings), None)
+    if not choices or word:
         return str(spellings.get(word, text))
     if parameter["type"] == "since":
         return check_dates(parameter, text)
