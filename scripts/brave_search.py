@@ -143,9 +143,8 @@ LANGUAGES = ("ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de
              "vi").split()
 # What people and models write -> what the API takes.
 LANGUAGE_SPELLINGS = {
-    "ja": "jp", "ja-jp": "jp", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-tw": "zh-hant",
-    "zh-hk": "zh-hant", "no": "nb", "nn": "nb", "iw": "he", "en-us": "en", "en-uk": "en-gb",
-    "de-de": "de", "fr-fr": "fr", "es-es": "es", "it-it": "it", "ko-kr": "ko", "ru-ru": "ru",
+    "ja": "jp", "zh": "zh-hans", "zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant",
+    "no": "nb", "nn": "nb", "iw": "he", "en-uk": "en-gb", "pt": "pt-br",
 }
 # Names in English, in the order of the codes.
 COUNTRY_NAMES = ("all,argentina,australia,austria,belgium,brazil,canada,chile,denmark,finland,"
@@ -201,8 +200,8 @@ COUNTRY = parameter("country", "str", "US", "two-letter country of the results, 
                     choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"],
                     names=dict(zip(COUNTRY_NAMES, COUNTRIES, strict=True)))
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
-                     values=LANGUAGE_SPELLINGS, wire="search_lang", aliases=["hl"],
-                     names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
+                     values=LANGUAGE_SPELLINGS, is_language=True, wire="search_lang",
+                     aliases=["hl"], names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
 LANG = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
 UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
                     text="language of texts such as the age of a page")
@@ -1300,6 +1299,7 @@ LEAST_MAX_CHARS = 1_000  # the least that command line and HTTP accept: less has
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
+NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
 # fmt: off
 # Names from other search tools -> the parameter they mean, in flags, JSON and MCP arguments.
 SYNONYMS = {
@@ -1371,8 +1371,7 @@ def parameter_names(params: list[Fields]) -> dict[str, Fields]:
 def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; raises SearchError.
 
-    null counts as not given, and so do empty items of a list, and empty text and empty lists for
-    optional parameters. An error names a parameter as its caller wrote it.
+    An error names a parameter as its caller wrote it.
     """
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
     values: Fields = {}
@@ -1382,9 +1381,8 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
             hint = unknown_hint(spec, spelled, spelled, table, "parameter")
             raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
         parameter, name = table[spelled], table[spelled]["name"]
-        is_list = isinstance(item, list) and parameter["type"] in ("list", "csv")
-        value = [part for part in item if part not in (None, "")] if is_list else item
-        if value is None or (value in ("", []) and not parameter.get("required")):
+        value = given_value(parameter, item)
+        if value is None:
             continue
         if spelled != name and str(value).strip():  # the others are checked by check_params
             value = check_value({**parameter, "name": spelled}, value)
@@ -1394,6 +1392,41 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
         if first is not value and first != value:
             raise given_twice(name, first, value)
     return values
+
+
+def given_value(parameter: Fields, value: Any) -> Any:
+    """Return a parameter's value, a list if it takes one; None if it counts as not given.
+
+    null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
+    text where the parameter is verbatim.
+    """
+    if parameter["type"] in ("list", "csv") and value is not None:
+        value = list_items(parameter, value)
+    if value is None or parameter.get("required"):
+        return value
+    words = NOT_GIVEN[:1] if parameter.get("verbatim") else NOT_GIVEN
+    items = value if isinstance(value, list) else [value]
+    empty = [item is None or (isinstance(item, str) and item.strip() in words) for item in items]
+    return None if all(empty) else value
+
+
+def list_items(parameter: Fields, value: Any) -> list[Any]:
+    """Return the items of a list, of its JSON text, or of one text that contains several.
+
+    csv is split at commas and white space, a text at its lines unless it is verbatim, and a
+    parameter with "between" where that matches. Empty items among others are left out.
+    """
+    items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
+    between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
+    if (between or is_text) and len(items) == 1 and str(items[0]).lstrip()[:1] == "[":
+        with contextlib.suppress(ValueError, RecursionError):
+            items = json.loads(items[0])
+    between = between or (r"[\r\n]+" if is_text and not parameter.get("verbatim") else "")
+    if between:
+        texts = [re.split(between, item) if isinstance(item, str) else [item] for item in items]
+        items = [part for parts in texts for part in parts]
+    filled = [item for item in items if item is not None and str(item).strip()]
+    return filled if len(items) > 1 else items
 
 
 def given_twice(name: str, first: Any, second: Any) -> SearchError:
@@ -1416,16 +1449,12 @@ def unknown_hint(spec: Fields, name: str, shown: str, known: Any, what: str) -> 
 def check_value(parameter: Fields, value: Any) -> Any:
     """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
-    Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
-    or one text. Raises SearchError (invalid_input) with the allowed values.
+    Numbers and booleans may come as text, lists as list_items says. Raises SearchError
+    (invalid_input) with the allowed values.
     """
     kind = parameter["type"]
     if kind in ("list", "csv"):
-        items = value if isinstance(value, list) else [value]
-        if len(items) > 1:  # an empty one among others counts as not given
-            items = [item for item in items if item is not None and str(item).strip()]
-        if kind == "csv":
-            items = [word for item in items for word in str(item).split(",") if word.strip()]
+        items = list_items(parameter, value)
         if not items:
             raise wrong_value(parameter, value, "at least one value")
         return [check_text(parameter, item) for item in items]
@@ -1448,7 +1477,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
 def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one.
+    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
+    "is_language" says that a language may have a country.
     """
     text = str(value) if parameter.get("verbatim") else str(value).strip()
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
@@ -1460,8 +1490,12 @@ def check_text(parameter: Fields, value: Any) -> str:
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
     spellings = {choice.lower(): choice for choice in choices or ()} | parameter.get("values", {})
-    if not choices or text.lower() in spellings:
-        return str(spellings.get(text.lower(), text))
+    tags = text.lower().replace("_", "-").split("-")  # zh_TW; a language without its country: fr-ca
+    shorter = ["-".join(tags[:end]) for end in range(len(tags), 0, -1)]
+    words = [text.lower(), *(shorter if parameter.get("is_language") else shorter[:1])]
+    word = next((word for word in words if word in spellings), None)
+    if not choices or word:
+        return str(spellings.get(word, text))
     if parameter["type"] == "since":
         return check_dates(parameter, text)
     if meant := parameter.get("names", {}).get(text.lower()):
@@ -1474,7 +1508,9 @@ def check_dates(parameter: Fields, text: str) -> str:
     """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date, 7d and 2 weeks last until today."""
     from datetime import date, datetime, timedelta, timezone
 
+    # The later of the days in UTC and here: where it is tomorrow already, people say so.
     today = datetime.now(timezone.utc).date()
+    today = max(today, date.fromisoformat(time.strftime("%Y-%m-%d")))
     span = re.fullmatch(r"(\d{1,4})\s?(d|w|m|y|days?|weeks?|months?|years?)", text.lower())
     if span:
         days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2][0]]

@@ -121,6 +121,12 @@ FENCE = (
 )
 SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)"
 
+# Scripts that write no spaces between words: Thai to Tibetan, Burmese, Khmer, kana, ideographs.
+UNSPACED = (
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
+
 # fmt: off
 THINKING_LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 DEFAULT_THINKING = "low"  # enough for a search; the tokens of more thinking are billed as output
@@ -217,7 +223,7 @@ MODEL: Fields = {
     "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})",
 }
 URL: Fields = {
-    "name": "url", "type": "list", "wire": "tools.urlContext",
+    "name": "url", "type": "list", "wire": "tools.urlContext", "between": r"[\s,]{1,9}(?=https?://)",
     "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)",
     "note": "Gemini reads addresses such as https://example.org/page, no redirect links of Google.",
 }
@@ -692,19 +698,20 @@ def parse_search_response(
     data = object_field(data, "response") or data
     candidate = (list_field(data, "candidates") or [{}])[0]
     metadata = object_field(candidate, "groundingMetadata")
-    texts: dict[bool, list[str]] = {False: [], True: []}  # whether thought -> texts
-    for piece in list_field(object_field(candidate, "content"), "parts"):
+    # Whether thought -> index of the part -> text.
+    texts: dict[bool, dict[int, str]] = {False: {}, True: {}}
+    for index, piece in enumerate(list_field(object_field(candidate, "content"), "parts")):
         if isinstance(piece.get("text"), str):
-            texts[piece.get("thought") is True].append(piece["text"])
-    text = "".join(texts[False])
-    sources, citations = cite_sources(text, metadata, resolved or {}, max_sources)
+            texts[piece.get("thought") is True][index] = piece["text"]
+    text = "".join(texts[False].values())
+    sources, citations = cite_sources(texts[False], metadata, resolved or {}, max_sources)
     cited_text = insert_markers(text, citations)
     queries = dict.fromkeys(map(str.strip, list_field(metadata, "webSearchQueries", str)))
     words = {
         "text": text.strip(),
         "cited_text": cited_text.strip() if cited_text != text else "",
         "search_queries": list(filter(None, queries)),
-        "thoughts": "\n".join(texts[True]).strip(),
+        "thoughts": "\n".join(texts[True].values()).strip(),
         "suggestions_html": object_field(metadata, "searchEntryPoint").get("renderedContent") or "",
     }
     usage = object_field(data, "usageMetadata")
@@ -764,12 +771,13 @@ def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str]:
 
 
 def cite_sources(
-    text: str, metadata: Fields, resolved: dict[str, str], max_sources: int | None
+    parts: dict[int, str], metadata: Fields, resolved: dict[str, str], max_sources: int | None
 ) -> tuple[list[Fields], list[Citation]]:
     """Return the sources, and the citations in the order of their positions in the text.
 
-    Each URL appears once; numbers follow the order of first use in the text, without gaps, and
-    those that nothing cites come last. Sources that max_sources leaves out are cited nowhere.
+    parts: index of a part of the answer -> its text, which together are the text. Each URL appears
+    once; numbers follow the order of first use in the text, without gaps, and those that nothing
+    cites come last. Sources that max_sources leaves out are cited nowhere.
     """
     chunks = metadata.get("groundingChunks")  # as sent: the supports name them by their indices
     chunks = chunks if isinstance(chunks, list) else []
@@ -785,10 +793,11 @@ def cite_sources(
                 numbers.add(sources[page["url"]]["number"])
         return numbers
 
-    data = text.encode("utf-8", "surrogatepass")
+    encoded = {index: text.encode("utf-8", "surrogatepass") for index, text in parts.items()}
+    data = b"".join(encoded.values())
     supports: list[tuple[int, Any]] = []
     for support in list_field(metadata, "groundingSupports"):
-        end = segment_end(data, object_field(support, "segment"))
+        end = cited_end(encoded, object_field(support, "segment"))
         if end is not None:
             position = len(data[:end].decode("utf-8", "surrogatepass"))
             supports.append((position, sorted(list_field(support, "groundingChunkIndices", int))))
@@ -800,11 +809,24 @@ def cite_sources(
 # ----- citation markers
 
 
+def cited_end(parts: dict[int, bytes], segment: Fields) -> int | None:
+    """Return where a segment ends in the text of all parts; None if it is not found there.
+
+    Offsets are bytes over all text parts that are no thoughts, or of the part that partIndex names.
+    """
+    number = segment.get("partIndex")
+    if isinstance(number, int) and number in parts:
+        end = segment_end(parts[number], segment)
+        if end is not None:
+            return sum(len(data) for index, data in parts.items() if index < number) + end
+    return segment_end(b"".join(parts.values()), segment)
+
+
 def segment_end(data: bytes, segment: Fields) -> int | None:
     """Return where a segment ends in UTF-8 text; None if it is not found there.
 
-    Offsets are bytes over all text parts that are no thoughts. Google's are sometimes off by one or
-    two: the segment's text is looked for nearby, or anywhere if it occurs once.
+    Google's offsets are sometimes off by one or two: the segment's text is looked for nearby, or
+    anywhere if it occurs once.
     """
     start, end, words = segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text")
     if type(start) is not int or type(end) is not int or not 0 <= start <= end:
@@ -827,8 +849,6 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
     code it gets a line of its own. It is left out if no words stand before it, and in a block that
     is never closed, because the text was cut off.
     """
-    from unicodedata import combining
-
     broken = {*"`~["} & {*text}  # without these signs the patterns need not be compiled
     spans = [*re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE)] if broken else []
     places: dict[int, tuple[str | None, set[int]]] = {}  # -> (indent behind a block, numbers)
@@ -840,13 +860,8 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
                 at = 0 if span["fence"] and span["closed"] is None else span.end()
                 indent = span["indent"]
                 break
-        # An accent, a joiner or a skin tone belongs to the character before it.
-        while 0 < at < len(text) and (
-            combining(text[at])
-            or text[at] in "\u200d\ufe0e\ufe0f\u20e3"
-            or "\U0001f3fb" <= text[at] <= "\U0001f3ff"
-            or text[at - 1] == "\u200d"
-        ):
+        at = at if indent is not None else end_of_cell(text, at)
+        while 0 < at < len(text) and is_joined(text, at):
             at += 1
         if at and numbers:
             places.setdefault(at, (indent, set()))[1].update(numbers)
@@ -859,6 +874,44 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
             markers += " "  # else the parenthesis would make it a link
         text = text[:at] + markers + text[at:]
     return text
+
+
+def is_joined(text: str, at: int) -> bool:
+    """Return whether the character at a position belongs to the sign, word or number before it."""
+    from unicodedata import category
+
+    before, after = text[at - 1], text[at]
+    # An accent, a vowel's sign, a joiner, a skin tone.
+    if (
+        category(after)[0] == "M"
+        or "\u200d" in (before, after)
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+    ):
+        return True
+    if before.isdigit() and after in ".,":
+        return text[at + 1 : at + 2].isdigit()
+    if before in ".," and after.isdigit():
+        return text[at - 2 : at - 1].isdigit()
+    pair = (before, after)
+    return all(
+        (sign.isalnum() or category(sign)[0] == "M") and not re.match(UNSPACED, sign)
+        for sign in pair
+    )
+
+
+def end_of_cell(text: str, at: int) -> int:
+    """Return where the cell ends whose right border a position in a table is behind.
+
+    Behind the last border a marker would be a cell too many, which renderers drop; within the line
+    below the head it would break the table.
+    """
+    start = text.rfind("\n", 0, at) + 1
+    if start and "|" in text[start:at] and not text[start:at].strip(" \t>|:-"):
+        at = len(text[: start - 1].rstrip())
+        start = text.rfind("\n", 0, at) + 1
+    row = text[start:at].lstrip(" \t>")
+    is_border = row[:1] == "|" and row[-1:] == "|" and row[-2:-1] not in ("", "\\")
+    return len(text[: at - 1].rstrip()) if is_border else at
 
 
 # ----- documents
@@ -1785,6 +1838,7 @@ LEAST_MAX_CHARS = 1_000  # the least that command line and HTTP accept: less has
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
+NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
 # fmt: off
 # Names from other search tools -> the parameter they mean, in flags, JSON and MCP arguments.
 SYNONYMS = {
@@ -1856,8 +1910,7 @@ def parameter_names(params: list[Fields]) -> dict[str, Fields]:
 def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; raises SearchError.
 
-    null counts as not given, and so do empty items of a list, and empty text and empty lists for
-    optional parameters. An error names a parameter as its caller wrote it.
+    An error names a parameter as its caller wrote it.
     """
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
     values: Fields = {}
@@ -1867,9 +1920,8 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
             hint = unknown_hint(spec, spelled, spelled, table, "parameter")
             raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
         parameter, name = table[spelled], table[spelled]["name"]
-        is_list = isinstance(item, list) and parameter["type"] in ("list", "csv")
-        value = [part for part in item if part not in (None, "")] if is_list else item
-        if value is None or (value in ("", []) and not parameter.get("required")):
+        value = given_value(parameter, item)
+        if value is None:
             continue
         if spelled != name and str(value).strip():  # the others are checked by check_params
             value = check_value({**parameter, "name": spelled}, value)
@@ -1879,6 +1931,41 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
         if first is not value and first != value:
             raise given_twice(name, first, value)
     return values
+
+
+def given_value(parameter: Fields, value: Any) -> Any:
+    """Return a parameter's value, a list if it takes one; None if it counts as not given.
+
+    null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
+    text where the parameter is verbatim.
+    """
+    if parameter["type"] in ("list", "csv") and value is not None:
+        value = list_items(parameter, value)
+    if value is None or parameter.get("required"):
+        return value
+    words = NOT_GIVEN[:1] if parameter.get("verbatim") else NOT_GIVEN
+    items = value if isinstance(value, list) else [value]
+    empty = [item is None or (isinstance(item, str) and item.strip() in words) for item in items]
+    return None if all(empty) else value
+
+
+def list_items(parameter: Fields, value: Any) -> list[Any]:
+    """Return the items of a list, of its JSON text, or of one text that contains several.
+
+    csv is split at commas and white space, a text at its lines unless it is verbatim, and a
+    parameter with "between" where that matches. Empty items among others are left out.
+    """
+    items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
+    between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
+    if (between or is_text) and len(items) == 1 and str(items[0]).lstrip()[:1] == "[":
+        with contextlib.suppress(ValueError, RecursionError):
+            items = json.loads(items[0])
+    between = between or (r"[\r\n]+" if is_text and not parameter.get("verbatim") else "")
+    if between:
+        texts = [re.split(between, item) if isinstance(item, str) else [item] for item in items]
+        items = [part for parts in texts for part in parts]
+    filled = [item for item in items if item is not None and str(item).strip()]
+    return filled if len(items) > 1 else items
 
 
 def given_twice(name: str, first: Any, second: Any) -> SearchError:
@@ -1901,16 +1988,12 @@ def unknown_hint(spec: Fields, name: str, shown: str, known: Any, what: str) -> 
 def check_value(parameter: Fields, value: Any) -> Any:
     """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
-    Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
-    or one text. Raises SearchError (invalid_input) with the allowed values.
+    Numbers and booleans may come as text, lists as list_items says. Raises SearchError
+    (invalid_input) with the allowed values.
     """
     kind = parameter["type"]
     if kind in ("list", "csv"):
-        items = value if isinstance(value, list) else [value]
-        if len(items) > 1:  # an empty one among others counts as not given
-            items = [item for item in items if item is not None and str(item).strip()]
-        if kind == "csv":
-            items = [word for item in items for word in str(item).split(",") if word.strip()]
+        items = list_items(parameter, value)
         if not items:
             raise wrong_value(parameter, value, "at least one value")
         return [check_text(parameter, item) for item in items]
@@ -1933,7 +2016,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
 def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one.
+    The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
+    "is_language" says that a language may have a country.
     """
     text = str(value) if parameter.get("verbatim") else str(value).strip()
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
@@ -1945,8 +2029,12 @@ def check_text(parameter: Fields, value: Any) -> str:
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
     spellings = {choice.lower(): choice for choice in choices or ()} | parameter.get("values", {})
-    if not choices or text.lower() in spellings:
-        return str(spellings.get(text.lower(), text))
+    tags = text.lower().replace("_", "-").split("-")  # zh_TW; a language without its country: fr-ca
+    shorter = ["-".join(tags[:end]) for end in range(len(tags), 0, -1)]
+    words = [text.lower(), *(shorter if parameter.get("is_language") else shorter[:1])]
+    word = next((word for word in words if word in spellings), None)
+    if not choices or word:
+        return str(spellings.get(word, text))
     if parameter["type"] == "since":
         return check_dates(parameter, text)
     if meant := parameter.get("names", {}).get(text.lower()):
@@ -1959,7 +2047,9 @@ def check_dates(parameter: Fields, text: str) -> str:
     """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date, 7d and 2 weeks last until today."""
     from datetime import date, datetime, timedelta, timezone
 
+    # The later of the days in UTC and here: where it is tomorrow already, people say so.
     today = datetime.now(timezone.utc).date()
+    today = max(today, date.fromisoformat(time.strftime("%Y-%m-%d")))
     span = re.fullmatch(r"(\d{1,4})\s?(d|w|m|y|days?|weeks?|months?|years?)", text.lower())
     if span:
         days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2][0]]

@@ -730,6 +730,9 @@ def in_runtime(runtime: str) -> list[Check]:
             programs, "uv", f'[ "$1" = run ] && shift && STARTED_BY=uv exec {sys.executable} "$@"'
         )
         by_uv = document(plain)
+        loose = {"site": ["a.example", "", "b.example"], "since": " ", "country": "null", "page": []}
+        one_text = json.dumps({"query": HOSTILE, "count": "7", "language": "None", **loose})
+        as_text = document({"tool": TOOL, "args": one_text})
         sleep = {"tool": TOOL, "args": {"query": "sleep"}, "abortAfter": 1_000}
         aborted = place.call_tool(sleep, runtime=runtime)[0]
         aborted_ended = ended(pid_file)
@@ -745,6 +748,11 @@ def in_runtime(runtime: str) -> list[Check]:
                 f"{name}: uv run starts the script where uv is, the query unchanged after --",
                 by_uv == {"ok": True, "words": words, "by": "uv"},
                 by_uv,
+            ),
+            (
+                f"{name}: empty arguments count as not given; lists, and all as JSON text, are read",
+                as_text["words"] == [*words[:2], "--site=a.example,b.example", *words[2:]],
+                as_text,
             ),
             (
                 f"{name}: python3 starts it where uv is not",

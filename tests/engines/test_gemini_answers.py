@@ -144,6 +144,52 @@ class Markers(unittest.TestCase):
             segment = {"segment": {"endIndex": end}, "groundingChunkIndices": [0]}
             self.assertEqual(cited(text, segment)["cited_text"], expected)
 
+    def test_stand_behind_whole_words_and_numbers(self) -> None:
+        for cut, rest in (
+            ("The town of Mar", "cus grew."), ("It is 40", ".5 m high."), ("It has 1,", "000."),
+            ("नद", "ी पर बाँध।"), ("1931年に", "建った。"), ("It stands", ". It holds."),
+        ):  # fmt: skip
+            with self.subTest(cut):
+                marked = cited(cut + rest, support(cut + rest, cut, 0))["cited_text"]
+                whole = {"Mar": "Marcus", "40": "40.5", "1,": "1,000", "नद": "नदी"}
+                end = next((word for part, word in whole.items() if cut.endswith(part)), cut)
+                self.assertIn(f"{end}[1]", marked)
+                self.assertEqual(marked.replace("[1]", ""), cut + rest)
+
+    def test_stand_inside_the_cells_of_a_table(self) -> None:
+        head = "| what | year |\n|---|---|\n"
+        table = f"{head}| dam | 1931 |\n| mill | 1950 |"
+        for words, expected in (
+            ("| dam | 1931 |", "| dam | 1931[1] |"),
+            ("| dam |", "| dam[1] | 1931 |"),
+            (head, "| what | year[1] |\n|---|---|\n"),
+            (table, "| mill | 1950[1] |"),
+        ):
+            with self.subTest(words):
+                for text in (table, f"{table}\n\nBoth stand."):
+                    marked = cited(text, support(text, words, 0))["cited_text"]
+                    self.assertIn(expected, marked)
+                    self.assertEqual(marked.replace("[1]", ""), text)
+
+    def test_stand_in_the_part_that_a_segment_names(self) -> None:
+        texts = ("The mill is old. ", "The dam holds. The mill is old. Boats pass.")
+        pieces = [{"text": "hm", "thought": True}, *({"text": text} for text in texts)]
+        for said in (True, False):
+            supports = [
+                support(texts[1], words, 0) for words in ("The dam holds.", texts[0].strip())
+            ]
+            for one in supports:
+                one["segment"]["partIndex"] = 2
+                if not said:
+                    del one["segment"]["text"]
+            body = answer("-", {"groundingChunks": [chunk("https://a.example/")],
+                               "groundingSupports": supports})  # fmt: skip
+            body["candidates"][0]["content"]["parts"] = pieces
+            self.assertEqual(
+                gemini.parse_search_response(body)["cited_text"],
+                "The mill is old. The dam holds.[1] The mill is old.[1] Boats pass.",
+            )
+
 
 class OddShapes(CannedCase):
     """Whole answers as a process meets them."""

@@ -10,8 +10,9 @@ import unittest
 from datetime import date, timedelta
 from typing import Any
 
-from tests.support import CannedServer, SmallWebCase
+from tests.support import CannedServer, SmallWebCase, load_script
 
+days: Any = load_script("websearch.engines.base.days")
 GUIDE = "python.example.org/guides/asyncio"  # published 30 days ago, says the page
 DAY = 86_400.0
 
@@ -49,12 +50,12 @@ class OfPages(DateCase):
         near, far = page - timedelta(days=1), page - timedelta(days=2)
         cases = (
             (page.isoformat(), page.isoformat()),
-            (f"{near:%b} {near.day}, {near.year}", f"{near:%b} {near.day}, {near.year}"),
+            (f"{near:%b} {near.day}, {near.year}", near.isoformat()),
             (f"{far:%b} {far.day}, {far.year}", f"{page} (page)"),
             (f"{far.day} {far:%b} {far.year}", f"{page} (page)"),
             ("3 days ago", f"{page} (page)"),
-            ("30 days ago", "30 days ago"),
-            ("vor drei Tagen", "vor drei Tagen"),  # not understood: the engine's word stays
+            ("30 days ago", page.isoformat()),
+            ("vor drei Tagen", page.isoformat()),  # not understood
         )
         for number, (written, shown) in enumerate(cases):
             with self.subTest(written):
@@ -69,6 +70,42 @@ class OfPages(DateCase):
                     SERPER_BASE_URL=server.url,
                 )
                 self.assertEqual([one["date"] for one in found["results"]], [shown])
+
+
+class OfEngines(DateCase):
+    def test_what_engines_write_becomes_a_day_beside_their_words(self) -> None:
+        for words, day, age in (
+            ("October 26, 2026", "2026-10-26", "October 26, 2026"),
+            ("4 weeks ago", "2026-10-03", "4 weeks ago"),
+            ("an hour ago", "2026-10-31", "an hour ago"),
+            ("yesterday", "2026-10-30", "yesterday"),
+            ("2026-10-26T08:00:00.0000000", "2026-10-26", None),
+            ("2019", "2019", None),
+            ("2 months ago", None, "2 months ago"),  # names no day
+            ("vor 3 Tagen", None, "vor 3 Tagen"),
+        ):
+            with self.subTest(words):
+                result = days.with_day({"url": "x", "date": words}, "2026-10-31")
+                self.assertEqual((result.get("date"), result.get("age")), (day, age))
+
+    def test_a_stored_answer_says_the_day_and_no_age(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        written = ("2 days ago", "vor 3 Tagen", "26 ottobre 2026")
+        link = f"{self.server.url}/web/{GUIDE}"
+        server.body = {
+            "organic": [
+                {"title": text, "link": f"{link}?{number}", "date": text}
+                for number, text in enumerate(written)
+            ]
+        }
+        environment = {"SERPER_API_KEY": "key-of-a-test", "SERPER_BASE_URL": server.url}
+        words = ("asyncio guide", "--engine", "serper", "--no-pages")
+        first, stored = (self.search(*words, **environment) for _ in range(2))
+        self.assertTrue(stored["from_cache"])
+        self.assertEqual([one.get("age") for one in first["results"]], list(written))
+        self.assertEqual([one.get("age") for one in stored["results"]], [None, None, written[2]])
+        self.assertEqual(stored["results"][0]["date"], days_ago(2).isoformat())
 
 
 class OfToday(DateCase):

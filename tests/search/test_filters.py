@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.support import CANARY, CannedCase, Run, SmallWebCase, load_script, run_script
 
 words = load_script("websearch.base.words")
+plan = load_script("websearch.search.plan")
 TODAY = time.strftime("%Y-%m-%d", time.gmtime())
 FOUND = {
     "https://gov.example/a": "",
@@ -40,6 +41,37 @@ LANGUAGES = {
     "रोटी कैसे बनाएं": "hi", "Python asyncio 教程": "zh", "iPhone 15 価格を比較": "ja",
     "brot backen": "", "crème brûlée": "", "what does 你好 mean": "", "µTorrent γδ T": "",
 }  # fmt: skip
+
+
+class Questions(unittest.TestCase):
+    def test_are_the_same_in_any_case_but_for_operators(self) -> None:
+        for one, other, are_same in (
+            ("Cats or dogs", " cats OR dogs", False),
+            ("Cats or dogs ", "cats or DOGS", True),
+            ("cats NOT dogs", "cats not dogs", False),
+            ("ORDER AND law", "order AND LAW", True),
+        ):
+            self.assertEqual(len(plan.distinct_queries([one, other, "x"])), 3 - are_same)
+
+    def test_a_language_of_any_spelling_leaves_no_configured_engine(self) -> None:
+        environment = {"BRAVE_SEARCH_API_KEY": f"good-{CANARY}"}
+        for given, sent in (
+            ("en_US", "en"), ("zh_TW", "zh-hant"), ("zh-Hant-TW", "zh-hant"), ("pt", "pt-br"),
+            ("fr-CA", "fr"), ("pt_PT", "pt-pt"),
+        ):  # fmt: skip
+            with self.subTest(given):
+                run = run_script(
+                    "web_search.py", "otter", "--dry-run", "--language", given, env=environment
+                )
+                self.assertEqual(run.document["engine"], "brave")
+                self.assertIn(f"search_lang={sent}&", run.document["request"]["url"] + "&")
+
+    def test_an_engine_that_auto_passes_over_is_named(self) -> None:
+        environment = {"BRAVE_SEARCH_API_KEY": f"good-{CANARY}", "SERPER_API_KEY": f"x-{CANARY}"}
+        words = ("otter", "--dry-run", "--since", "hour")
+        run = run_script("web_search.py", *words, env=environment)
+        self.assertEqual(run.document["engine"], "serper")
+        self.assertEqual([one["engine"] for one in run.document["attempts"]], ["brave"])
 
 
 class Filters(CannedCase):

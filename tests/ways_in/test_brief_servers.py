@@ -62,15 +62,18 @@ class OverMcp(BriefCase):
     def test_queries_may_come_as_json_text_and_with_other_arguments(self) -> None:
         text = self.client.text("web_search", queries=json.dumps(QUESTIONS), count="1")
         self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \*\*", text), ["1"])
-        empty = self.client.text("web_search", queries=QUESTIONS, query="", count=1)
-        self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \*\*", empty), ["1"])
+        for query in ("", "null"):
+            empty = self.client.text(
+                "web_search", queries="\n".join(QUESTIONS), query=query, count=1
+            )
+            self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \*\*", empty), ["1"])
 
     def test_what_a_brief_does_not_take_is_refused_by_name(self) -> None:
         for arguments, said in (
             ({}, "neither is given"),
             ({"query": "", "queries": []}, "neither is given"),
             ({"query": OTTER, "queries": QUESTIONS}, "both are given"),
-            ({"query": " "}, "query is blank"),
+            ({"query": " "}, "neither is given"),
             ({"queries": [OTTER]}, "2 to 8"),
             ({"queries": QUESTIONS, "stale": True}, "no parameter 'stale'"),
         ):

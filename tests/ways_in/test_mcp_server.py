@@ -473,6 +473,30 @@ class EveryTool(SharedClient):
         for urls in (page, json.dumps([page]), [page]):
             self.assertIn("[untrusted page text", self.client.text("read_page", urls=urls))
 
+    def test_empty_arguments_count_as_not_given(self) -> None:
+        for empty in ("", [], "[]", [""], None, "null", "None", "undefined"):
+            with self.subTest(empty):
+                result = self.client.call("google_search", query="python", site=empty, page=empty)
+                self.assertFalse(result["isError"], result)
+                self.assertEqual(self.server.requests[-1].body, b'{"q":"python","num":5}')
+                several = self.client.call("web_search", query="python", queries=empty)
+                self.assertFalse(several["isError"], several)
+
+    def test_all_arguments_may_come_as_one_json_text(self) -> None:
+        params = {"name": "brave_web_search", "arguments": '{"query": "python", "count": 2}'}
+        self.assertFalse(self.client.request("tools/call", params)["result"]["isError"])
+        self.assertEqual(self.server.requests[-1].query["count"], ["2"])
+
+    def test_several_addresses_in_one_text_are_read_each(self) -> None:
+        page = f"{self.server.url}/site/articles/tides"
+        for between in (", ", "\n", " ", ","):
+            with self.subTest(between):
+                text = self.client.text(
+                    "read_page", urls=f"{page}?a,b{between}{page}?c", force=True
+                )
+                self.assertEqual(text.count("[untrusted page text"), 2)
+                self.assertIn("?a,b", text)
+
     def test_that_finds_nothing_is_no_error(self) -> None:
         result = self.client.call("brave_web_search", query="zzqxvvw")
         self.assertFalse(result["isError"])

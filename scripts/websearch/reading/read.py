@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call
+# In one text with several addresses; a comma inside an address is a part of it.
+BETWEEN_ADDRESSES = r"[\s,]{1,9}(?=https?://)|,\s|[\r\n]"
 MAX_CONNECTIONS = 8  # at once
 CALL_HOST_CONNECTIONS = 6  # of those to one host: as many as a browser opens for one page
 READERS = 4  # pages that are made texts at once in a process, which has one processor to give
@@ -82,7 +84,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "help": "fetch pages and return their content as Markdown",
         "params": [
             {"name": "urls", "type": "list", "positional": True, "required": True,
-             "aliases": ["url"],
+             "aliases": ["url"], "between": BETWEEN_ADDRESSES,
              "help": f"addresses of web pages, up to {MAX_URLS}; http:// or https://"},
             {"name": "query", "type": "str", "aliases": ["q"], "flags": ["-q"],
              "help": "return the passages that answer this instead of the head of the page"},
@@ -95,7 +97,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
                      "heading, level, offset, chars"},
             {"name": "section", "type": "str",
              "help": "the section below the heading that is nearest to this, such as Timeouts"},
-            {"name": "find", "type": "list", "max_items": MAX_TEXTS,
+            {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
              "help": "where a text stands, with its sentence or row; repeat it for several"},
             {"name": "llms", "type": "str", "choices": ("index", "full"),
              "help": "read the nearest llms.txt (index) or llms-full.txt (full) above the address "

@@ -6,8 +6,10 @@ import contextlib
 import time
 from dataclasses import dataclass, field
 
+from websearch.engines.base.days import is_lasting
 from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, clean_text, drop_empty, dump_json, may_fall_back
+from websearch.search.plan import folded_query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 FOCUS_HINT = "Without {focus}, the usual engine is asked."
 CLAIM_SECONDS = 5.0  # longer than engines take; a caller that was killed holds others up so long
 CLAIM_LOOK_SECONDS = 0.1  # a waiting caller looks this often whether the other one is done
-STORED_FIELDS = ("title", "url", "snippet", "date", "author", "license")  # of a result
+STORED_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license")  # of a result
 
 
 @dataclass(slots=True)
@@ -56,13 +58,13 @@ class Answer:
 def storage_key(question: Question, engine: str) -> str:
     """Return the key of an answer in the store: SHA-256 over query, engine, filters and server.
 
-    The query counts trimmed and in lower case. The answer itself says for how many results its
+    The answer itself says for how many results its
     engine was asked: it serves every question that wants as many or fewer.
     """
     import hashlib
 
     filters = sorted(question.filters_for(engine).items())
-    asked: list[Any] = [question.text.strip().lower(), engine, filters]
+    asked: list[Any] = [folded_query(question.text), engine, filters]
     # A mirror of a search of the web gives the same answers; an own SearXNG, wiki or GitHub others.
     if ENGINES[engine].own_server or "web" not in ENGINES[engine].sources:
         asked += filter(None, [ENGINES[engine].other_address()])
@@ -70,11 +72,15 @@ def storage_key(question: Question, engine: str) -> str:
 
 
 def store_answer(answer: Answer, store: PageStore) -> None:
-    """Store an answer as it came, if the terms of its engine allow that."""
+    """Store an answer as it came, if the terms of its engine allow that; no "2 days ago"."""
     if not ENGINES[answer.engine].is_storable():
         return
     results = [
-        {name: result[name] for name in STORED_FIELDS if name in result}
+        {
+            name: result[name]
+            for name in STORED_FIELDS
+            if name in result and (name != "age" or is_lasting(result[name]))
+        }
         for result in answer.results
     ]
     content = {

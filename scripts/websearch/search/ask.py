@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
-from websearch.engines.base.days import utc_day
+from websearch.engines.base.days import utc_day, with_day
 from websearch.engines.base.ledger import begin_request, budgets, end_request
 from websearch.engines.table import ENGINES, engine_order, stand_ins
 from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
@@ -218,8 +218,9 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     if reply.error:
         raise reply.error
     answer.engine, answer.fetched_at = engine, utc_time(time.time())
+    today = utc_day(time.time())
     answer.results = [
-        drop_empty({name: result.get(name) for name in RESULT_FIELDS})
+        with_day(drop_empty({name: result.get(name) for name in RESULT_FIELDS}), today)
         for result in reply.results[: question.count]
     ]
     answer.warnings += reply.warnings
@@ -243,7 +244,11 @@ def keep_to_filters(answer: Answer) -> None:
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(ENGINES[engine], answer.results, filters)
     since, today = filters.get("since", ""), utc_day(time.time())
-    in_time = [result for result in on_sites if is_in_period(result.get("date", ""), since, today)]
+    in_time = [
+        result
+        for result in on_sites
+        if is_in_period(result.get("date") or result.get("age", ""), since, today)
+    ]
     warnings = []
     if others := [result for result in answer.results if result not in on_sites]:
         warnings.append(other_sites_warning(ENGINES[engine], others))

@@ -138,7 +138,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "params": [
             {"name": "action", "type": "str", "choices": ["stats", "clear"], "positional": True,
              "required": True, "help": "stats or clear"},
-            {**QUERY, "required": False, "help": "clear only what was found for this query"},
+            {**QUERY, "required": False, "verbatim": True,
+             "help": "clear only what was found for this query"},
         ],
     },
     "brief": {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from websearch.base.untrusted import make_harmless
 from websearch.base.words import script_language
+from websearch.engines.base.days import utc_day, with_day
 from websearch.engines.base.engine import FILTER_PARAMS
 from websearch.engines.table import ENGINES, SPELLINGS, keyless_engines
 from websearch.kit import (
@@ -82,8 +85,9 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 def reply_document(engine: str, reply: Reply) -> Document:
     """Return the document of a reply; nothing found is an error with what else the reply holds."""
+    today = utc_day(time.time())
     fields = {
-        "results": reply.results,
+        "results": [with_day(result, today) for result in reply.results],
         "answers": reply.answers,
         "suggestions": reply.suggestions,
         "unresponsive_engines": reply.unresponsive_engines,
@@ -133,6 +137,6 @@ def result_markdown(position: int, item: dict[str, Any]) -> str:
     """Return a result as a numbered list entry: linked title, date, snippet."""
     title = f"{item['title']} [{item['file_type']}]" if "file_type" in item else item["title"]
     line = f"{position}. {markdown_link(title, item['url'])}"
-    facts = [item[name] for name in ("date", "author", "license") if name in item]
+    facts = [item[name] for name in ("date", "age", "author", "license") if name in item]
     line = " · ".join([line, *facts])
     return f"{line}\n   {make_harmless(item['snippet'])}" if "snippet" in item else line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from websearch.base.durations import seconds_of_duration
@@ -97,6 +98,11 @@ def wishes_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
     return drop_empty({"language": script_language(query)})
 
 
+def folded_query(query: str) -> str:
+    """Return a query as those are compared: trimmed, in lower case but for operators."""
+    return re.sub(r"(?!(?:AND|OR|NOT)\b)\w+", lambda word: word[0].lower(), query.strip())
+
+
 def distinct_queries(queries: list[str]) -> list[str]:
     """Return the questions, each once; raises SearchError (invalid_input) for too few or many."""
     if not MIN_QUESTIONS <= len(queries) <= MAX_QUESTIONS:
@@ -108,7 +114,7 @@ def distinct_queries(queries: list[str]) -> list[str]:
         raise SearchError("invalid_input", message, hint)
     distinct: dict[str, str] = {}
     for query in queries:
-        distinct.setdefault(query.strip().lower(), query.strip())
+        distinct.setdefault(folded_query(query), query.strip())
     return list(distinct.values())
 
 
@@ -124,7 +130,8 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
     planned = [first_able(question, engine) for question, engine in pairs]
     requests: list[dict[str, Any]] = []
     billed: dict[str, int] = {}
-    for (question, name), (engine, request) in zip(pairs, planned, strict=True):
+    attempts = [attempt for _, _, refused in planned for attempt in refused]
+    for (question, name), (engine, request, _) in zip(pairs, planned, strict=True):
         asked = {"query": question.text, "engine": engine or name}
         if isinstance(request, SearchError):
             requests.append({**asked, "error": request.message})
@@ -132,25 +139,31 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
         requests.append({**asked, **request})
         if ENGINES[engine].costs_money():
             billed[engine] = billed.get(engine, 0) + 1
-    failures = [request for _, request in planned if isinstance(request, SearchError)]
+    failures = [request for _, request, _ in planned if isinstance(request, SearchError)]
     if len(failures) == len(planned):
         raise failures[0]
     if len(planned) == 1 and not is_brief:
-        engine, request = planned[0]
+        engine, request, _ = planned[0]
         document = {"ok": True, "dry_run": True, "request": request, "engine": engine}
-        return {**document, **drop_empty({"billed": billed})}
-    raise DryRun({"requests": requests, **drop_empty({"billed": billed})})
+        return {**document, **drop_empty({"billed": billed, "attempts": attempts})}
+    raise DryRun({"requests": requests, **drop_empty({"billed": billed, "attempts": attempts})})
 
 
-def first_able(question: Question, name: str) -> tuple[str, dict[str, Any] | SearchError]:
-    """Return the first engine of a name that can do what is asked, and its request.
+def first_able(
+    question: Question, name: str
+) -> tuple[str, dict[str, Any] | SearchError, list[dict[str, Any]]]:
+    """Return the first engine of a name that can do what is asked, its request, and who cannot.
 
-    If there is none: "", and why the first one cannot.
+    If there is none: "", why the first one cannot, and nobody.
     """
-    refusals = []
+    refusals: dict[str, SearchError] = {}
     for engine in engine_order(name):
         request = planned_request(engine, question.for_engine(engine))
         if not isinstance(request, SearchError):
-            return engine, request
-        refusals.append(request)
-    return "", refusals[0]
+            passed_over = [
+                {"engine": refused, "kind": error.kind, "error": error.message}
+                for refused, error in refusals.items()
+            ]
+            return engine, request, passed_over
+        refusals[engine] = request
+    return "", next(iter(refusals.values())), []

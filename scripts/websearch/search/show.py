@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from websearch.store.page_store import PageStore
 
 # Of a result, in a brief. final_url: only if a redirect has led to another host.
-SOURCE_FIELDS = ("final_url", "date", "changed", "author", "license", "archived", "archived_url")
+SOURCE_FIELDS = (
+    "final_url", "date", "age", "changed", "author", "license", "archived", "archived_url",
+)  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 LINE_CHARS = 120  # of the snippet of a page without an answer

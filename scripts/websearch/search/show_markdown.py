@@ -35,7 +35,7 @@ def as_results(document: Document) -> list[dict[str, Any]]:
     results = document.get("results") or []
     if results and "ok" in results[0]:  # of a batch
         return [item for each in results for item in as_results(each)]
-    names = ("title", "url", "snippet", "date", "author", "license")
+    names = ("title", "url", "snippet", "date", "age", "author", "license")
     return [
         {
             "title": item["url"],
@@ -124,7 +124,8 @@ def item_markdown(item: dict[str, Any]) -> str:
     """Return the section of a result or source: its URL, title and facts, then text or snippet."""
     title = make_harmless(" ".join(str(item.get("title", "")).split()))
     number = f"[{item['number']}] " if "number" in item else ""
-    date = item.get("date") or (f"read {item['fetched_at']}" if "fetched_at" in item else "")
+    read = f"read {item['fetched_at']}" if "fetched_at" in item else ""
+    date = item.get("date") or item.get("age") or read
     facts = [date + changed_fact(item), item.get("author", ""), item.get("license", "")]
     facts += [spoken_questions(item["queries"])] if "queries" in item else []
     facts.append(", ".join(item.get("engines", [])))

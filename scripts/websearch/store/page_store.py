@@ -57,6 +57,7 @@ REMOVED_PART = 8  # an eighth of the pages and answers goes if the file is too l
 PAGES_AT_ONCE = 100  # that one transaction removes: some 0.1 s
 UPKEEP_SECONDS = 5.0  # that removing and merging can take in a file of MAX_STORE_BYTES
 LATEST_UPKEEP = 1.25  # share of the bound from which on removing is put off no longer
+ROUNDING_SECONDS = 1.0  # that a stored moment may seem to be ahead
 NEVER = float("inf")  # a moment that does not come
 
 _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are text, in UTC
@@ -343,10 +344,14 @@ def answers_to(
 
 
 def is_young(moment: float | None, max_age: float | None) -> bool:
-    """Return whether a moment is less than max_age seconds ago; None means any age."""
+    """Return whether a moment is less than max_age seconds ago; None means any age.
+
+    A moment in the future, of a clock that was set back since, is not. Stored ones are rounded.
+    """
     if max_age is None:
         return True
-    return moment is not None and time.time() - moment < max_age > 0  # the clock may be set back
+    age = time.time() - moment if moment is not None else NEVER
+    return max_age > 0 and -ROUNDING_SECONDS <= age < max_age
 
 
 def json_object(text: Any) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from websearch.kit import (
     SearchError,
     check_value,
     frame_markdown,
+    given_value,
     internal_error,
     nearest,
     quoted,
@@ -237,8 +238,8 @@ def parameters_of(operation: Operation) -> dict[str, dict[str, Any]]:
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
     """Return the parameters of a query string by the API's names, which are aliases in the tables.
 
-    Raises SearchError (invalid_input) for one that is unknown, blank or given twice, and beyond the
-    LIMITS; the command checks the others.
+    Raises SearchError (invalid_input) for one that is unknown or given twice, for one that is blank
+    and must not be, and beyond the LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -252,7 +253,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
     for name, item in parameters_of(operation).items():
         known |= dict.fromkeys([name, item["name"], *item.get("aliases", ())], item)
     known = {word: known[name] for word, name in kit.SYNONYMS.items() if name in known} | known
-    for name, value in pairs:
+    for name, text in pairs:
         if name not in known:
             names = [item["name"] for item in parameters_of(operation).values()]
             hint = kit.NO_SYNONYMS.get(name) or nearest(name, names, "parameter")
@@ -260,12 +261,16 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
             message = f"There is no parameter {quoted(name)} here."
             raise SearchError("invalid_input", message, hint)
         item, label = known[name], known[name]["name"]
-        if not value.strip():
+        value = given_value(item, text)
+        # Without its query, a DELETE of the answers to one would become one of everything.
+        if not text.strip() and (item.get("required") or operation.get("command") == "cache"):
             raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+        if value is None:
+            continue
         if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
-            params.setdefault(label, []).append(value)
+            params.setdefault(label, []).extend(value)
         elif label in params:
             raise SearchError("invalid_input", f"{label} is given twice.", "Give it once.")
         else:

@@ -259,13 +259,13 @@ def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
 
     Text only: two widespread clients show their model nothing else if there is structuredContent.
     """
-    name, arguments = request.params["name"], request.params.get("arguments")
+    name = request.params["name"]
+    arguments = mcp_tools.read_arguments(request.params.get("arguments"))
     report(mcp_tools.TOOLS[name].doing, None)
 
     def counted(text: str, done: int, total: int) -> None:
         report(f"{text} ({done} of {total})", total - done)
 
-    arguments = {} if arguments is None else arguments
     document, text = mcp_tools.call_tool(name, arguments, counted, request.caller())
     return {
         "content": [{"type": "text", "text": text}],

@@ -7,7 +7,6 @@ does the work, and its text for the model.
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import time
@@ -20,6 +19,7 @@ from websearch.engines.table import ENGINES
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
     NO_SYNONYMS,
+    NOT_GIVEN,
     SYNONYMS,
     TRUE_WORDS,
     SearchError,
@@ -31,7 +31,9 @@ from websearch.kit import (
     error_markdown,
     fit_document,
     given_twice,
+    given_value,
     internal_error,
+    json_fields,
     nearest,
     object_field,
     quoted,
@@ -472,11 +474,19 @@ def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document])
     return document
 
 
+def read_arguments(arguments: Any) -> Any:
+    """Return the arguments of a call; models also send all of them as one JSON text, or as none."""
+    if not isinstance(arguments, str):
+        return {} if arguments is None else arguments
+    fields = {} if arguments.strip() in NOT_GIVEN else json_fields(arguments)
+    return arguments if fields is None else fields
+
+
 def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
-    A list may come as JSON text, and null means not given, because models write so. Raises
-    SearchError (invalid_input) for an unknown argument.
+    Values that count as not given are left out. Raises SearchError (invalid_input) for an unknown
+    argument.
     """
     if not isinstance(arguments, dict):
         message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
@@ -489,11 +499,12 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
             known.setdefault(other, label)
     known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
     params: dict[str, Any] = {}
-    for key, value in arguments.items():
+    for key, item in arguments.items():
         spelled = spelled_name(key)
         if spelled not in known:
             raise unknown_argument(name, key, spelled, list(parameters))
         parameter = parameters[known[spelled]]
+        value = given_value(parameter, item)
         if value is None:
             continue
         is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
@@ -504,9 +515,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
             raise given_twice(known[spelled], first, value)
         if parameter["name"] == "max_chars":  # its bounds are narrower than the command's
             params["max_chars"] = check_value(parameter, value)
-        elif parameter["type"] == "list":
-            params[parameter["name"]] = read_list(value)
-        elif known[spelled] in TOOLS[name].more_choices and value != "":
+        elif known[spelled] in TOOLS[name].more_choices:
             params[parameter["name"]] = check_text(parameter, value)
     return params
 
@@ -517,16 +526,6 @@ def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> Se
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
     return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
-
-
-def read_list(value: Any) -> Any:
-    """Return a list that came as JSON text as a list, anything else as it is."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 # ----- the document as text for a model

@@ -97,7 +97,7 @@ def shown_results(document: Document, items: list[dict[str, Any]], width: int) -
     blocks = ["\n".join(wrapped(warning, width, "")) for warning in document.get("warnings", [])]
     for number, item in enumerate(items, 1):
         title = f"{number}. {one_line(str(item.get('title') or item['url']), 200)}"
-        facts = [item["url"], item.get("date", ""), item.get("author", "")]
+        facts = [item["url"], item.get("date") or item.get("age", ""), item.get("author", "")]
         facts += [f"not read: {item['error']}"] if "error" in item else []
         text = item.get("text") or item.get("snippet") or ""
         passages = [line for part in text.split("\n") for line in wrapped(part, width, "   ")]

@@ -113,7 +113,7 @@ function makeTool(name: string, spec: SearchTool): ToolDefinition {
 async function callTool(
   name: string,
   spec: SearchTool,
-  given: Record<string, unknown>,
+  given: unknown,
   context: Context,
 ): Promise<string> {
   const args = tidyArguments(spec.args, given)
@@ -137,16 +137,43 @@ async function callTool(
   return runScript(script, words, spec.seconds + GRACE, context.abort)
 }
 
-/** The arguments without null, and with text as the number or list that the schema wants. */
-function tidyArguments(shape: Shape, given: Record<string, unknown>): Record<string, unknown> {
-  const there = Object.entries(given ?? {}).filter(([, value]) => (value ?? null) !== null)
+// What models write for an argument that they leave out.
+const NOT_GIVEN = ["", "[]", "null", "None", "undefined"]
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isEmpty)
+  return (value ?? null) === null || (typeof value === "string" && NOT_GIVEN.includes(value.trim()))
+}
+
+/** The arguments without empty ones, and with values in the form that the schema wants. */
+function tidyArguments(shape: Shape, given: unknown): Record<string, unknown> {
+  const there = Object.entries(readArguments(given)).filter(
+    ([name, value]) => (value ?? null) !== null && !(isEmpty(value) && isOptional(shape, name)),
+  )
   return Object.fromEntries(
     there.map(([name, value]) => {
       const spellings = typeof value === "string" ? [value, Number(value), [value]] : [value]
+      if (Array.isArray(value) && isOptional(shape, name)) {
+        spellings.push(value.filter((one) => !isEmpty(one)).join(","))
+      }
       const fits = (one: unknown) => name in shape && schema.safeParse(shape[name]!, one).success
       return [name, spellings.find(fits) ?? value]
     }),
   )
+}
+
+/** What a model sent as an object; some send all of it as one JSON text. */
+function readArguments(given: unknown): Record<string, unknown> {
+  if (typeof given !== "string") return (given ?? {}) as Record<string, unknown>
+  try {
+    return readArguments(JSON.parse(given))
+  } catch {
+    return {}
+  }
+}
+
+function isOptional(shape: Shape, name: string): boolean {
+  return name in shape && schema.safeParse(shape[name]!, undefined).success
 }
 
 /** What is wrong with the arguments, in words for the model; "" if nothing is. */

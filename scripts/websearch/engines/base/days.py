@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 DAY = 86_400.0  # seconds
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_LENGTHS = {"minute": 0, "hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}  # days
+_LENGTHS = {  # days
+    "minute": 0, "min": 0, "hour": 0, "hr": 0, "day": 1, "week": 7, "month": 30, "year": 365,
+}  # fmt: skip
+_AGO = r"(?i)(\d{1,4}|an?) (minute|min|hour|hr|day|week|month|year)s? ago"
 
 
 def utc_day(moment: float) -> str:
@@ -50,13 +53,15 @@ def day_of_text(moment: Any) -> str:
 def parse_day(text: str, today: str) -> str:
     """Return a date that a person may read as YYYY-MM-DD, "" if it is not understood.
 
-    Understood: ISO 8601, "3 days ago" and the like, "May 2, 2024", "2 May 2024".
+    Understood: ISO 8601, "3 days ago", "yesterday" and the like, "May 2, 2024", "2 May 2024".
     """
     text = text.strip()[:60]
     if iso := re.match(r"(\d{4}-\d\d-\d\d)(?!\d)", text):
         return iso[1] if seconds_of(iso[1]) else ""
-    if ago := re.match(r"(?i)(\d{1,4}) (minute|hour|day|week|month|year)s? ago", text):
-        return utc_day(seconds_of(today) - int(ago[1]) * _LENGTHS[ago[2].lower()] * DAY)
+    ago = re.match(_AGO, "a day ago" if text.lower() == "yesterday" else text)
+    if ago:
+        number = int(ago[1]) if ago[1].isdecimal() else 1
+        return utc_day(seconds_of(today) - number * _LENGTHS[ago[2].lower()] * DAY)
     month, day, year = r"(?P<month>[A-Za-z]{3})[a-z]*\.?", r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
     spelled = re.match(f"{month} {day},? {year}", text) or re.match(f"{day} {month} {year}", text)
     if not spelled or spelled["month"].lower() not in _MONTHS:
@@ -64,3 +69,24 @@ def parse_day(text: str, today: str) -> str:
     number = _MONTHS.index(spelled["month"].lower()) + 1
     written = f"{spelled['year']}-{number:02}-{int(spelled['day']):02}"
     return written if seconds_of(written) else ""
+
+
+def with_day(result: dict[str, Any], today: str) -> dict[str, Any]:
+    """Return a result whose date is an ISO day, with the engine's own words for it as age.
+
+    Words that name no day, such as "2 months ago", are the age alone. ISO 8601 needs no second form.
+    """
+    words = str(result.get("date") or "").strip()
+    if not words or re.fullmatch(r"\d{4}(-\d\d){0,2}", words):
+        return result
+    ago = re.match(_AGO, words)
+    day = "" if ago and ago[2].lower() in ("month", "year") else parse_day(words, today)
+    others = {name: value for name, value in result.items() if name != "date"}
+    if day and words.startswith(day):
+        return {**others, "date": day}
+    return {**others, **({"date": day} if day else {}), "age": words}
+
+
+def is_lasting(words: str) -> bool:
+    """Return whether words for a date will be true on another day: those that name a year."""
+    return bool(re.search(r"(?<!\d)\d{4}(?!\d)", words)) and not re.match(_AGO, words)
