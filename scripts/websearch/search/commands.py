@@ -67,6 +67,7 @@ PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
 MOST_RECALLED = 100  # pages that are looked at for some that may be shown
+RANKED_OF_RECALL = 20  # pages whose passages decide which are shown; more cost time, and find few
 WORKERS = 4  # searches of a batch at once; those without a key keep their engine's pace
 ITEM_CHARS = 1_000  # of one search in the document of a batch: less holds no answer
 
@@ -384,7 +385,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
         sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
-        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
+        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
         return show_sources(
             lambda some: show_recall(params["query"], some, store.warnings, limits),
             sources,
@@ -395,8 +396,11 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 
 def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """Return the stored pages that hold the words and may be shown, and how many may not."""
-    count = params["count"]
+    """Return the stored pages that hold the words and may be shown, and how many may not.
+
+    There are more than count, because their passages decide which are shown.
+    """
+    count = max(params["count"], RANKED_OF_RECALL)
     for most in (count, MOST_RECALLED):  # the second time in the place of those left out
         pages = store.recall(params["query"], most, params.get("site", []))
         shown = [page for page in pages if not any(map(refusing_rule, addresses_of(page)))]

@@ -61,7 +61,7 @@ TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around
 class Limits:
     """What a document is shown within: characters (0: any number), and a deadline for its texts.
 
-    deadline: on time.monotonic()'s clock. count: the most sources of a brief.
+    deadline: on time.monotonic()'s clock. count: the most sources of a brief or a recall.
     """
 
     max_chars: int
@@ -83,11 +83,15 @@ class Evidence:
     scores: list[Scores]
     missing: list[list[str]]
 
+    def keep(self, indexes: list[int]) -> None:
+        """Remove all other sources, and put these into this order."""
+        self.sources = [self.sources[index] for index in indexes]
+        self.pages = [self.pages[index] for index in indexes]
+        self.scores = [[of_question[index] for index in indexes] for of_question in self.scores]
+
     def leave_out(self, index: int) -> None:
         """Remove a source."""
-        del self.sources[index], self.pages[index]
-        for of_question in self.scores:
-            del of_question[index]
+        self.keep([other for other in range(len(self.sources)) if other != index])
 
     def strengths(self) -> list[list[float]]:
         """Return for each question how well the best unit of each source answers it."""
@@ -210,8 +214,17 @@ def show_brief(
 
 
 def show_recall(query: str, sources: list[Source], warnings: list[str], limits: Limits) -> Document:
-    """Return the document of a recall: stored pages, with the passages that answer the query."""
+    """Return the document of a recall: stored pages, with the passages that answer the query.
+
+    The pages whose best passages answer best come first: a page that holds all words somewhere is
+    not yet about them. Without a limit of characters nothing is ranked, and the order stays.
+    """
     today = utc_day(time.time())
+    evidence = gather_evidence(sources, [query], limits)
+    best = evidence.best()
+    in_order = sorted(range(len(sources)), key=lambda index: -best[index])
+    evidence.keep(in_order[: limits.count])
+    sources = evidence.sources
     warnings = [*warnings, *(text for source in sources for text in source.warnings)]
     document: Document = {
         "ok": True,
@@ -229,7 +242,7 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
         ],
         **drop_empty({"warnings": warnings}),
     }
-    fill_texts_in(document, gather_evidence(sources, [query], limits), limits)
+    fill_texts_in(document, evidence, limits)
     return document
 
 
@@ -241,9 +254,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     """
     if not evidence.scores:
         kept = best_sources(evidence.sources, limits.count)
-        for index in range(len(evidence.sources) - 1, -1, -1):
-            if evidence.sources[index] not in kept:
-                evidence.leave_out(index)
+        evidence.keep([evidence.sources.index(source) for source in kept])
         return
     answering = [
         index for index, excerpt in enumerate(evidence.excerpts(limits.max_chars)) if excerpt.shown
@@ -257,10 +268,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
         able = [index for index in answering if of_question[index] > 0]
         first += [max(able, key=lambda index: of_question[index])] if able else found[:1]
     others = sorted(answering, key=lambda index: -best[index])
-    kept_indexes = list(dict.fromkeys([*first, *others]))[: limits.count]
-    for index in range(len(evidence.sources) - 1, -1, -1):
-        if index not in kept_indexes:
-            evidence.leave_out(index)
+    evidence.keep(sorted(list(dict.fromkeys([*first, *others]))[: limits.count]))
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:
