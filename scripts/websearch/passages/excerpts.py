@@ -15,7 +15,7 @@ from websearch.passages.selection import (
     choose_units,
     complete_excerpts,
 )
-from websearch.passages.terms import missing_words
+from websearch.passages.terms import misses_the_point, missing_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def rank_pages(
             [of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)]
         )
         is_late = deadline is not None and time.monotonic() > deadline
-        missing.append([] if is_late else missing_words(question, held))
+        texts = [pages[index].text for index in own]
+        missing.append([] if is_late else missing_words(question, held, texts))
     if is_late and not any(score for of_question in scores for own in of_question for score in own):
         first = [[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]
         return [first], missing
@@ -81,12 +82,18 @@ def rank_pages(
 
 
 def excerpts_of(
-    pages: list[PageText], questions: list[str], scores: list[Scores], room: int
+    pages: list[PageText],
+    questions: list[str],
+    scores: list[Scores],
+    room: int,
+    missing: list[list[str]] | None = None,
 ) -> list[Excerpt]:
     """Return what answers questions of pages, within room characters of JSON for all of it.
 
     What is weaker than a part of the best is not shown, however much room is left; the sections,
-    lists, tables and code that are begun take of it what they need to be whole.
+    lists, tables and code that are begun take of it what they need to be whole. missing: of each
+    question, the words that no page has. A question that is about them gets a few units of a page,
+    because they are of something else.
     """
     large = max(room, USUAL_ROOM)
 
@@ -94,8 +101,13 @@ def excerpts_of(
         return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
 
     selection, asked = Selection(pages, room), questions[: len(scores)]
-    excerpts = choose_units(selection, asked, scores, weakest)
-    complete_excerpts(selection, asked)
+    few = {
+        number
+        for number, (question, words) in enumerate(zip(asked, missing or [], strict=False))
+        if misses_the_point(question, words)
+    }
+    excerpts = choose_units(selection, asked, scores, weakest, few)
+    complete_excerpts(selection, [one for number, one in enumerate(asked) if number not in few])
     return excerpts
 
 

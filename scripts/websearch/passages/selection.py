@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
@@ -13,7 +13,7 @@ from websearch.passages.terms import WORD, count_terms, fold_text, term_weights,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from websearch.markdown.units import PageText, Piece
     from websearch.passages.ranking import Scores
@@ -30,6 +30,7 @@ MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 # what is cut looks finished.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 3_500
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
+FEW_UNITS = 3  # of a page, for a question whose main words no page has
 GAP = "[…]"  # stands for what is left out
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest mark for the rows or lines that are missing
@@ -180,25 +181,31 @@ def choose_units(
     questions: list[str],
     scores: list[Scores],
     weakest: Callable[[int], float],
+    few: Collection[int] = (),
 ) -> list[Excerpt]:
     """Return the excerpts of a selection's pages that answer questions; some may be empty.
 
     scores: of each question. Questions share the room: the one that has used the least of it is
     next, so that what one does not need the others get. weakest: returns the score of the weakest
-    unit that is shown, when an answer has so many characters.
+    unit that is shown, when an answer has so many characters. few: numbers of the questions, from
+    0, for which each page shows FEW_UNITS at most.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
+    chosen: Counter[tuple[int, int]] = Counter()  # units, by question and page
     while selection.room >= LEAST_ROOM and any(waiting):
         active = [number for number, queue in enumerate(waiting) if queue]
         question = min(active, key=lambda number: used[number])
         score, number, unit = waiting[question].popleft()
         if score < weakest(used[question] * len(questions)):
             waiting[question].clear()
+        elif question in few and chosen[question, number] == FEW_UNITS:
+            continue
         elif not selection.is_repeated(number, unit):
             cost = selection.choose(number, unit, questions[question])
             if cost is not None:
                 used[question] += cost
+                chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)
     return selection.excerpts
 

@@ -13,7 +13,6 @@ from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.markdown.units import PageText, without_title
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
-from websearch.passages.terms import fold_text
 from websearch.reading.pages_document import searched_lengths
 from websearch.search.answers import (
     all_warnings,
@@ -74,7 +73,7 @@ class Evidence:
     """Sources, the texts of their pages, and how well each unit of them answers each question.
 
     queries: the questions. scores: of each question, for each page. missing: of each question, the
-    words that no page has.
+    words that no page has; [] if a page was not searched whole.
     """
 
     sources: list[Source]
@@ -106,7 +105,7 @@ class Evidence:
 
     def excerpts(self, room: int) -> list[Excerpt]:
         """Return what answers of each source, within room characters of JSON for all."""
-        return excerpts_of(self.pages, self.queries, self.scores, room)
+        return excerpts_of(self.pages, self.queries, self.scores, room, self.missing)
 
 
 def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
@@ -129,6 +128,10 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
     ]
     limit = limits.deadline + MAX_LATENESS
     scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
+    for own, words in zip(found, missing, strict=False):
+        # What was not read, or not whole, may hold them.
+        if any(sources[index].is_cut for index in own):
+            words.clear()
     return Evidence([*sources], queries, pages, scores, missing)
 
 
@@ -225,7 +228,11 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
     in_order = sorted(range(len(sources)), key=lambda index: -best[index])
     evidence.keep(in_order[: limits.count])
     sources = evidence.sources
-    warnings = [*warnings, *(text for source in sources for text in source.warnings)]
+    warnings = [
+        *missing_notes(sources, evidence.missing),
+        *warnings,
+        *(text for source in sources for text in source.warnings),
+    ]
     document: Document = {
         "ok": True,
         "provider": "web_search",
@@ -303,11 +310,11 @@ def notes(
 ) -> dict[str, Any]:
     """Return attempts, warnings and billed, as far as there is something to say."""
     billed, today = total_billed(answers), utc_day(time.time())
-    warnings = all_warnings(answers)
+    warnings = [*missing, *all_warnings(answers)]
     warnings += [text for source in sources for text in source.warnings]
     if any(source.error for source in sources) and not any(source.text for source in sources):
         warnings.append(NO_PAGES_NOTE)
-    warnings += [*missing, *(year_warning(question.text, today) for question in questions)]
+    warnings += [year_warning(question.text, today) for question in questions]
     warnings += [*budget_warnings(billed, store), *store.warnings]
     return drop_empty(
         {
@@ -319,24 +326,19 @@ def notes(
 
 
 def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
-    """Return a sentence for each question that has words which no page or snippet has.
+    """Return a sentence for each question that has words which no page has.
 
-    missing: of each question, the words that no page has. Nothing is said if no page was read, or
-    not all of one.
+    missing: of each question, these words. Nothing is said if no page was read. What a snippet has does not count: it may be of a menu, or of a page that is another one now.
     """
     notes = []
     for number, words in enumerate(missing, 1):
         own = [source for source in sources if number in source.questions]
         read = sum(bool(source.text) for source in own)
-        if not (words and read) or any(source.is_cut for source in own):
+        if not (words and read):
             continue
-        snippets = [shorten(source.result.get("snippet", ""), SNIPPET_CHARS) for source in own]
-        shown = fold_text(" ".join(snippets))
-        absent = [word for word in words if fold_text(word) not in shown]
         pages = f"{read} page{'s' * (read > 1)} read"
         of_query = f" for query {number}" if len(missing) > 1 else ""
-        if absent:
-            notes.append(f"Not in the {pages}{of_query}: {', '.join(absent[:MAX_MISSING])}.")
+        notes.append(f"Not in the {pages}{of_query}: {', '.join(words[:MAX_MISSING])}.")
     return notes
 
 

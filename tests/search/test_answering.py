@@ -1,0 +1,95 @@
+"""Whether what was read answers: what is said and shown if it does not, and which pages come first.
+
+The only module to notice pages that share common words with a question and fill its document.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.search.brief_support import BriefCase
+
+PARAGRAPH = (
+    "The world championship of {sport} was held in the city in {year}, and the winner of the "
+    "championship was a team of {year} that had won the world title of {sport} before."
+)
+TEXT = "\n\n".join(PARAGRAPH.format(sport="squash", year=year) for year in range(1990, 2020))
+MENU = "<ul>" + "".join(f"<li>{name}</li>" for name in ("Golf", "Curling", "Rugby", "Judo", "Polo"))
+
+
+class AnsweringCase(BriefCase):
+    engines = ("searxng",)
+
+    def answer(self, *arguments: str) -> Any:
+        """The document of a call that works."""
+        run = self.run_here(*arguments)
+        self.assertEqual(run.code, 0, run.document)
+        return run.document
+
+
+class NameThatNoPageHas(AnsweringCase):
+    def pages(self, question: str, text: str = TEXT) -> None:
+        pages = (text, text.replace("squash", "billiards").replace("19", "18").replace("20", "19"))
+        self.web.find(question, *(self.web.page(f"/{n}", one) for n, one in enumerate(pages)))
+
+    def test_it_is_said_first_and_each_page_shows_three_lines(self) -> None:
+        for question in (
+            "Curling world championship winner",
+            "which team won the 'Curling' title of the world championship",
+        ):
+            self.pages(question)
+            document = self.answer(question)
+            self.assertEqual(document["warnings"][0], "Not in the 2 pages read: Curling.")
+            for result in document["results"]:
+                self.assertLessEqual(result.get("text", "").count("was held"), 3)
+
+    def test_pages_that_have_it_are_shown_as_ever(self) -> None:
+        question = "world championship winner of squash or billiards"
+        self.pages(question)
+        document = self.answer(question)
+        self.assertNotIn("warnings", document)
+        self.assertGreater(sum(one["text"].count("was held") for one in document["results"]), 6)
+
+    def test_the_words_of_a_name_on_different_pages_are_not_the_name(self) -> None:
+        question = "world championship winner Joey Cheek"
+        self.web.find(
+            question,
+            self.web.page("/joey", "Joey Ramone sang. " + TEXT),
+            self.web.page("/cheek", "Nina Cheek sang. " + TEXT.replace("19", "18").replace("20", "19")),
+        )
+        self.assertEqual(
+            self.answer(question)["warnings"][0], "Not in the 2 pages read: Joey Cheek."
+        )
+
+    def test_a_menu_does_not_hold_it(self) -> None:
+        question = "Curling world championship winner"
+        self.pages(question, f"{MENU}</ul>\n\n{TEXT}")
+        self.assertEqual(
+            self.answer(question)["warnings"][0], "Not in the 2 pages read: Curling."
+        )
+
+    def test_identifiers_are_whole_and_operators_count(self) -> None:
+        question = "TaskGroup cancel tasks <@ pre_save"
+        self.pages(question, "Tasks of a group of 19 can be cancelled. A squash task saves first. " * 9)
+        (warning,) = self.answer(question)["warnings"]
+        self.assertEqual(warning, "Not in the 2 pages read: TaskGroup, <@, pre_save.")
+
+
+class RecallByPassages(AnsweringCase):
+    def test_the_page_that_answers_comes_before_one_that_holds_the_words(self) -> None:
+        scattered = "\n\n".join(
+            f"The {word} of anthrax is told in chapter {n}, with all its signs and its history."
+            for n, word in enumerate(("incubation", "period", "course", "symptoms") * 9)
+        )
+        measles = f"{'Measles spreads by air. ' * 60}\n\nIts incubation period is 10 to 14 days."
+        self.web.find(
+            "diseases",
+            self.web.page("/incubation-period-of-anthrax", scattered),
+            self.web.page("/measles", measles),
+        )
+        self.answer("diseases")
+        first = self.answer("recall", "incubation period days")["results"][0]
+        self.assertTrue(first["url"].endswith("/measles"))
+        self.assertIn("10 to 14 days", first["text"])
+        count = len(self.answer("recall", "incubation period days", "-n", "1")["results"])
+        self.assertEqual(count, 1)
