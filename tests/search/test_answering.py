@@ -55,7 +55,9 @@ class NameThatNoPageHas(AnsweringCase):
         self.web.find(
             question,
             self.web.page("/joey", "Joey Ramone sang. " + TEXT),
-            self.web.page("/cheek", "Nina Cheek sang. " + TEXT.replace("19", "18").replace("20", "19")),
+            self.web.page(
+                "/cheek", "Nina Cheek sang. " + TEXT.replace("19", "18").replace("20", "19")
+            ),
         )
         self.assertEqual(
             self.answer(question)["warnings"][0], "Not in the 2 pages read: Joey Cheek."
@@ -64,13 +66,13 @@ class NameThatNoPageHas(AnsweringCase):
     def test_a_menu_does_not_hold_it(self) -> None:
         question = "Curling world championship winner"
         self.pages(question, f"{MENU}</ul>\n\n{TEXT}")
-        self.assertEqual(
-            self.answer(question)["warnings"][0], "Not in the 2 pages read: Curling."
-        )
+        self.assertEqual(self.answer(question)["warnings"][0], "Not in the 2 pages read: Curling.")
 
     def test_identifiers_are_whole_and_operators_count(self) -> None:
         question = "TaskGroup cancel tasks <@ pre_save"
-        self.pages(question, "Tasks of a group of 19 can be cancelled. A squash task saves first. " * 9)
+        self.pages(
+            question, "Tasks of a group of 19 can be cancelled. A squash task saves first. " * 9
+        )
         (warning,) = self.answer(question)["warnings"]
         self.assertEqual(warning, "Not in the 2 pages read: TaskGroup, <@, pre_save.")
 

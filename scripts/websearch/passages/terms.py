@@ -32,7 +32,7 @@ FOLDED_TOGETHER = 100  # texts: a few milliseconds, after which the time is look
 
 # For a question without names: one of so many words that pages lack is what it is about.
 NAMELESS_SHARE = 3
-_CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"  # noqa: RUF001
+_CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"
 # What is quoted, and up to six capitalized words in a row.
 _NAME = (
     r"[\"“]([^\"“”\n]{2,100})[\"”]"
@@ -136,7 +136,9 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
         if not any(all(is_held(word, one) for word in name) for one in held)
     ]
     plain = [text.replace("\\_", "_").casefold() for text in texts] if symbols_in(asked) else []
-    missing = [one for one in symbols_in(asked) if not any(one.casefold() in text for text in plain)]
+    missing = [
+        one for one in symbols_in(asked) if not any(one.casefold() in text for text in plain)
+    ]
     for name in names:
         absent = [word for word in name if not any(is_held(word, one) for one in held)]
         missing += [one for one in absent or [" ".join(name)] if one not in missing]
@@ -182,9 +184,7 @@ def names_in(text: str) -> list[list[str]]:
     names = [content_words(match[1] or match[0]) for match in re.finditer(_NAME, text)]
     first = text.split(maxsplit=1)[:1]
     return [
-        name
-        for name in names
-        if name and not (name == first and fold_text(name[0]) in _FORM_WORDS)
+        name for name in names if name and not (name == first and fold_text(name[0]) in _FORM_WORDS)
     ]
 
 
