@@ -77,6 +77,49 @@ class NameThatNoPageHas(AnsweringCase):
         self.assertEqual(warning, "Not in the 2 pages read: TaskGroup, <@, pre_save.")
 
 
+class FurtherResults(AnsweringCase):
+    """Results after those that were asked for are read once if nothing answers."""
+
+    question = "Kettle dam builder"
+
+    def results(self, *, answers_at: int) -> list[str]:
+        """Let the question find ten pages, of which one answers; return them."""
+        others = [TEXT.replace("19", str(30 + n)).replace("20", str(50 + n)) for n in range(10)]
+        others[answers_at] = "The builder of the Kettle dam was Ada Moor, in 1871. " * 2
+        pages = [self.web.page(f"/{n}", text) for n, text in enumerate(others)]
+        self.web.find(self.question, *pages)
+        return pages
+
+    def test_they_are_read_if_nothing_answers(self) -> None:
+        pages = self.results(answers_at=7)
+        document = self.answer(self.question)
+        results = document["results"]
+        self.assertEqual(len(results), 5)
+        self.assertEqual(results[-1]["url"], pages[7])
+        self.assertIn("Ada Moor", results[-1]["text"])
+        self.assertNotIn("warnings", document)
+        self.assertEqual(len(self.web.read), 10)
+
+    def test_they_are_not_read_if_a_page_answers(self) -> None:
+        pages = self.results(answers_at=2)
+        document = self.answer(self.question)
+        self.assertEqual([one["url"] for one in document["results"]], pages[:5])
+        self.assertEqual(sorted(self.web.read), sorted(pages[:5]))
+
+    def test_without_pages_only_as_many_results_as_asked_for_come(self) -> None:
+        pages = self.results(answers_at=7)
+        document = self.answer(self.question, "--no-pages")
+        self.assertEqual([one["url"] for one in document["results"]], pages[:5])
+
+    def test_a_stored_answer_keeps_them(self) -> None:
+        self.results(answers_at=7)
+        first = self.answer(self.question)
+        self.web.forget()
+        second = self.answer(self.question)
+        self.assertEqual((self.web.asked, self.web.read), ([], []))
+        self.assertEqual(second["results"], first["results"])
+
+
 class RecallByPassages(AnsweringCase):
     def test_the_page_that_answers_comes_before_one_that_holds_the_words(self) -> None:
         scattered = "\n\n".join(

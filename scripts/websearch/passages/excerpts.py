@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import sys
 import time
 
 from websearch.markdown.units import ITEM, MAX_SOURCE, PageText
-from websearch.passages.ranking import rank_units
+from websearch.passages.ranking import contexts_of, rank_units
 from websearch.passages.selection import (
     GAP,
     PARAGRAPH_GAP,
@@ -15,7 +16,15 @@ from websearch.passages.selection import (
     choose_units,
     complete_excerpts,
 )
-from websearch.passages.terms import misses_the_point, missing_words
+from websearch.passages.terms import (
+    asked_text,
+    content_words,
+    count_terms,
+    misses_the_point,
+    missing_words,
+    telling_terms,
+    term_weights,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
 # USUAL_ROOM characters. In a larger room, which the caller asks for, both grow more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 LEAST_OF_A_PAGE = 0.2  # that was asked for alone
+BEST_PLACES = 3  # in which the words of a question are looked for
 PATH_CHARS = 170  # of a path of headings; the outermost ones are left out first
 # Of a query; the rest is left out. Half a million characters take 0.1 s for each question.
 MAX_QUESTIONS = 8
@@ -79,6 +89,32 @@ def rank_pages(
         first = [[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]
         return [first], missing
     return scores, missing
+
+
+def answered_share(pages: list[PageText], question: str, scores: Scores) -> float:
+    """Return the share of a question's words that the best place of pages has; 0 to 1.
+
+    A place is a unit with its neighbours, what it stands below, and the title of its page.
+    """
+    words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
+    places = (
+        (score, number, place)
+        for number, of_page in enumerate(scores)
+        for place, score in enumerate(of_page)
+        if score
+    )
+    texts = []
+    for _, number, place in heapq.nlargest(BEST_PLACES, places):
+        page = pages[number]
+        around = page.units[max(0, place - 1) : place + 2]
+        own = [page.title, *map(page.of, around), *contexts_of(page, page.units[place])]
+        texts.append("\n".join(own))
+    wanted = set().union(*words)
+    shares = [
+        sum(not terms.isdisjoint(held) for terms in words) / len(words)
+        for held in count_terms(texts, wanted)
+    ]
+    return max(shares, default=0.0)
 
 
 def excerpts_of(

@@ -83,8 +83,9 @@ def rank_units(
 ) -> tuple[Scores, list[set[str]]]:
     """Return the score of each unit of each page, and the terms of the question that pages hold.
 
-    Menus do not count there: they name what a page is not about. The best unit of all has 1. A unit scores 0 if neither it nor its context holds a telling term
-    of the question. deadline: of time.monotonic(); what could not be counted by then scores 0.
+    Menus do not count there: they name what a page is not about. The best unit of all has 1. A unit
+    scores 0 if neither it nor its context holds a telling term of the question. deadline: of
+    time.monotonic(); what could not be counted by then scores 0.
     """
     weights = term_weights(question)
     telling = telling_terms(weights)

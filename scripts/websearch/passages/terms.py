@@ -126,8 +126,9 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
     """Return the names and words of a question that no page has; names come first.
 
     held: the terms that the text of each page holds; texts: of the pages, for operators such as <@
-    and identifiers such as TaskGroup, of which "task" is no form. A name is missing if no page holds all its words. Stop words and single letters and digits
-    do not count, nor what is excluded (-snake) or follows an operator of engines (site:...).
+    and identifiers such as TaskGroup, of which "task" is not a form. A name is missing if no page
+    holds all its words. Stop words and single letters and digits do not count, nor what is excluded
+    (-snake) or follows an operator of engines (site:...).
     """
     asked = asked_text(question)
     names = [

@@ -32,11 +32,11 @@ from websearch.reading.lists import input_pieces
 from websearch.search.answers import answered
 from websearch.search.ask import ask
 from websearch.search.defaults import naming_defaults, with_defaults
+from websearch.search.evidence import Limits, gather_evidence, with_further
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
 from websearch.search.read_sources import PageReader, best_sources, read
 from websearch.search.show import (
-    Limits,
     failure,
     show_brief,
     show_recall,
@@ -313,20 +313,23 @@ def answer_document(params: dict[str, Any], report: ProgressCallback, caller: st
         history.note(store, caller, params, bool(good))
         if not good:
             raise naming_recall(failure(answers, is_brief), questions[0].text, store)
-        sources = within_rules(rank(answers), good[0])
-        if reads_pages:
-            is_stale = good[0].is_stale
-            max_age = None if is_stale else questions[0].max_age
-            page_timeout = params["page_timeout"]
-            reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale, verbose)
-            sources = read(sources, count, reader)
-        else:
-            sources = best_sources(sources, count)
-        show = show_brief if is_brief else show_search
+        ranked = within_rules(rank(answers), good[0])
+        is_stale = good[0].is_stale
+        max_age = None if is_stale else questions[0].max_age
+        page_timeout = params["page_timeout"]
+        reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale, verbose)
+        sources = read(ranked, count, reader) if reads_pages else best_sources(ranked, count)
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
-        return show_sources(
-            lambda some: show(answers, some, store, limits), sources, verbose=verbose
-        )
+
+        def show(some: list[Source]) -> Document:
+            if is_brief:
+                return show_brief(answers, some, store, limits)
+            evidence = gather_evidence(some, [questions[0].text], limits)
+            if reads_pages and some is sources:
+                evidence = with_further(evidence, ranked, reader, limits)
+            return show_search(answers, evidence, store, limits)
+
+        return show_sources(show, sources, verbose=verbose)
 
 
 def naming_recall(error: SearchError, query: str, store: PageStore) -> SearchError:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 
 from websearch.base.calls import is_bug, result_or_error
 from websearch.engines.base.days import utc_day
 from websearch.engines.base.ledger import budget_warnings
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
-from websearch.markdown.units import PageText, without_title
-from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
+from websearch.passages.excerpts import excerpt_text
 from websearch.passages.selection import json_size
-from websearch.reading.pages_document import searched_lengths
 from websearch.search.answers import (
     all_warnings,
     answered,
@@ -21,6 +18,7 @@ from websearch.search.answers import (
     failure_of,
     total_billed,
 )
+from websearch.search.evidence import gather_evidence, missing_notes
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
 from websearch.search.result_dates import dates_of, year_warning
 from websearch.store.page_store import utc_time
@@ -31,9 +29,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document
-    from websearch.passages.ranking import Scores
+    from websearch.markdown.units import PageText
     from websearch.passages.selection import Excerpt
     from websearch.search.answers import Answer
+    from websearch.search.evidence import Evidence, Limits
     from websearch.search.plan import Question
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
@@ -47,92 +46,11 @@ LINE_CHARS = 120  # of the snippet of a page without an answer
 LEAST_TEXT = {"results": 100, "sources": 250}
 MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
 HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are numbered
-MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
-MAX_MISSING = 5  # words that no page has, which are named
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _NUMBER = r"\d{2,9}"  # of a question
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a document is shown within: characters (0: any number), and a deadline for its texts.
-
-    deadline: on time.monotonic()'s clock. count: the most sources of a brief or a recall.
-    """
-
-    max_chars: int
-    deadline: float
-    count: int = 0
-
-
-@dataclass(slots=True)
-class Evidence:
-    """Sources, the texts of their pages, and how well each unit of them answers each question.
-
-    queries: the questions. scores: of each question, for each page. missing: of each question, the
-    words that no page has; [] if a page was not searched whole.
-    """
-
-    sources: list[Source]
-    queries: list[str]
-    pages: list[PageText]
-    scores: list[Scores]
-    missing: list[list[str]]
-
-    def keep(self, indexes: list[int]) -> None:
-        """Remove all other sources, and put these into this order."""
-        self.sources = [self.sources[index] for index in indexes]
-        self.pages = [self.pages[index] for index in indexes]
-        self.scores = [[of_question[index] for index in indexes] for of_question in self.scores]
-
-    def leave_out(self, index: int) -> None:
-        """Remove a source."""
-        self.keep([other for other in range(len(self.sources)) if other != index])
-
-    def strengths(self) -> list[list[float]]:
-        """Return for each question how well the best unit of each source answers it."""
-        return [
-            [max(of_page, default=0.0) for of_page in of_question] for of_question in self.scores
-        ]
-
-    def best(self) -> list[float]:
-        """Return how well the best unit of each source answers a question; 0 if none is ranked."""
-        bests = [max(of_source) for of_source in zip(*self.strengths(), strict=True)]
-        return bests or [0.0] * len(self.sources)
-
-    def excerpts(self, room: int) -> list[Excerpt]:
-        """Return what answers of each source, within room characters of JSON for all."""
-        return excerpts_of(self.pages, self.queries, self.scores, room, self.missing)
-
-
-def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
-    """Return sources with their pages ranked; is_cut marks those that are not searched whole."""
-    titles = [str(source.result.get("title", "")) for source in sources]
-    texts = [
-        without_title(source.text, title) for source, title in zip(sources, titles, strict=True)
-    ]
-    lengths = [len(text) for text in texts]
-    if limits.max_chars:
-        lengths = searched_lengths(texts, limits.deadline)
-    pages = []
-    for source, title, text, length in zip(sources, titles, texts, lengths, strict=True):
-        page = PageText(text[:length], title)
-        source.is_cut = source.is_cut or len(page.text) < len(text)
-        pages.append(page)
-    found = [
-        [index for index, source in enumerate(sources) if number in source.questions]
-        for number, _ in enumerate(queries, 1)
-    ]
-    limit = limits.deadline + MAX_LATENESS
-    scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
-    for own, words in zip(found, missing, strict=False):
-        # What was not read, or not whole, may hold them.
-        if any(sources[index].is_cut for index in own):
-            words.clear()
-    return Evidence([*sources], queries, pages, scores, missing)
 
 
 # ===== documents ==================================================================================
@@ -162,11 +80,10 @@ def show_sources(
 
 
 def show_search(
-    answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
+    answers: list[Answer], evidence: Evidence, store: PageStore, limits: Limits
 ) -> Document:
     """Return the document of one question: its results with the passages of their pages."""
-    question, good = answers[0].question, answered(answers)
-    evidence = gather_evidence(sources, [question.text], limits)
+    question, good, sources = answers[0].question, answered(answers), evidence.sources
     several, engines = len(answers) > 1, [answer.engine for answer in good]
     document: Document = {
         "ok": True,
@@ -323,23 +240,6 @@ def notes(
             "billed": billed,
         }
     )
-
-
-def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
-    """Return a sentence for each question that has words which no page has.
-
-    missing: of each question, these words. Nothing is said if no page was read. What a snippet has does not count: it may be of a menu, or of a page that is another one now.
-    """
-    notes = []
-    for number, words in enumerate(missing, 1):
-        own = [source for source in sources if number in source.questions]
-        read = sum(bool(source.text) for source in own)
-        if not (words and read):
-            continue
-        pages = f"{read} page{'s' * (read > 1)} read"
-        of_query = f" for query {number}" if len(missing) > 1 else ""
-        notes.append(f"Not in the {pages}{of_query}: {', '.join(words[:MAX_MISSING])}.")
-    return notes
 
 
 def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
