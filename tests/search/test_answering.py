@@ -138,3 +138,49 @@ class RecallByPassages(AnsweringCase):
         self.assertIn("10 to 14 days", first["text"])
         count = len(self.answer("recall", "incubation period days", "-n", "1")["results"])
         self.assertEqual(count, 1)
+
+
+class CutSections(AnsweringCase):
+    def test_a_section_that_is_shown_in_part_names_the_command_that_shows_it(self) -> None:
+        question = "heron --depth option"
+        options = "".join(
+            f"<li><code>--option-{n}</code> sets number {n} of the heron log, in fathoms."
+            for n in range(80)
+        )
+        intro = "The heron log keeps what the herons of a pond do through the year, day by day."
+        options += "<li><code>--depth</code> option: depth of the heron's pond."
+        page = self.web.page(
+            "/manual", f"{intro}</p><h2>Options of the log</h2><ul>{options}</ul><p>{intro}"
+        )
+        self.web.find(question, page)
+        document = self.answer(question, "--max-chars", "1500")
+        self.assertEqual(document["results"][0]["cut"], ["Options of the log"])
+        shown = self.run_here(question, "--max-chars", "1500", "--md").stdout.decode()
+        command = f"read '{page}' --section 'Options of the log'"
+        self.assertIn(command, shown)
+        section = self.answer("read", page, "--section", "Options of the log")["pages"][0]
+        self.assertEqual(section["text"].count("- `--"), 81)
+
+    def test_whole_sections_name_none(self) -> None:
+        question = "heron options"
+        page = self.web.page("/short", "About.</p><h2>Options</h2><ul><li>Heron one.<li>Two.</ul>")
+        self.web.find(question, page)
+        self.assertNotIn("cut", self.answer(question)["results"][0])
+
+
+class Boilerplate(AnsweringCase):
+    def test_a_sentence_that_a_page_repeats_is_shown_once_and_leaves_no_gap(self) -> None:
+        note = "See also HERON OPTIONS below."
+        names = ("walk", "fly", "nest", "fish", "sleep", "wade", "call")
+        options = "".join(
+            f"<h3>--{name}</h3><p>Lets the heron {name} at the pond of option {name}.</p>"
+            f"<p>{note}</p><p>By default herons {name} in spring only.</p>"
+            for name in names
+        )
+        intro = "The heron log keeps what the herons of a pond do through the year, day by day."
+        page = self.web.page("/manual", f"{intro}</p><h2>Heron options</h2>{options}<p>{intro}")
+        self.web.find("heron options", page)
+        text = self.answer("heron options")["results"][0]["text"]
+        self.assertEqual(text.count(note), 1)
+        self.assertEqual(text.count("By default"), len(names))
+        self.assertNotIn("[…]", text)

@@ -216,7 +216,7 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
     page, text = excerpt.page, ""
     before: Piece | None = None
     for piece in pieces:
-        text += joint(page, before, piece) if before else ""
+        text += joint(excerpt, before, piece) if before else ""
         own = excerpt.cuts.get(piece.index) or page.of(piece)
         is_in_no_item = all(lead.level < ITEM for lead in piece.leads)
         if (not text or text.endswith(PARAGRAPH_GAP)) and is_in_no_item:
@@ -226,11 +226,14 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
     return text + (counted_gap(page, before, len(page.pieces)) if before else "")
 
 
-def joint(page: PageText, before: Piece, after: Piece) -> str:
+def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     """Return what stands between two pieces that are shown one after the other."""
+    page = excerpt.page
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
         return "\n\n" if between.count("\n") > 1 else between
+    if excerpt.repeated.issuperset(range(before.index + 1, after.index)):
+        return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
     counted = counted_gap(page, before, after.index)
     if before.block == after.block:
         return f"{counted}\n" if counted else f"\n{GAP}\n" if "\n" in between else f" {GAP} "

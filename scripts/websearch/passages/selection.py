@@ -7,7 +7,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
-from websearch.markdown.units import ITEM
+from websearch.markdown.units import ITEM, STRONG
 from websearch.passages.ranking import asked_share
 from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
 
@@ -23,6 +23,7 @@ LONG_SENTENCE = 100  # characters; a shorter one is whole or absent
 LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
 LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
 LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
+LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # characters of a sentence that repeats, and how often
 LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
 LONGEST_LIST = 40  # items above one that is shown with the sentence that introduces the list
 MAX_BEFORE = 2  # sentences that are shown because the next one needs them
@@ -31,9 +32,11 @@ MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 3_500
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
 FEW_UNITS = 3  # of a page, for a question whose main words no page has
+MOST_CUT = 2  # sections of a page that are named because they are shown in part
 GAP = "[…]"  # stands for what is left out
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest mark for the rows or lines that are missing
+_SENTENCE = r"(?:\S+ +){3}\S+[.!?:]$"
 # Sentences that begin so say something else, or nothing, without the one before.
 _LEANING = (
     r"(?:This|That|These|Those|It|Its|They|Their|He|She|His|Her|Such|Both|However|Therefore|Thus"
@@ -48,13 +51,36 @@ class Excerpt:
     """What is shown of a page.
 
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
-    of the questions, from 0, that the pieces were chosen for.
+    of the questions, from 0, that the pieces were chosen for. repeated: indexes of the units that
+    are never shown, because they repeat.
     """
 
     page: PageText
     shown: set[int] = field(default_factory=set)
     cuts: dict[int, str] = field(default_factory=dict)
     questions: set[int] = field(default_factory=set)
+    repeated: set[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find what repeats."""
+        self.repeated = repeated_units(self.page)
+
+
+def repeated_units(page: PageText) -> set[int]:
+    """Return the indexes of sentences of a page that repeat, their first places excepted.
+
+    They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below.").
+    """
+    places: dict[str, list[int]] = {}
+    for unit in page.units:
+        if unit.kind in ("sentence", "item") and unit.end - unit.start >= LEAST_BOILERPLATE:
+            places.setdefault(page.of(unit).strip(), []).append(unit.index)
+    return {
+        index
+        for text, indexes in places.items()
+        if len(indexes) >= LEAST_TIMES and re.search(_SENTENCE, text)
+        for index in indexes[1:]
+    }
 
 
 def json_size(text: str) -> int:
@@ -96,7 +122,9 @@ class Selection:
         return cost
 
     def is_repeated(self, number: int, unit: Piece) -> bool:
-        """Return whether another unit that is shown says the same."""
+        """Return whether another unit that is shown says the same, or a page says it often."""
+        if unit.index in self.excerpts[number].repeated:
+            return True
         text = " ".join(self.excerpts[number].page.of(unit).split())
         own = (number, unit.index)
         return len(text) >= LEAST_REPEATED and self.keys.setdefault(text, own) != own
@@ -124,7 +152,7 @@ class Selection:
         rest = [
             piece
             for piece in pieces
-            if piece.index not in excerpt.shown or piece.index in excerpt.cuts
+            if piece.index not in excerpt.shown | excerpt.repeated or piece.index in excerpt.cuts
         ]
         cost = self.cost(excerpt, rest) if rest else 0
         if rest and cost <= self.room:
@@ -257,6 +285,38 @@ def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
         if any(piece.kind in ("item", "row", "line") for piece in block)
         and (any(piece.index in excerpt.shown for piece in block) or is_announced(excerpt, block))
     ]
+
+
+def cut_sections(excerpt: Excerpt, questions: list[str]) -> list[str]:
+    """Return the headings, up to MOST_CUT, of sections that look whole in an excerpt and are not.
+
+    These are sections that a question names, and those of a list, table or code, which are shown in
+    part; of these, the ones of which most is shown come first.
+    """
+    page, shown = excerpt.page, excerpt.shown
+    weights = [term_weights(question) for question in questions]
+    missing: Counter[str] = Counter()
+    for block in blocks_begun(excerpt):
+        headings = [lead for lead in block[-1].leads if lead.level < STRONG]
+        count = sum(piece.index in shown | excerpt.repeated for piece in block)
+        if headings and count < len(block):
+            missing[headings[-1].words] += count
+    above = {lead.index: lead for index in shown for lead in page.pieces[index].leads}
+    for _, heading in sorted(above.items()):
+        is_asked = heading.level < STRONG and any(is_named(heading, one) for one in weights)
+        if is_asked and not is_whole(excerpt, heading):
+            missing[heading.words] += len(shown)
+    return [words for words, _ in missing.most_common(MOST_CUT)]
+
+
+def is_whole(excerpt: Excerpt, heading: Piece) -> bool:
+    """Return whether all that stands below a heading is shown."""
+    for piece in excerpt.page.pieces[heading.index + 1 :]:
+        if piece.kind == "lead" and piece.level <= heading.level:
+            break
+        if piece.index not in excerpt.shown | excerpt.repeated:
+            return False
+    return True
 
 
 def is_announced(excerpt: Excerpt, block: list[Piece]) -> bool:

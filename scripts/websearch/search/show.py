@@ -10,7 +10,7 @@ from websearch.engines.base.days import utc_day
 from websearch.engines.base.ledger import budget_warnings
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text
-from websearch.passages.selection import json_size
+from websearch.passages.selection import cut_sections, json_size
 from websearch.search.answers import (
     all_warnings,
     answered,
@@ -50,6 +50,9 @@ NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _NUMBER = r"\d{2,9}"  # of a question
+# Characters that are kept free for the names of a page's sections that are cut, and the part of the
+# room that they are at most.
+CUT_CHARS, CUT_SHARE = 60, 20
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
 
@@ -339,15 +342,28 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
     rest = room() if room() >= MIN_ROOM else 0
+    rest -= min(CUT_CHARS * len(readable()), rest // CUT_SHARE)
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
+    for item, excerpt in zip(items, excerpts, strict=True):
+        if excerpt and "truncated" in item:
+            names = cut_sections(excerpt, evidence.queries)
+            put_if_it_fits(document, item, "cut", names, limit)
     for item, source in zip(items, evidence.sources, strict=True):
         if source.text and "text" not in item:
             line = str(source.result.get("snippet") or source.text[: 2 * LINE_CHARS])
-            item["snippet"] = one_line(line, LINE_CHARS)
-            if len(dump_json(document)) > limit:
-                del item["snippet"]
+            put_if_it_fits(document, item, "snippet", one_line(line, LINE_CHARS), limit)
+
+
+def put_if_it_fits(
+    document: Document, item: dict[str, Any], name: str, value: Any, limit: int
+) -> None:
+    """Set a field of an item if it has a value and the document keeps its limit with it."""
+    if value:
+        item[name] = value
+        if len(dump_json(document)) > limit:
+            del item[name]
 
 
 def fill_item(

@@ -13,6 +13,7 @@ from websearch.kit import (
     fence_untrusted,
     frame_markdown,
     one_line,
+    quoted,
     shorten,
 )
 from websearch.markdown.sections import lower_headings
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document
+
+
+SECTION_CHARS = 100  # of a heading
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:
@@ -127,10 +131,19 @@ def item_markdown(item: dict[str, Any]) -> str:
             filter(None, [number + f"**{title}**" * bool(title), *map(make_harmless, facts)])
         ),
         page_text(item.get("text") or make_harmless(item.get("snippet", ""))),
+        cut_line(item),
         f"(the same text: {also})" if also else "",
         f"(page not read: {make_harmless(item['error'])})" if "error" in item else "",
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+def cut_line(item: dict[str, Any]) -> str:
+    """Return how to read the sections whole of which an item shows a part; "" if there are none."""
+    address = plain_address(item["url"])
+    names = [make_harmless(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
+    commands = [f"read '{address}' --section {quoted(name, SECTION_CHARS)}" for name in names]
+    return f"(cut; whole: {'; '.join(commands)})" if commands else ""
 
 
 def shown_part(item: dict[str, Any]) -> str:
