@@ -140,6 +140,22 @@ class RecallByPassages(AnsweringCase):
         self.assertEqual(count, 1)
 
 
+class BriefFollowsItsQuestions(AnsweringCase):
+    def test_sources_are_in_the_order_of_the_questions_and_absent_names_are_told(self) -> None:
+        questions = ("otter dam of Kettle", "heron nest of Moor", "newt pond of Zyxburg")
+        texts = ("The otter dam of Kettle is old.", "The heron nest of Moor is new.")
+        texts = (*texts, "A newt lives in a pond of the town.")
+        pages = [self.web.page(f"/{n}", f"{text} " * 3) for n, text in enumerate(texts)]
+        for question in questions:
+            self.web.find(question, *reversed(pages))
+        document = self.answer("brief", *questions)
+        self.assertEqual([one["url"] for one in document["sources"]], pages)
+        missing = [one.get("missing") for one in document["queries"]]
+        self.assertEqual(missing, [None, None, ["Zyxburg"]])
+        text = self.run_here("brief", *questions, "--md").stdout.decode()
+        self.assertIn("3. newt pond of Zyxburg (no page that was read has: Zyxburg)", text)
+
+
 class CutSections(AnsweringCase):
     def test_a_section_that_is_shown_in_part_names_the_command_that_shows_it(self) -> None:
         question = "heron --depth option"

@@ -66,6 +66,11 @@ _ASIDE = (
 )
 LEAST_ENTRIES, LONGEST_ENTRY = 5, 3  # of a menu: its entries, and the words of one with its mark
 _NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # of a heading: 8.14., F.28.2.
+# Of a signature: its name, and what stands around it.
+_ARGUMENTS = (
+    r"^`?(?:(?:async|class|const|def|function|method|new|static) ){0,3}"
+    r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})`?[(\[].{0,500}$"
+)
 _NOTICE_WORDS = (
     "etrieved", "rchived from", "is a stub", "is incomplete", "expanding it", "[image: ",
     "xpand description", "[-]", "[−]", "[–]", "[+]",
@@ -289,9 +294,12 @@ def add_headings(
 
 
 def asked_share(heading: str, held: Counts) -> float:
-    """Return the share of a heading's words that a question asks for; held: its terms in both."""
+    """Return the share of a heading's words that a question asks for; held: its terms in both.
+
+    Of a signature, such as test([name][, fn]) or def f(x), the name counts.
+    """
     common = folded_stop_words()
-    name = re.sub(_NUMBERING, "", heading)
+    name = re.sub(_ARGUMENTS, r"\1", re.sub(_NUMBERING, "", heading))
     terms = {term for term in terms_of(fold_text(name)) if " " not in term} - common
     return len(terms & held.keys()) / len(terms) if terms else 0.0
 

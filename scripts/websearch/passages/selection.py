@@ -26,6 +26,7 @@ LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may 
 LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # characters of a sentence that repeats, and how often
 LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
 LONGEST_LIST = 40  # items above one that is shown with the sentence that introduces the list
+MAX_ANNOUNCED = 4  # pieces after a sentence in which the first unit of what it announces is found
 MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 # Characters of a list, table or code, and of a section that a question names, that are shown whole:
 # what is cut looks finished.
@@ -36,6 +37,10 @@ MOST_CUT = 2  # sections of a page that are named because they are shown in part
 GAP = "[…]"  # stands for what is left out
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest mark for the rows or lines that are missing
+# Sentences that end so say nothing without what follows them.
+_ANNOUNCING = (
+    r"(?i)(?:[:：?？]|\b(?:as follows|(?:shown|listed|given|described) below)\.)[\"'”’*_)]*$"
+)
 _SENTENCE = r"(?:\S+ +){3}\S+[.!?:]$"
 # Sentences that begin so say something else, or nothing, without the one before.
 _LEANING = (
@@ -139,6 +144,7 @@ class Selection:
             units.insert(0, page.pieces[units[0].index - 1])
         around = [piece for one in units for piece in (*one.leads, *one.frames, one)]
         around += [] if len(units) > 1 else lead_in(page, unit)
+        around += announced(page, unit) if most_before else []
         pieces = {piece.index: piece for piece in around}
         return [
             piece
@@ -193,6 +199,23 @@ def lead_in(page: PageText, unit: Piece) -> list[Piece]:
     text = page.of(before)
     is_short = before.kind == "sentence" and len(text) <= LEAD_IN_CHARS and text in unit.above
     return [before] if is_short and text.endswith((":", "：")) else []
+
+
+def announced(page: PageText, unit: Piece) -> list[Piece]:
+    """Return what a sentence announces, up to the first unit of it; [] if it announces nothing.
+
+    It ends with a colon or a question mark, or says that something follows.
+    """
+    if unit.kind not in ("sentence", "item") or not re.search(_ANNOUNCING, page.of(unit)):
+        return []
+    following: list[Piece] = []
+    for piece in page.pieces[unit.index + 1 : unit.index + 1 + MAX_ANNOUNCED]:
+        if piece.level in range(1, STRONG):  # a heading: nothing follows
+            return []
+        following.append(piece)
+        if piece.kind not in ("lead", "head", "tail"):
+            return [*following, *piece.frames]
+    return []
 
 
 def needs_the_one_before(page: PageText, unit: Piece) -> bool:

@@ -11,6 +11,7 @@ from websearch.engines.base.ledger import budget_warnings
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text
 from websearch.passages.selection import cut_sections, json_size
+from websearch.passages.terms import misses_the_point
 from websearch.search.answers import (
     all_warnings,
     answered,
@@ -18,7 +19,7 @@ from websearch.search.answers import (
     failure_of,
     total_billed,
 )
-from websearch.search.evidence import gather_evidence, missing_notes
+from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
 from websearch.search.result_dates import dates_of, year_warning
 from websearch.store.page_store import utc_time
@@ -118,6 +119,9 @@ def show_brief(
     evidence = gather_evidence(sources, [question.text for question in questions], limits)
     keep_those_that_answer(evidence, limits)
     queries = query_outcomes(answers)
+    for query, words in zip(queries, evidence.missing, strict=False):
+        if words and misses_the_point(query["query"], words):
+            query["missing"] = words[:MAX_MISSING]
     fresh = {answer.number for answer in answers if not answer.from_cache}
     stored = sorted({question.number for question in questions} - fresh)
     names_engines = any("engines" in query for query in queries)
@@ -195,7 +199,14 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
         able = [index for index in answering if of_question[index] > 0]
         first += [max(able, key=lambda index: of_question[index])] if able else found[:1]
     others = sorted(answering, key=lambda index: -best[index])
-    evidence.keep(sorted(list(dict.fromkeys([*first, *others]))[: limits.count]))
+    kept = list(dict.fromkeys([*first, *others]))[: limits.count]
+    strengths = evidence.strengths()
+    # The number of the question that a source answers best: sources follow the questions.
+    of_question = {
+        index: max(range(len(strengths)), key=lambda number: strengths[number][index])
+        for index in kept
+    }
+    evidence.keep(sorted(kept, key=lambda index: (of_question[index], index)))
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:

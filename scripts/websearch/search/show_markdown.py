@@ -164,6 +164,8 @@ def brief_markdown(document: Document) -> str:
     for number, query in enumerate(document.get("queries", []), 1):
         failed = f" (failed: {query['error']})" if "error" in query else ""
         unanswered = "" if failed or number in answered else " (no page that was read answers it)"
+        if "missing" in query:
+            unanswered = f" (no page that was read has: {', '.join(query['missing'])})"
         questions.append(f"{number}. {query['query']}{failed or unanswered}")
     sections = "\n\n".join(map(section_of, sources))
     return frame_markdown(
