@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 check: Any = load_script("websearch.check.check")
+evidence: Any = load_script("websearch.search.evidence")
 excerpts: Any = load_script("websearch.passages.excerpts")
 pages_document: Any = load_script("websearch.reading.pages_document")
 ranking: Any = load_script("websearch.passages.ranking")
@@ -66,7 +67,7 @@ def searched(**options: bool) -> dict[str, Any]:
         )
         for url, text in zip(NAMES, (GOOD, BAD), strict=True)
     ]
-    limits = show.Limits(9_000, time.monotonic() + 20)
+    limits = evidence.Limits(9_000, time.monotonic() + 20, count=2)
     document: dict[str, Any] = show.show_sources(
         lambda some: show.show_recall("ferry", some, [], limits),
         sources,

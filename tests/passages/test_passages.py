@@ -173,7 +173,9 @@ class Shape(unittest.TestCase):
         self.assertIn("ferry --from north\n\nferry --back\n```", found[1]["text"])
 
     def test_gaps_are_marked_and_neighbours_are_joined_as_they_stand_on_the_page(self) -> None:
-        filler = "Nothing of it stands in these words, which go on for a while. " * 9
+        filler = "".join(
+            f"Nothing of it stands in {n} words, which go on for a while. " for n in "123456789"
+        )
         text = f"First the red boat left the pier of the town. {filler}Then the red boat came back."
         found = texts_of(text, "red boat", 200)
         self.assertRegex(found, r"^First the red boat.+ \[…\] .*Then the red boat came back\.$")

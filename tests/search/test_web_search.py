@@ -801,7 +801,8 @@ class GlsiScraper(WebSearchCase):
     def test_each_page_that_fails_says_why_and_costs_no_other(self) -> None:
         for fault in ("404", "wall", "reset", "binary", "redirect"):
             with self.subTest(fault):
-                document = self.search(f"{QUESTION} pagefault:{fault}:1", count=2, page_timeout=1)
+                # Ten results are all that came: no further ones take the place of the first.
+                document = self.search(f"{QUESTION} pagefault:{fault}:1", count=10, page_timeout=1)
                 self.assertIn("error", document["results"][0])
                 self.assertIn("text", document["results"][1])
 

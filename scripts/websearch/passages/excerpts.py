@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import sys
 import time
 
 from websearch.markdown.units import ITEM, MAX_SOURCE, PageText
-from websearch.passages.ranking import rank_units
+from websearch.passages.ranking import contexts_of, rank_units
 from websearch.passages.selection import (
     GAP,
     PARAGRAPH_GAP,
@@ -15,7 +16,15 @@ from websearch.passages.selection import (
     choose_units,
     complete_excerpts,
 )
-from websearch.passages.terms import missing_words
+from websearch.passages.terms import (
+    asked_text,
+    content_words,
+    count_terms,
+    misses_the_point,
+    missing_words,
+    telling_terms,
+    term_weights,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
 # USUAL_ROOM characters. In a larger room, which the caller asks for, both grow more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 LEAST_OF_A_PAGE = 0.2  # that was asked for alone
+BEST_PLACES = 3  # in which the words of a question are looked for
 PATH_CHARS = 170  # of a path of headings; the outermost ones are left out first
 # Of a query; the rest is left out. Half a million characters take 0.1 s for each question.
 MAX_QUESTIONS = 8
@@ -73,20 +83,53 @@ def rank_pages(
             [of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)]
         )
         is_late = deadline is not None and time.monotonic() > deadline
-        missing.append([] if is_late else missing_words(question, held))
+        texts = [pages[index].text for index in own]
+        missing.append([] if is_late else missing_words(question, held, texts))
     if is_late and not any(score for of_question in scores for own in of_question for score in own):
         first = [[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]
         return [first], missing
     return scores, missing
 
 
+def answered_share(pages: list[PageText], question: str, scores: Scores) -> float:
+    """Return the share of a question's words that the best place of pages has; 0 to 1.
+
+    A place is a unit with its neighbours, what it stands below, and the title of its page.
+    """
+    words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
+    places = (
+        (score, number, place)
+        for number, of_page in enumerate(scores)
+        for place, score in enumerate(of_page)
+        if score
+    )
+    texts = []
+    for _, number, place in heapq.nlargest(BEST_PLACES, places):
+        page = pages[number]
+        around = page.units[max(0, place - 1) : place + 2]
+        own = [page.title, *map(page.of, around), *contexts_of(page, page.units[place])]
+        texts.append("\n".join(own))
+    wanted = set().union(*words)
+    shares = [
+        sum(not terms.isdisjoint(held) for terms in words) / len(words)
+        for held in count_terms(texts, wanted)
+    ]
+    return max(shares, default=0.0)
+
+
 def excerpts_of(
-    pages: list[PageText], questions: list[str], scores: list[Scores], room: int
+    pages: list[PageText],
+    questions: list[str],
+    scores: list[Scores],
+    room: int,
+    missing: list[list[str]] | None = None,
 ) -> list[Excerpt]:
     """Return what answers questions of pages, within room characters of JSON for all of it.
 
     What is weaker than a part of the best is not shown, however much room is left; the sections,
-    lists, tables and code that are begun take of it what they need to be whole.
+    lists, tables and code that are begun take of it what they need to be whole. missing: of each
+    question, the words that no page has. A question that is about them gets a few units of a page,
+    because they are of something else.
     """
     large = max(room, USUAL_ROOM)
 
@@ -94,8 +137,13 @@ def excerpts_of(
         return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
 
     selection, asked = Selection(pages, room), questions[: len(scores)]
-    excerpts = choose_units(selection, asked, scores, weakest)
-    complete_excerpts(selection, asked)
+    few = {
+        number
+        for number, (question, words) in enumerate(zip(asked, missing or [], strict=False))
+        if misses_the_point(question, words)
+    }
+    excerpts = choose_units(selection, asked, scores, weakest, few)
+    complete_excerpts(selection, [one for number, one in enumerate(asked) if number not in few])
     return excerpts
 
 
@@ -168,7 +216,7 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
     page, text = excerpt.page, ""
     before: Piece | None = None
     for piece in pieces:
-        text += joint(page, before, piece) if before else ""
+        text += joint(excerpt, before, piece) if before else ""
         own = excerpt.cuts.get(piece.index) or page.of(piece)
         is_in_no_item = all(lead.level < ITEM for lead in piece.leads)
         if (not text or text.endswith(PARAGRAPH_GAP)) and is_in_no_item:
@@ -178,11 +226,14 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
     return text + (counted_gap(page, before, len(page.pieces)) if before else "")
 
 
-def joint(page: PageText, before: Piece, after: Piece) -> str:
+def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     """Return what stands between two pieces that are shown one after the other."""
+    page = excerpt.page
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
         return "\n\n" if between.count("\n") > 1 else between
+    if excerpt.repeated.issuperset(range(before.index + 1, after.index)):
+        return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
     counted = counted_gap(page, before, after.index)
     if before.block == after.block:
         return f"{counted}\n" if counted else f"\n{GAP}\n" if "\n" in between else f" {GAP} "

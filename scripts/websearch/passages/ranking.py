@@ -64,7 +64,13 @@ _ASIDE = (
     r"|linki zewnętrzne|примечания|ссылки|литература|脚注|参考文献|外部リンク|関連項目|参考资料"
     r"|外部链接|参见)\W{0,9}"
 )
+LEAST_ENTRIES, LONGEST_ENTRY = 5, 3  # of a menu: its entries, and the words of one with its mark
 _NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # of a heading: 8.14., F.28.2.
+# Of a signature: its name, and what stands around it.
+_ARGUMENTS = (
+    r"^`?(?:(?:async|class|const|def|function|method|new|static) ){0,3}"
+    r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})`?[(\[].{0,500}$"
+)
 _NOTICE_WORDS = (
     "etrieved", "rchived from", "is a stub", "is incomplete", "expanding it", "[image: ",
     "xpand description", "[-]", "[−]", "[–]", "[+]",
@@ -79,20 +85,24 @@ _NOTICE = (
 
 def rank_units(
     question: str, pages: list[PageText], deadline: float | None = None
-) -> tuple[Scores, set[str]]:
+) -> tuple[Scores, list[set[str]]]:
     """Return the score of each unit of each page, and the terms of the question that pages hold.
 
-    The best unit of all has 1. A unit scores 0 if neither it nor its context holds a telling term
-    of the question. deadline: of time.monotonic(); what could not be counted by then scores 0.
+    Menus do not count there: they name what a page is not about. The best unit of all has 1. A unit
+    scores 0 if neither it nor its context holds a telling term of the question. deadline: of
+    time.monotonic(); what could not be counted by then scores 0.
     """
     weights = term_weights(question)
     telling = telling_terms(weights)
     own = [count_terms([page.of(unit) for unit in page.units], weights, deadline) for page in pages]
-    held_by_pages = {term for counts in own for held in counts for term in held}
+    held_by_pages = [terms_in_text(page, counts) for page, counts in zip(pages, own, strict=True)]
     asides = [units_aside(page) for page in pages]
     leave_to_text(own, asides)
     contexts = count_contexts(pages, weights, deadline)
-    held_by_pages.update(*contexts.values())
+    for page, held in zip(pages, held_by_pages, strict=True):
+        leads = {piece.words for piece in page.pieces if piece.kind == "lead"}
+        above = {cell for unit in page.units for cell in head_cells(page, unit)}
+        held.update(*(contexts.get(text, ()) for text in (page.title, *leads, *above)))
     rarity = rarities(weights, own)
     lengths = [unit.end - unit.start for page in pages for unit in page.units]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
@@ -136,6 +146,28 @@ def head_cells(page: PageText, unit: Piece) -> list[str]:
     if unit.kind != "row" or not unit.frames:
         return []
     return cells_of(page.of(unit.frames[0]).partition("\n")[0])
+
+
+def terms_in_text(page: PageText, counts: list[Counts]) -> set[str]:
+    """Return the terms of a page's units, those excepted that are nothing but a menu's.
+
+    A menu is a list of several items, all of a few words.
+    """
+    lengths: dict[int, list[int]] = {}
+    for unit in page.units:
+        size = len(page.of(unit).split()) if unit.kind == "item" else LONGEST_ENTRY + 1
+        lengths.setdefault(unit.block, []).append(size)
+    menus = {
+        block
+        for block, sizes in lengths.items()
+        if len(sizes) >= LEAST_ENTRIES and max(sizes) <= LONGEST_ENTRY
+    }
+    return {
+        term
+        for unit, held in zip(page.units, counts, strict=True)
+        if unit.block not in menus
+        for term in held
+    }
 
 
 def count_contexts(
@@ -262,9 +294,12 @@ def add_headings(
 
 
 def asked_share(heading: str, held: Counts) -> float:
-    """Return the share of a heading's words that a question asks for; held: its terms in both."""
+    """Return the share of a heading's words that a question asks for; held: its terms in both.
+
+    Of a signature, such as test([name][, fn]) or def f(x), the name counts.
+    """
     common = folded_stop_words()
-    name = re.sub(_NUMBERING, "", heading)
+    name = re.sub(_ARGUMENTS, r"\1", re.sub(_NUMBERING, "", heading))
     terms = {term for term in terms_of(fold_text(name)) if " " not in term} - common
     return len(terms & held.keys()) / len(terms) if terms else 0.0
 

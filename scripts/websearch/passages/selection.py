@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
-from websearch.markdown.units import ITEM
+from websearch.markdown.units import ITEM, STRONG
 from websearch.passages.ranking import asked_share
 from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from websearch.markdown.units import PageText, Piece
     from websearch.passages.ranking import Scores
@@ -23,16 +23,25 @@ LONG_SENTENCE = 100  # characters; a shorter one is whole or absent
 LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
 LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
 LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
+LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # characters of a sentence that repeats, and how often
 LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
 LONGEST_LIST = 40  # items above one that is shown with the sentence that introduces the list
+MAX_ANNOUNCED = 4  # pieces after a sentence in which the first unit of what it announces is found
 MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 # Characters of a list, table or code, and of a section that a question names, that are shown whole:
 # what is cut looks finished.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 3_500
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
+FEW_UNITS = 3  # of a page, for a question whose main words no page has
+MOST_CUT = 2  # sections of a page that are named because they are shown in part
 GAP = "[…]"  # stands for what is left out
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest mark for the rows or lines that are missing
+# Sentences that end so say nothing without what follows them.
+_ANNOUNCING = (
+    r"(?i)(?:[:：?？]|\b(?:as follows|(?:shown|listed|given|described) below)\.)[\"'”’*_)]*$"
+)
+_SENTENCE = r"(?:\S+ +){3}\S+[.!?:]$"
 # Sentences that begin so say something else, or nothing, without the one before.
 _LEANING = (
     r"(?:This|That|These|Those|It|Its|They|Their|He|She|His|Her|Such|Both|However|Therefore|Thus"
@@ -47,13 +56,36 @@ class Excerpt:
     """What is shown of a page.
 
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
-    of the questions, from 0, that the pieces were chosen for.
+    of the questions, from 0, that the pieces were chosen for. repeated: indexes of the units that
+    are never shown, because they repeat.
     """
 
     page: PageText
     shown: set[int] = field(default_factory=set)
     cuts: dict[int, str] = field(default_factory=dict)
     questions: set[int] = field(default_factory=set)
+    repeated: set[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find what repeats."""
+        self.repeated = repeated_units(self.page)
+
+
+def repeated_units(page: PageText) -> set[int]:
+    """Return the indexes of sentences of a page that repeat, their first places excepted.
+
+    They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below.").
+    """
+    places: dict[str, list[int]] = {}
+    for unit in page.units:
+        if unit.kind in ("sentence", "item") and unit.end - unit.start >= LEAST_BOILERPLATE:
+            places.setdefault(page.of(unit).strip(), []).append(unit.index)
+    return {
+        index
+        for text, indexes in places.items()
+        if len(indexes) >= LEAST_TIMES and re.search(_SENTENCE, text)
+        for index in indexes[1:]
+    }
 
 
 def json_size(text: str) -> int:
@@ -95,7 +127,9 @@ class Selection:
         return cost
 
     def is_repeated(self, number: int, unit: Piece) -> bool:
-        """Return whether another unit that is shown says the same."""
+        """Return whether another unit that is shown says the same, or a page says it often."""
+        if unit.index in self.excerpts[number].repeated:
+            return True
         text = " ".join(self.excerpts[number].page.of(unit).split())
         own = (number, unit.index)
         return len(text) >= LEAST_REPEATED and self.keys.setdefault(text, own) != own
@@ -110,6 +144,7 @@ class Selection:
             units.insert(0, page.pieces[units[0].index - 1])
         around = [piece for one in units for piece in (*one.leads, *one.frames, one)]
         around += [] if len(units) > 1 else lead_in(page, unit)
+        around += announced(page, unit) if most_before else []
         pieces = {piece.index: piece for piece in around}
         return [
             piece
@@ -123,7 +158,7 @@ class Selection:
         rest = [
             piece
             for piece in pieces
-            if piece.index not in excerpt.shown or piece.index in excerpt.cuts
+            if piece.index not in excerpt.shown | excerpt.repeated or piece.index in excerpt.cuts
         ]
         cost = self.cost(excerpt, rest) if rest else 0
         if rest and cost <= self.room:
@@ -166,6 +201,23 @@ def lead_in(page: PageText, unit: Piece) -> list[Piece]:
     return [before] if is_short and text.endswith((":", "：")) else []
 
 
+def announced(page: PageText, unit: Piece) -> list[Piece]:
+    """Return what a sentence announces, up to the first unit of it; [] if it announces nothing.
+
+    It ends with a colon or a question mark, or says that something follows.
+    """
+    if unit.kind not in ("sentence", "item") or not re.search(_ANNOUNCING, page.of(unit)):
+        return []
+    following: list[Piece] = []
+    for piece in page.pieces[unit.index + 1 : unit.index + 1 + MAX_ANNOUNCED]:
+        if piece.level in range(1, STRONG):  # a heading: nothing follows
+            return []
+        following.append(piece)
+        if piece.kind not in ("lead", "head", "tail"):
+            return [*following, *piece.frames]
+    return []
+
+
 def needs_the_one_before(page: PageText, unit: Piece) -> bool:
     """Return whether a sentence is not understood without the one before it."""
     if not unit.index or unit.kind not in ("sentence", "item"):
@@ -180,25 +232,31 @@ def choose_units(
     questions: list[str],
     scores: list[Scores],
     weakest: Callable[[int], float],
+    few: Collection[int] = (),
 ) -> list[Excerpt]:
     """Return the excerpts of a selection's pages that answer questions; some may be empty.
 
     scores: of each question. Questions share the room: the one that has used the least of it is
     next, so that what one does not need the others get. weakest: returns the score of the weakest
-    unit that is shown, when an answer has so many characters.
+    unit that is shown, when an answer has so many characters. few: numbers of the questions, from
+    0, for which each page shows FEW_UNITS at most.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
+    chosen: Counter[tuple[int, int]] = Counter()  # units, by question and page
     while selection.room >= LEAST_ROOM and any(waiting):
         active = [number for number, queue in enumerate(waiting) if queue]
         question = min(active, key=lambda number: used[number])
         score, number, unit = waiting[question].popleft()
         if score < weakest(used[question] * len(questions)):
             waiting[question].clear()
+        elif question in few and chosen[question, number] == FEW_UNITS:
+            continue
         elif not selection.is_repeated(number, unit):
             cost = selection.choose(number, unit, questions[question])
             if cost is not None:
                 used[question] += cost
+                chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)
     return selection.excerpts
 
@@ -250,6 +308,38 @@ def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
         if any(piece.kind in ("item", "row", "line") for piece in block)
         and (any(piece.index in excerpt.shown for piece in block) or is_announced(excerpt, block))
     ]
+
+
+def cut_sections(excerpt: Excerpt, questions: list[str]) -> list[str]:
+    """Return the headings, up to MOST_CUT, of sections that look whole in an excerpt and are not.
+
+    These are sections that a question names, and those of a list, table or code, which are shown in
+    part; of these, the ones of which most is shown come first.
+    """
+    page, shown = excerpt.page, excerpt.shown
+    weights = [term_weights(question) for question in questions]
+    missing: Counter[str] = Counter()
+    for block in blocks_begun(excerpt):
+        headings = [lead for lead in block[-1].leads if lead.level < STRONG]
+        count = sum(piece.index in shown | excerpt.repeated for piece in block)
+        if headings and count < len(block):
+            missing[headings[-1].words] += count
+    above = {lead.index: lead for index in shown for lead in page.pieces[index].leads}
+    for _, heading in sorted(above.items()):
+        is_asked = heading.level < STRONG and any(is_named(heading, one) for one in weights)
+        if is_asked and not is_whole(excerpt, heading):
+            missing[heading.words] += len(shown)
+    return [words for words, _ in missing.most_common(MOST_CUT)]
+
+
+def is_whole(excerpt: Excerpt, heading: Piece) -> bool:
+    """Return whether all that stands below a heading is shown."""
+    for piece in excerpt.page.pieces[heading.index + 1 :]:
+        if piece.kind == "lead" and piece.level <= heading.level:
+            break
+        if piece.index not in excerpt.shown | excerpt.repeated:
+            return False
+    return True
 
 
 def is_announced(excerpt: Excerpt, block: list[Piece]) -> bool:

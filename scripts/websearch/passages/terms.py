@@ -30,6 +30,25 @@ PAIR_WEIGHT = 0.3
 STOP_WORD_WEIGHT = 0.1
 FOLDED_TOGETHER = 100  # texts: a few milliseconds, after which the time is looked at
 
+# For a question without names: one of so many words that pages lack is what it is about.
+NAMELESS_SHARE = 3
+_CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"
+# What is quoted, and up to six capitalized words in a row.
+_NAME = (
+    r"[\"“]([^\"“”\n]{2,100})[\"”]"
+    rf"|\b{_CAPITALIZED}(?:[ ](?:(?:of|the|de|von|van)[ ])?{_CAPITALIZED}){{0,5}}"
+)
+# Operators, and identifiers: with an inner capital (TaskGroup) or "_" (pre_save).
+_SYMBOL = (
+    r"(?<!\S)[<>=@!?:|&^~*+%$#-]{2,5}(?!\S)"
+    r"|\b\w{0,60}?(?:[a-z][A-Z]|[^\W_]_[^\W_])\w{0,60}"
+)
+# They say what form an answer has, not what it is about; their capital makes no name.
+_FORM_WORDS = frozenset(
+    "calculate compare convert define describe difference drama example examples explain find give "
+    "kind kinds list lists name names show sort summarize tell translate type types write".split()
+)
+
 # Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
 _MARKS = (
     r"\u0591-\u05c7\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd"
@@ -103,19 +122,87 @@ def telling_terms(weights: Counts) -> set[str]:
     return {term for term, weight in weights.items() if weight >= BEGINNING_WEIGHT}
 
 
-def missing_words(question: str, held: set[str]) -> list[str]:
-    """Return the words of a question of which texts hold no telling term; held: what they hold.
+def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list[str]:
+    """Return the names and words of a question that no page has; names come first.
 
-    Stop words and single letters and digits do not count, nor what is excluded (-snake) or follows
-    an operator (site:...).
+    held: the terms that the text of each page holds; texts: of the pages, for operators such as <@
+    and identifiers such as TaskGroup, of which "task" is not a form. A name is missing if no page
+    holds all its words. Stop words and single letters and digits do not count, nor what is excluded
+    (-snake) or follows an operator of engines (site:...).
     """
-    asked = re.sub(r"(?<!\S)(?:-|\w{1,20}:)\S+", " ", re.sub(_JOINED, " ", question))
-    words = {
-        word: telling_terms(term_weights(word))
-        for word in re.findall(WORD, asked)
+    asked = asked_text(question)
+    names = [
+        name
+        for name in names_in(asked)
+        if not any(all(is_held(word, one) for word in name) for one in held)
+    ]
+    plain = [text.replace("\\_", "_").casefold() for text in texts] if symbols_in(asked) else []
+    missing = [
+        one for one in symbols_in(asked) if not any(one.casefold() in text for text in plain)
+    ]
+    for name in names:
+        absent = [word for word in name if not any(is_held(word, one) for one in held)]
+        missing += [one for one in absent or [" ".join(name)] if one not in missing]
+    everything = set().union(*held)
+    for word in content_words(asked):
+        telling = telling_terms(term_weights(word))
+        is_lacking = telling.isdisjoint(everything)
+        is_named = any(word in re.findall(WORD, one) for one in missing)
+        if is_lacking and not is_named and fold_text(word) not in _FORM_WORDS:
+            missing.append(word)
+    return missing
+
+
+def misses_the_point(question: str, missing: list[str]) -> bool:
+    """Return whether the words that pages lack are what a question is about.
+
+    These are at least half of its names; without a name, a third of its words.
+    """
+    asked = asked_text(question)
+    lacking = {word for one in missing for word in one.split()}
+    names = [{*name} for name in names_in(asked)] + [{one} for one in symbols_in(asked)]
+    if names:
+        return 2 * sum(not lacking.isdisjoint(name) for name in names) >= len(names)
+    return bool(missing) and NAMELESS_SHARE * len(missing) >= len(content_words(asked))
+
+
+def asked_text(question: str) -> str:
+    """Return a question without what it excludes, operators of engines and joined letters."""
+    return re.sub(r"(?<!\S)(?:-|\w{1,20}:)\w\S*", " ", re.sub(_JOINED, " ", question))
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of a question, each once, without stop words and single characters."""
+    return [
+        word
+        for word in dict.fromkeys(re.findall(WORD, text))
         if not (fold_text(word) in folded_stop_words() or (len(word) == 1 and word.isascii()))
-    }
-    return [word for word, terms in words.items() if held.isdisjoint(terms)]
+    ]
+
+
+def names_in(text: str) -> list[list[str]]:
+    """Return the words of each name in a question: quoted, with capitals, or an identifier."""
+    names = [content_words(match[1] or match[0]) for match in re.finditer(_NAME, text)]
+    first = text.split(maxsplit=1)[:1]
+    return [
+        name for name in names if name and not (name == first and fold_text(name[0]) in _FORM_WORDS)
+    ]
+
+
+def symbols_in(text: str) -> list[str]:
+    """Return the operators and identifiers of a question, each once."""
+    return list(dict.fromkeys(re.findall(_SYMBOL, text)))
+
+
+def is_held(word: str, held: set[str]) -> bool:
+    """Return whether a name's word is among the terms of a text: as a whole, or inflected."""
+    folded = fold_text(word)
+    if folded in held:
+        return True
+    if folded >= "\u0e00":  # scripts without spaces: parts of it are terms
+        return not held.isdisjoint(telling_terms(term_weights(word)))
+    longest = max((size for size in BEGINNINGS[1:] if size < len(folded)), default=0)
+    return bool(longest) and f"{folded[:longest]}-" in held
 
 
 def count_terms(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from websearch.store.page_store import PageStore
 
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
+RESULT_PAGE = 10  # results of one, which come whole: they are kept for a question of fewer, too
 LATE_SECONDS = 0.5  # each question ends by itself at the deadline; this late it is given up
 
 
@@ -218,10 +219,10 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     if reply.error:
         raise reply.error
     answer.engine, answer.fetched_at = engine, utc_time(time.time())
-    today = utc_day(time.time())
+    today, further = utc_day(time.time()), max(0, RESULT_PAGE - question.count)
     answer.results = [
         with_day(drop_empty({name: result.get(name) for name in RESULT_FIELDS}), today)
-        for result in reply.results[: question.count]
+        for result in [*reply.results[: question.count], *reply.further[:further]]
     ]
     answer.warnings += reply.warnings
     keep_to_filters(answer)

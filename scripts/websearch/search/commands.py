@@ -32,11 +32,11 @@ from websearch.reading.lists import input_pieces
 from websearch.search.answers import answered
 from websearch.search.ask import ask
 from websearch.search.defaults import naming_defaults, with_defaults
+from websearch.search.evidence import Limits, gather_evidence, with_further
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
 from websearch.search.read_sources import PageReader, best_sources, read
 from websearch.search.show import (
-    Limits,
     failure,
     show_brief,
     show_recall,
@@ -67,6 +67,7 @@ PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
 MOST_RECALLED = 100  # pages that are looked at for some that may be shown
+RANKED_OF_RECALL = 20  # pages whose passages decide which are shown; more cost time, and find few
 WORKERS = 4  # searches of a batch at once; those without a key keep their engine's pace
 ITEM_CHARS = 1_000  # of one search in the document of a batch: less holds no answer
 
@@ -313,20 +314,23 @@ def answer_document(params: dict[str, Any], report: ProgressCallback, caller: st
         history.note(store, caller, params, bool(good))
         if not good:
             raise naming_recall(failure(answers, is_brief), questions[0].text, store)
-        sources = within_rules(rank(answers), good[0])
-        if reads_pages:
-            is_stale = good[0].is_stale
-            max_age = None if is_stale else questions[0].max_age
-            page_timeout = params["page_timeout"]
-            reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale, verbose)
-            sources = read(sources, count, reader)
-        else:
-            sources = best_sources(sources, count)
-        show = show_brief if is_brief else show_search
+        ranked = within_rules(rank(answers), good[0])
+        is_stale = good[0].is_stale
+        max_age = None if is_stale else questions[0].max_age
+        page_timeout = params["page_timeout"]
+        reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale, verbose)
+        sources = read(ranked, count, reader) if reads_pages else best_sources(ranked, count)
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
-        return show_sources(
-            lambda some: show(answers, some, store, limits), sources, verbose=verbose
-        )
+
+        def show(some: list[Source]) -> Document:
+            if is_brief:
+                return show_brief(answers, some, store, limits)
+            evidence = gather_evidence(some, [questions[0].text], limits)
+            if reads_pages and some is sources:
+                evidence = with_further(evidence, ranked, reader, limits)
+            return show_search(answers, evidence, store, limits)
+
+        return show_sources(show, sources, verbose=verbose)
 
 
 def naming_recall(error: SearchError, query: str, store: PageStore) -> SearchError:
@@ -385,7 +389,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
         sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
-        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
+        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
         return show_sources(
             lambda some: show_recall(params["query"], some, store.warnings, limits),
             sources,
@@ -396,8 +400,11 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 
 def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """Return the stored pages that hold the words and may be shown, and how many may not."""
-    count = params["count"]
+    """Return the stored pages that hold the words and may be shown, and how many may not.
+
+    There are more than count, because their passages decide which are shown.
+    """
+    count = max(params["count"], RANKED_OF_RECALL)
     for most in (count, MOST_RECALLED):  # the second time in the place of those left out
         pages = store.recall(params["query"], most, params.get("site", []))
         shown = [page for page in pages if not any(map(refusing_rule, addresses_of(page)))]

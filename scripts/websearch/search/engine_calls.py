@@ -55,8 +55,8 @@ class Reply:
 
     results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; author and
     license if the terms of the source ask to show them, text if the provider has read the page.
-    credits: that the provider took; None if it does not say. next_offset: of a script's next result
-    page; 0 if there is none.
+    further: results beyond those asked for, which came with them. credits: that the provider took;
+    None if it does not say. next_offset: of a script's next result page; 0 if there is none.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
@@ -67,6 +67,7 @@ class Reply:
     answers: list[str] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
     unresponsive_engines: list[dict[str, str]] = field(default_factory=list)
+    further: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -268,6 +269,7 @@ class ModuleCall(EngineCall):
             answers=pages[0].answers,
             suggestions=pages[0].suggestions,
             unresponsive_engines=pages[0].unresponsive_engines,
+            further=asked[len(results) :],
         )
 
     def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 
 from websearch.base.calls import is_bug, result_or_error
 from websearch.engines.base.days import utc_day
 from websearch.engines.base.ledger import budget_warnings
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
-from websearch.markdown.units import PageText, without_title
-from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
-from websearch.passages.selection import json_size
-from websearch.passages.terms import fold_text
-from websearch.reading.pages_document import searched_lengths
+from websearch.passages.excerpts import excerpt_text
+from websearch.passages.selection import cut_sections, json_size
+from websearch.passages.terms import misses_the_point
 from websearch.search.answers import (
     all_warnings,
     answered,
@@ -22,6 +19,7 @@ from websearch.search.answers import (
     failure_of,
     total_billed,
 )
+from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
 from websearch.search.result_dates import dates_of, year_warning
 from websearch.store.page_store import utc_time
@@ -32,9 +30,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document
-    from websearch.passages.ranking import Scores
+    from websearch.markdown.units import PageText
     from websearch.passages.selection import Excerpt
     from websearch.search.answers import Answer
+    from websearch.search.evidence import Evidence, Limits
     from websearch.search.plan import Question
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
@@ -50,84 +49,14 @@ LINE_CHARS = 120  # of the snippet of a page without an answer
 LEAST_TEXT = {"results": 100, "sources": 250}
 MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
 HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are numbered
-MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
-MAX_MISSING = 5  # words that no page has, which are named
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _NUMBER = r"\d{2,9}"  # of a question
+# Characters that are kept free for the names of a page's sections that are cut, and the part of the
+# room that they are at most.
+CUT_CHARS, CUT_SHARE = 60, 20
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a document is shown within: characters (0: any number), and a deadline for its texts.
-
-    deadline: on time.monotonic()'s clock. count: the most sources of a brief.
-    """
-
-    max_chars: int
-    deadline: float
-    count: int = 0
-
-
-@dataclass(slots=True)
-class Evidence:
-    """Sources, the texts of their pages, and how well each unit of them answers each question.
-
-    queries: the questions. scores: of each question, for each page. missing: of each question, the
-    words that no page has.
-    """
-
-    sources: list[Source]
-    queries: list[str]
-    pages: list[PageText]
-    scores: list[Scores]
-    missing: list[list[str]]
-
-    def leave_out(self, index: int) -> None:
-        """Remove a source."""
-        del self.sources[index], self.pages[index]
-        for of_question in self.scores:
-            del of_question[index]
-
-    def strengths(self) -> list[list[float]]:
-        """Return for each question how well the best unit of each source answers it."""
-        return [
-            [max(of_page, default=0.0) for of_page in of_question] for of_question in self.scores
-        ]
-
-    def best(self) -> list[float]:
-        """Return how well the best unit of each source answers a question; 0 if none is ranked."""
-        bests = [max(of_source) for of_source in zip(*self.strengths(), strict=True)]
-        return bests or [0.0] * len(self.sources)
-
-    def excerpts(self, room: int) -> list[Excerpt]:
-        """Return what answers of each source, within room characters of JSON for all."""
-        return excerpts_of(self.pages, self.queries, self.scores, room)
-
-
-def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
-    """Return sources with their pages ranked; is_cut marks those that are not searched whole."""
-    titles = [str(source.result.get("title", "")) for source in sources]
-    texts = [
-        without_title(source.text, title) for source, title in zip(sources, titles, strict=True)
-    ]
-    lengths = [len(text) for text in texts]
-    if limits.max_chars:
-        lengths = searched_lengths(texts, limits.deadline)
-    pages = []
-    for source, title, text, length in zip(sources, titles, texts, lengths, strict=True):
-        page = PageText(text[:length], title)
-        source.is_cut = source.is_cut or len(page.text) < len(text)
-        pages.append(page)
-    found = [
-        [index for index, source in enumerate(sources) if number in source.questions]
-        for number, _ in enumerate(queries, 1)
-    ]
-    limit = limits.deadline + MAX_LATENESS
-    scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
-    return Evidence([*sources], queries, pages, scores, missing)
 
 
 # ===== documents ==================================================================================
@@ -157,11 +86,10 @@ def show_sources(
 
 
 def show_search(
-    answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
+    answers: list[Answer], evidence: Evidence, store: PageStore, limits: Limits
 ) -> Document:
     """Return the document of one question: its results with the passages of their pages."""
-    question, good = answers[0].question, answered(answers)
-    evidence = gather_evidence(sources, [question.text], limits)
+    question, good, sources = answers[0].question, answered(answers), evidence.sources
     several, engines = len(answers) > 1, [answer.engine for answer in good]
     document: Document = {
         "ok": True,
@@ -193,6 +121,9 @@ def show_brief(
     evidence = gather_evidence(sources, [question.text for question in questions], limits)
     keep_those_that_answer(evidence, limits)
     queries = query_outcomes(answers)
+    for query, words in zip(queries, evidence.missing, strict=False):
+        if words and misses_the_point(query["query"], words):
+            query["missing"] = words[:MAX_MISSING]
     fresh = {answer.number for answer in answers if not answer.from_cache}
     stored = sorted({question.number for question in questions} - fresh)
     names_engines = any("engines" in query for query in queries)
@@ -212,9 +143,22 @@ def show_brief(
 
 
 def show_recall(query: str, sources: list[Source], warnings: list[str], limits: Limits) -> Document:
-    """Return the document of a recall: stored pages, with the passages that answer the query."""
+    """Return the document of a recall: stored pages, with the passages that answer the query.
+
+    The pages whose best passages answer best come first: a page that holds all words somewhere is
+    not yet about them. Without a limit of characters nothing is ranked, and the order stays.
+    """
     today = utc_day(time.time())
-    warnings = [*warnings, *(text for source in sources for text in source.warnings)]
+    evidence = gather_evidence(sources, [query], limits)
+    best = evidence.best()
+    in_order = sorted(range(len(sources)), key=lambda index: -best[index])
+    evidence.keep(in_order[: limits.count])
+    sources = evidence.sources
+    warnings = [
+        *missing_notes(sources, evidence.missing),
+        *warnings,
+        *(text for source in sources for text in source.warnings),
+    ]
     document: Document = {
         "ok": True,
         "provider": "web_search",
@@ -231,7 +175,7 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
         ],
         **drop_empty({"warnings": warnings}),
     }
-    fill_texts_in(document, gather_evidence(sources, [query], limits), limits)
+    fill_texts_in(document, evidence, limits)
     return document
 
 
@@ -243,9 +187,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     """
     if not evidence.scores:
         kept = best_sources(evidence.sources, limits.count)
-        for index in range(len(evidence.sources) - 1, -1, -1):
-            if evidence.sources[index] not in kept:
-                evidence.leave_out(index)
+        evidence.keep([evidence.sources.index(source) for source in kept])
         return
     answering = [
         index for index, excerpt in enumerate(evidence.excerpts(limits.max_chars)) if excerpt.shown
@@ -259,10 +201,14 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
         able = [index for index in answering if of_question[index] > 0]
         first += [max(able, key=lambda index: of_question[index])] if able else found[:1]
     others = sorted(answering, key=lambda index: -best[index])
-    kept_indexes = list(dict.fromkeys([*first, *others]))[: limits.count]
-    for index in range(len(evidence.sources) - 1, -1, -1):
-        if index not in kept_indexes:
-            evidence.leave_out(index)
+    kept = list(dict.fromkeys([*first, *others]))[: limits.count]
+    strengths = evidence.strengths()
+    # The number of the question that a source answers best: sources follow the questions.
+    of_question = {
+        index: max(range(len(strengths)), key=lambda number: strengths[number][index])
+        for index in kept
+    }
+    evidence.keep(sorted(kept, key=lambda index: (of_question[index], index)))
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:
@@ -297,11 +243,11 @@ def notes(
 ) -> dict[str, Any]:
     """Return attempts, warnings and billed, as far as there is something to say."""
     billed, today = total_billed(answers), utc_day(time.time())
-    warnings = all_warnings(answers)
+    warnings = [*missing, *all_warnings(answers)]
     warnings += [text for source in sources for text in source.warnings]
     if any(source.error for source in sources) and not any(source.text for source in sources):
         warnings.append(NO_PAGES_NOTE)
-    warnings += [*missing, *(year_warning(question.text, today) for question in questions)]
+    warnings += [year_warning(question.text, today) for question in questions]
     warnings += [*budget_warnings(billed, store), *store.warnings]
     return drop_empty(
         {
@@ -310,28 +256,6 @@ def notes(
             "billed": billed,
         }
     )
-
-
-def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
-    """Return a sentence for each question that has words which no page or snippet has.
-
-    missing: of each question, the words that no page has. Nothing is said if no page was read, or
-    not all of one.
-    """
-    notes = []
-    for number, words in enumerate(missing, 1):
-        own = [source for source in sources if number in source.questions]
-        read = sum(bool(source.text) for source in own)
-        if not (words and read) or any(source.is_cut for source in own):
-            continue
-        snippets = [shorten(source.result.get("snippet", ""), SNIPPET_CHARS) for source in own]
-        shown = fold_text(" ".join(snippets))
-        absent = [word for word in words if fold_text(word) not in shown]
-        pages = f"{read} page{'s' * (read > 1)} read"
-        of_query = f" for query {number}" if len(missing) > 1 else ""
-        if absent:
-            notes.append(f"Not in the {pages}{of_query}: {', '.join(absent[:MAX_MISSING])}.")
-    return notes
 
 
 def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
@@ -431,15 +355,28 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
     rest = room() if room() >= MIN_ROOM else 0
+    rest -= min(CUT_CHARS * len(readable()), rest // CUT_SHARE)
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
+    for item, excerpt in zip(items, excerpts, strict=True):
+        if excerpt and "truncated" in item:
+            names = cut_sections(excerpt, evidence.queries)
+            put_if_it_fits(document, item, "cut", names, limit)
     for item, source in zip(items, evidence.sources, strict=True):
         if source.text and "text" not in item:
             line = str(source.result.get("snippet") or source.text[: 2 * LINE_CHARS])
-            item["snippet"] = one_line(line, LINE_CHARS)
-            if len(dump_json(document)) > limit:
-                del item["snippet"]
+            put_if_it_fits(document, item, "snippet", one_line(line, LINE_CHARS), limit)
+
+
+def put_if_it_fits(
+    document: Document, item: dict[str, Any], name: str, value: Any, limit: int
+) -> None:
+    """Set a field of an item if it has a value and the document keeps its limit with it."""
+    if value:
+        item[name] = value
+        if len(dump_json(document)) > limit:
+            del item[name]
 
 
 def fill_item(

@@ -13,6 +13,7 @@ from websearch.kit import (
     fence_untrusted,
     frame_markdown,
     one_line,
+    quoted,
     shorten,
 )
 from websearch.markdown.sections import lower_headings
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document
+
+
+SECTION_CHARS = 100  # of a heading
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:
@@ -140,10 +144,19 @@ def item_markdown(item: dict[str, Any]) -> str:
             filter(None, [number + f"**{title}**" * bool(title), *map(make_harmless, facts)])
         ),
         page_text(item.get("text") or make_harmless(item.get("snippet", ""))),
+        cut_line(item),
         f"(the same text: {also})" if also else "",
         f"(page not read: {make_harmless(item['error'])})" if "error" in item else "",
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+def cut_line(item: dict[str, Any]) -> str:
+    """Return how to read the sections whole of which an item shows a part; "" if there are none."""
+    address = plain_address(item["url"])
+    names = [make_harmless(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
+    commands = [f"read '{address}' --section {quoted(name, SECTION_CHARS)}" for name in names]
+    return f"(cut; whole: {'; '.join(commands)})" if commands else ""
 
 
 def shown_part(item: dict[str, Any]) -> str:
@@ -164,6 +177,8 @@ def brief_markdown(document: Document) -> str:
     for number, query in enumerate(document.get("queries", []), 1):
         failed = f" (failed: {query['error']})" if "error" in query else ""
         unanswered = "" if failed or number in answered else " (no page that was read answers it)"
+        if "missing" in query:
+            unanswered = f" (no page that was read has: {', '.join(query['missing'])})"
         questions.append(f"{number}. {query['query']}{failed or unanswered}")
     sections = joined_sections(sources)
     return frame_markdown(

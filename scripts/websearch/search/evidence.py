@@ -1,0 +1,169 @@
+"""How well the pages that were read answer the questions of a call, and what no page has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from websearch.base.calls import result_or_error
+from websearch.kit import SearchError
+from websearch.markdown.units import PageText, without_title
+from websearch.passages.excerpts import answered_share, excerpts_of, rank_pages
+from websearch.passages.terms import misses_the_point
+from websearch.reading.pages_document import searched_lengths
+from websearch.search.read_sources import LEAST_SECONDS, merge_same_texts, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.passages.ranking import Scores
+    from websearch.passages.selection import Excerpt
+    from websearch.search.rank import Source
+    from websearch.search.read_sources import PageReader
+
+MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
+MAX_MISSING = 5  # words that no page has, which are named
+# Of a question's words, the share that one place of a page has at least if it answers. One in ten
+# questions whose page was read has less, and half of those whose page was not.
+ANSWERING_SHARE = 0.6
+FURTHER_PAGES = 5  # that are read then
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a document is shown within: characters (0: any number), and a deadline for its texts.
+
+    deadline: on time.monotonic()'s clock. count: the most sources of a brief or a recall.
+    """
+
+    max_chars: int
+    deadline: float
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Sources, the texts of their pages, and how well each unit of them answers each question.
+
+    queries: the questions. scores: of each question, for each page. missing: of each question, the
+    words that no page has; [] if a page was not searched whole.
+    """
+
+    sources: list[Source]
+    queries: list[str]
+    pages: list[PageText]
+    scores: list[Scores]
+    missing: list[list[str]]
+
+    def keep(self, indexes: list[int]) -> None:
+        """Remove all other sources, and put these into this order."""
+        self.sources = [self.sources[index] for index in indexes]
+        self.pages = [self.pages[index] for index in indexes]
+        self.scores = [[of_question[index] for index in indexes] for of_question in self.scores]
+
+    def leave_out(self, index: int) -> None:
+        """Remove a source."""
+        self.keep([other for other in range(len(self.sources)) if other != index])
+
+    def strengths(self) -> list[list[float]]:
+        """Return for each question how well the best unit of each source answers it."""
+        return [
+            [max(of_page, default=0.0) for of_page in of_question] for of_question in self.scores
+        ]
+
+    def best(self) -> list[float]:
+        """Return how well the best unit of each source answers a question; 0 if none is ranked."""
+        bests = [max(of_source) for of_source in zip(*self.strengths(), strict=True)]
+        return bests or [0.0] * len(self.sources)
+
+    def excerpts(self, room: int) -> list[Excerpt]:
+        """Return what answers of each source, within room characters of JSON for all."""
+        return excerpts_of(self.pages, self.queries, self.scores, room, self.missing)
+
+
+def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
+    """Return sources with their pages ranked; is_cut marks those that are not searched whole."""
+    titles = [str(source.result.get("title", "")) for source in sources]
+    texts = [
+        without_title(source.text, title) for source, title in zip(sources, titles, strict=True)
+    ]
+    lengths = [len(text) for text in texts]
+    if limits.max_chars:
+        lengths = searched_lengths(texts, limits.deadline)
+    pages = []
+    for source, title, text, length in zip(sources, titles, texts, lengths, strict=True):
+        page = PageText(text[:length], title)
+        source.is_cut = source.is_cut or len(page.text) < len(text)
+        pages.append(page)
+    found = [
+        [index for index, source in enumerate(sources) if number in source.questions]
+        for number, _ in enumerate(queries, 1)
+    ]
+    limit = limits.deadline + MAX_LATENESS
+    scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
+    for own, words in zip(found, missing, strict=False):
+        # What was not read, or not whole, may hold them.
+        if any(sources[index].is_cut for index in own):
+            words.clear()
+    return Evidence([*sources], queries, pages, scores, missing)
+
+
+def answers_poorly(evidence: Evidence) -> bool:
+    """Return whether no page seems to answer the only question of a call."""
+    if not evidence.scores:
+        return False
+    (question,) = evidence.queries
+    if misses_the_point(question, evidence.missing[0]):
+        return True
+    share = answered_share(evidence.pages, question, evidence.scores[0])
+    return share < ANSWERING_SHARE
+
+
+def with_further(
+    evidence: Evidence, ranked: list[Source], reader: PageReader, limits: Limits
+) -> Evidence:
+    """Return the evidence of a question, with pages of further results if none answers yet.
+
+    ranked: all results. There is one try, in the time that is left; a bug of the program on further
+    pages changes nothing.
+    """
+    was_read = {url for one in evidence.sources for url in (one.result["url"], *one.also)}
+    further = [one for one in ranked if not (one.error or one.result["url"] in was_read)]
+    if not (further and reader.time_left() > LEAST_SECONDS and answers_poorly(evidence)):
+        return evidence
+    more = result_or_error(read_further, evidence, further, reader, limits, verbose=reader.verbose)
+    return evidence if isinstance(more, SearchError) else more
+
+
+def read_further(
+    evidence: Evidence, further: list[Source], reader: PageReader, limits: Limits
+) -> Evidence:
+    """Return evidence of as many sources, those that answer best, in the order of their ranks.
+
+    Further pages that cannot be read do not come.
+    """
+    others = [source for source in read(further, FURTHER_PAGES, reader) if source.text]
+    merged = merge_same_texts([*evidence.sources, *others])
+    both = gather_evidence(merged, evidence.queries, limits)
+    best = both.best()
+    in_order = sorted(range(len(merged)), key=lambda index: -best[index])
+    both.keep(sorted(in_order[: len(evidence.sources)]))
+    warnings = [text for source in merged for text in source.warnings]
+    both.sources[0].warnings = list(dict.fromkeys(warnings))  # those of pages that do not stay, too
+    return both
+
+
+def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
+    """Return a sentence for each question that has words which no page has.
+
+    missing: of each question, these words. Nothing is said if no page was read. What a snippet has
+    does not count: it may be of a menu, or of a page that is another one now.
+    """
+    notes = []
+    for number, words in enumerate(missing, 1):
+        own = [source for source in sources if number in source.questions]
+        read = sum(bool(source.text) for source in own)
+        if not (words and read):
+            continue
+        pages = f"{read} page{'s' * (read > 1)} read"
+        of_query = f" for query {number}" if len(missing) > 1 else ""
+        notes.append(f"Not in the {pages}{of_query}: {', '.join(words[:MAX_MISSING])}.")
+    return notes

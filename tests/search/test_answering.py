@@ -1,0 +1,202 @@
+"""Whether what was read answers: what is said and shown if it does not, and which pages come first.
+
+The only module to notice pages that share common words with a question and fill its document.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.search.brief_support import BriefCase
+
+PARAGRAPH = (
+    "The world championship of {sport} was held in the city in {year}, and the winner of the "
+    "championship was a team of {year} that had won the world title of {sport} before."
+)
+TEXT = "\n\n".join(PARAGRAPH.format(sport="squash", year=year) for year in range(1990, 2020))
+MENU = "<ul>" + "".join(f"<li>{name}</li>" for name in ("Golf", "Curling", "Rugby", "Judo", "Polo"))
+
+
+class AnsweringCase(BriefCase):
+    engines = ("searxng",)
+
+    def answer(self, *arguments: str) -> Any:
+        """The document of a call that works."""
+        run = self.run_here(*arguments)
+        self.assertEqual(run.code, 0, run.document)
+        return run.document
+
+
+class NameThatNoPageHas(AnsweringCase):
+    def pages(self, question: str, text: str = TEXT) -> None:
+        pages = (text, text.replace("squash", "billiards").replace("19", "18").replace("20", "19"))
+        self.web.find(question, *(self.web.page(f"/{n}", one) for n, one in enumerate(pages)))
+
+    def test_it_is_said_first_and_each_page_shows_three_lines(self) -> None:
+        for question in (
+            "Curling world championship winner",
+            "which team won the 'Curling' title of the world championship",
+        ):
+            self.pages(question)
+            document = self.answer(question)
+            self.assertEqual(document["warnings"][0], "Not in the 2 pages read: Curling.")
+            for result in document["results"]:
+                self.assertLessEqual(result.get("text", "").count("was held"), 3)
+
+    def test_pages_that_have_it_are_shown_as_ever(self) -> None:
+        question = "world championship winner of squash or billiards"
+        self.pages(question)
+        document = self.answer(question)
+        self.assertNotIn("warnings", document)
+        self.assertGreater(sum(one["text"].count("was held") for one in document["results"]), 6)
+
+    def test_the_words_of_a_name_on_different_pages_are_not_the_name(self) -> None:
+        question = "world championship winner Joey Cheek"
+        self.web.find(
+            question,
+            self.web.page("/joey", "Joey Ramone sang. " + TEXT),
+            self.web.page(
+                "/cheek", "Nina Cheek sang. " + TEXT.replace("19", "18").replace("20", "19")
+            ),
+        )
+        self.assertEqual(
+            self.answer(question)["warnings"][0], "Not in the 2 pages read: Joey Cheek."
+        )
+
+    def test_a_menu_does_not_hold_it(self) -> None:
+        question = "Curling world championship winner"
+        self.pages(question, f"{MENU}</ul>\n\n{TEXT}")
+        self.assertEqual(self.answer(question)["warnings"][0], "Not in the 2 pages read: Curling.")
+
+    def test_identifiers_are_whole_and_operators_count(self) -> None:
+        question = "TaskGroup cancel tasks <@ pre_save"
+        self.pages(
+            question, "Tasks of a group of 19 can be cancelled. A squash task saves first. " * 9
+        )
+        (warning,) = self.answer(question)["warnings"]
+        self.assertEqual(warning, "Not in the 2 pages read: TaskGroup, <@, pre_save.")
+
+
+class FurtherResults(AnsweringCase):
+    """Results after those that were asked for are read once if nothing answers."""
+
+    question = "Kettle dam builder"
+
+    def results(self, *, answers_at: int) -> list[str]:
+        """Let the question find ten pages, of which one answers; return them."""
+        others = [TEXT.replace("19", str(30 + n)).replace("20", str(50 + n)) for n in range(10)]
+        others[answers_at] = "The builder of the Kettle dam was Ada Moor, in 1871. " * 2
+        pages = [self.web.page(f"/{n}", text) for n, text in enumerate(others)]
+        self.web.find(self.question, *pages)
+        return pages
+
+    def test_they_are_read_if_nothing_answers(self) -> None:
+        pages = self.results(answers_at=7)
+        document = self.answer(self.question)
+        results = document["results"]
+        self.assertEqual(len(results), 5)
+        self.assertEqual(results[-1]["url"], pages[7])
+        self.assertIn("Ada Moor", results[-1]["text"])
+        self.assertNotIn("warnings", document)
+        self.assertEqual(len(self.web.read), 10)
+
+    def test_they_are_not_read_if_a_page_answers(self) -> None:
+        pages = self.results(answers_at=2)
+        document = self.answer(self.question)
+        self.assertEqual([one["url"] for one in document["results"]], pages[:5])
+        self.assertEqual(sorted(self.web.read), sorted(pages[:5]))
+
+    def test_without_pages_only_as_many_results_as_asked_for_come(self) -> None:
+        pages = self.results(answers_at=7)
+        document = self.answer(self.question, "--no-pages")
+        self.assertEqual([one["url"] for one in document["results"]], pages[:5])
+
+    def test_a_stored_answer_keeps_them(self) -> None:
+        self.results(answers_at=7)
+        first = self.answer(self.question)
+        self.web.forget()
+        second = self.answer(self.question)
+        self.assertEqual((self.web.asked, self.web.read), ([], []))
+        self.assertEqual(second["results"], first["results"])
+
+
+class RecallByPassages(AnsweringCase):
+    def test_the_page_that_answers_comes_before_one_that_holds_the_words(self) -> None:
+        scattered = "\n\n".join(
+            f"The {word} of anthrax is told in chapter {n}, with all its signs and its history."
+            for n, word in enumerate(("incubation", "period", "course", "symptoms") * 9)
+        )
+        measles = f"{'Measles spreads by air. ' * 60}\n\nIts incubation period is 10 to 14 days."
+        self.web.find(
+            "diseases",
+            self.web.page("/incubation-period-of-anthrax", scattered),
+            self.web.page("/measles", measles),
+        )
+        self.answer("diseases")
+        first = self.answer("recall", "incubation period days")["results"][0]
+        self.assertTrue(first["url"].endswith("/measles"))
+        self.assertIn("10 to 14 days", first["text"])
+        count = len(self.answer("recall", "incubation period days", "-n", "1")["results"])
+        self.assertEqual(count, 1)
+
+
+class BriefFollowsItsQuestions(AnsweringCase):
+    def test_sources_are_in_the_order_of_the_questions_and_absent_names_are_told(self) -> None:
+        questions = ("otter dam of Kettle", "heron nest of Moor", "newt pond of Zyxburg")
+        texts = ("The otter dam of Kettle is old.", "The heron nest of Moor is new.")
+        texts = (*texts, "A newt lives in a pond of the town.")
+        pages = [self.web.page(f"/{n}", f"{text} " * 3) for n, text in enumerate(texts)]
+        for question in questions:
+            self.web.find(question, *reversed(pages))
+        document = self.answer("brief", *questions)
+        self.assertEqual([one["url"] for one in document["sources"]], pages)
+        missing = [one.get("missing") for one in document["queries"]]
+        self.assertEqual(missing, [None, None, ["Zyxburg"]])
+        text = self.run_here("brief", *questions, "--md").stdout.decode()
+        self.assertIn("3. newt pond of Zyxburg (no page that was read has: Zyxburg)", text)
+
+
+class CutSections(AnsweringCase):
+    def test_a_section_that_is_shown_in_part_names_the_command_that_shows_it(self) -> None:
+        question = "heron --depth option"
+        options = "".join(
+            f"<li><code>--option-{n}</code> sets number {n} of the heron log, in fathoms."
+            for n in range(80)
+        )
+        intro = "The heron log keeps what the herons of a pond do through the year, day by day."
+        options += "<li><code>--depth</code> option: depth of the heron's pond."
+        page = self.web.page(
+            "/manual", f"{intro}</p><h2>Options of the log</h2><ul>{options}</ul><p>{intro}"
+        )
+        self.web.find(question, page)
+        document = self.answer(question, "--max-chars", "1500")
+        self.assertEqual(document["results"][0]["cut"], ["Options of the log"])
+        shown = self.run_here(question, "--max-chars", "1500", "--md").stdout.decode()
+        command = f"read '{page}' --section 'Options of the log'"
+        self.assertIn(command, shown)
+        section = self.answer("read", page, "--section", "Options of the log")["pages"][0]
+        self.assertEqual(section["text"].count("- `--"), 81)
+
+    def test_whole_sections_name_none(self) -> None:
+        question = "heron options"
+        page = self.web.page("/short", "About.</p><h2>Options</h2><ul><li>Heron one.<li>Two.</ul>")
+        self.web.find(question, page)
+        self.assertNotIn("cut", self.answer(question)["results"][0])
+
+
+class Boilerplate(AnsweringCase):
+    def test_a_sentence_that_a_page_repeats_is_shown_once_and_leaves_no_gap(self) -> None:
+        note = "See also HERON OPTIONS below."
+        names = ("walk", "fly", "nest", "fish", "sleep", "wade", "call")
+        options = "".join(
+            f"<h3>--{name}</h3><p>Lets the heron {name} at the pond of option {name}.</p>"
+            f"<p>{note}</p><p>By default herons {name} in spring only.</p>"
+            for name in names
+        )
+        intro = "The heron log keeps what the herons of a pond do through the year, day by day."
+        page = self.web.page("/manual", f"{intro}</p><h2>Heron options</h2>{options}<p>{intro}")
+        self.web.find("heron options", page)
+        text = self.answer("heron options")["results"][0]["text"]
+        self.assertEqual(text.count(note), 1)
+        self.assertEqual(text.count("By default"), len(names))
+        self.assertNotIn("[…]", text)
