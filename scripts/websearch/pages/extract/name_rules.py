@@ -78,6 +78,7 @@ NAME_RULES = {
 TEXT_TAGS = HEADINGS | name_set(
     "p pre dl dt dd li td th tr table caption figcaption summary span code em strong b i cite abbr"
 )
+UNFOLDED = HEADINGS | {"dt"}  # what a button in them unfolds comes after them
 TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # they tell the role of such text, too
 HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # what an id may be made from
 MAX_BEGINNING = 16  # elements and texts in which an element's heading is looked for
@@ -252,8 +253,10 @@ def never_content(node: Node, page: PageTree) -> bool:
     # Forums serve their threads to clients without JavaScript in one big noscript element.
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer is a button inside a heading.
-    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
-    return not crawler_copy and not unfolds
+    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
+    # Who is quoted.
+    is_source = node.tag == "footer" and node.parent is not None and node.parent.tag == "blockquote"
+    return not (crawler_copy or unfolds or is_source)
 
 
 def is_note(node: Node, page: PageTree) -> bool:
