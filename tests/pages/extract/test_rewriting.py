@@ -42,8 +42,8 @@ TWINS = (
     ('<b aria-hidden="true">late</b> <span class="sr-only">late</span>', "late"),
     (
         (
-            '<span aria-label="4 of 5 stars"><i aria-hidden="true">4</i><i aria-hidden="true">of 5</i>'
-            "</span>"
+            '<span aria-label="4 of 5 stars"><i aria-hidden="true">4</i>'
+            '<i aria-hidden="true">of 5</i></span>'
         ),
         "4 of 5 stars",
     ),

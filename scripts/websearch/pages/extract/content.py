@@ -71,6 +71,7 @@ from websearch.pages.extract.structure_rules import (
     is_unnamed,
     label_panels,
 )
+from websearch.pages.extract.unfolding import find_unfolded
 
 LEAD_NAMES = name_set(
     "lead lede standfirst subtitle subheadline perex teaser intro introduction dek abstract "
@@ -379,6 +380,7 @@ def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
     page = PageTree(html)
     page.keeps_comments = comments_are_content(page)
+    page.unfolded = find_unfolded(page.nodes)
     drop_boilerplate(page)
     for leniency in (1, 2):
         is_text = page.is_article and page.root.prose > ENOUGH_PROSE

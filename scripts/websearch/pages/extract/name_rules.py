@@ -201,7 +201,7 @@ def element_rule(node: Node, page: PageTree) -> str:
         return ELEMENT_RULES[tag]
     if tag == "a" and node.chars <= MAX_CONTROL and is_control(node, page):
         return "control"
-    if attributes and is_hidden(attributes) and not (opens_by_click(node) or is_label(node)):
+    if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
@@ -309,6 +309,11 @@ def opens_by_click(node: Node) -> bool:
     return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
 
 
+def is_opened(node: Node, page: PageTree) -> bool:
+    """Return whether a click shows an element: a control opens it, or it says that it unfolds."""
+    return node in page.unfolded or opens_by_click(node)
+
+
 def is_label(node: Node) -> bool:
     """Return whether an element shows the label that the box around it says to screen readers."""
     label = node.parent.attributes.get("aria-label", "") if node.parent else ""
@@ -414,5 +419,5 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue  # a part of the note, named after it
         return rule
     classes = node.attributes.get("class", "").lower().split()
-    is_unseen = not HIDDEN_CLASSES.isdisjoint(classes) and not opens_by_click(node)
+    is_unseen = not HIDDEN_CLASSES.isdisjoint(classes) and not is_opened(node, page)
     return "hidden class" if is_unseen else ""
