@@ -11,6 +11,7 @@ import itertools
 import re
 
 from websearch.base.html_tree import Node, name_set, text_beginning
+from websearch.pages.extract.code_elements import mark_code
 from websearch.pages.extract.name_rules import is_hidden
 
 TYPE_CHECKING = False
@@ -45,6 +46,7 @@ _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-
 def rewrite(nodes: list[Node]) -> list[Node]:
     """Rewrite a page's elements; return them in order. nodes: all elements, in document order."""
     rewrite_roles(nodes)
+    mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
     boxes: list[Node] = []
     for node in nodes:
