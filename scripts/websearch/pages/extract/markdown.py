@@ -92,7 +92,7 @@ def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
 def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
     """Return found content as Markdown, and whether it was longer than MAX_MARKDOWN."""
     writer = MarkdownWriter(url, keep_links)
-    return writer.markdown(*content.leads, content.node), writer.cut
+    return writer.markdown(*content.parts), writer.cut
 
 
 class MarkdownWriter:
