@@ -28,6 +28,7 @@ OUTSIDE = (
         f'<div id="n1" popover style="display:none">{NOTE}</div>',
     ),
     ('<a class="footnote" href="#n1">[1]</a>', f'<aside id="n1">{NOTE}</aside>'),
+    (LINK, f'<aside><div id="n1"><span><p>{NOTE}</p></span></div></aside>'),
 )
 # What follows "roots": a mark and its note.
 BEHIND = (
@@ -42,6 +43,14 @@ OTHERS = (
     (' <a href="#n1">1</a> below.</p>', "roots 1 below."),
     ('<sup>2</sup><span class="unit">m</span> below.</p>', "roots^2m below."),
     ("<sup>1</sup> <b>below</b>.</p>", "roots^1 **below**."),
+    (
+        f'.</p><div><a class="footnote-number">1</a><div class="footnote">{NOTE}</div></div>',
+        f"roots.\n\n1\n\n{NOTE}",
+    ),
+    (
+        f'<a role="button" class="footnote">i</a><span role="tooltip" hidden>{NOTE}</span>.</p>',
+        "rootsi.",
+    ),
 )
 
 

@@ -29,6 +29,7 @@ CELLS = (
     ('<span role="switch" aria-checked="true"></span>', "[x]"),
     ('<button aria-label="Help"></button>', ""),
     ('40 <i class="fa fa-check"></i>', "40"),
+    ('<a href="/vote"><i title="upvote"></i></a>', ""),
 )
 # What stands in a paragraph -> what is written there.
 TWINS = (
@@ -54,6 +55,7 @@ INLINE = (
     ("<ruby>漢<rt></rt></ruby>", "漢"),
     ("He said <q>it is <q>almost</q> fine</q>.", "He said “it is ‘almost’ fine”."),
     ("He said <q>“fine”</q>.", "He said “fine”."),
+    ("He said „<q>fine</q>“.", "He said „fine“."),
 )
 LISTS = (
     ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),
@@ -64,6 +66,7 @@ LISTS = (
         "<ul><li><input type=checkbox checked> order<li><input type=checkbox> paint</ul>",
         "- [x] order\n- [ ] paint",
     ),
+    ("<ul><li><input type=checkbox name=c checked> red<li>blue</ul>", "- red\n- blue"),
     ("<ul><li><input type=checkbox> red<li><input type=checkbox> blue</ul>", "- red\n- blue"),
 )
 

@@ -369,7 +369,7 @@ class MarkdownWriter:
         if tag == FORMULA:
             return self.formula(node)
         if tag == STATE:
-            return self.fit(f"{node.children[0]} ")
+            return self.fit("".join(str(child) for child in node.children))
         if tag in CODE_TAGS and not node.has_block:
             return self.linked_code(node)
         text = self.line(shown_children(node))

@@ -329,6 +329,18 @@ def is_hidden(attributes: dict[str, str]) -> bool:
     return "style" in attributes and bool(re.search(_HIDDEN_STYLE, attributes["style"]))
 
 
+def has_hidden_class(node: Node) -> bool:
+    """Return whether an element has a class that style sheets hide."""
+    classes = node.attributes.get("class", "").lower().split()
+    return not HIDDEN_CLASSES.isdisjoint(classes)
+
+
+def is_unseen(node: Node) -> bool:
+    """Return whether a browser does not show an element at first, and no panel is named so."""
+    is_not_shown = is_hidden(node.attributes) or has_hidden_class(node)
+    return is_not_shown and not opens_by_click(node)
+
+
 def is_site_header(node: Node) -> bool:
     """Return whether an element is the header of the site, not of an article or section."""
     if node.tag != "header":
@@ -418,6 +430,4 @@ def name_rule(node: Node, page: PageTree) -> str:
         if rule == "sidebar" and node.parent and is_note(node.parent, page):
             continue  # a part of the note, named after it
         return rule
-    classes = node.attributes.get("class", "").lower().split()
-    is_unseen = not HIDDEN_CLASSES.isdisjoint(classes) and not is_opened(node, page)
-    return "hidden class" if is_unseen else ""
+    return "hidden class" if has_hidden_class(node) and not is_opened(node, page) else ""

@@ -29,6 +29,10 @@ NOTE_TAGS = name_set("span small aside div section p")
 # group are for notes only.
 BEHIND_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
 SIDE_WORDS = name_set("sidenote marginnote footnote")
+# Of a mark with its note behind it: numbers, signs, raised letters; "i" and "?" open explanations.
+_BEHIND_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
+# Rules that drop lists of sources and links, of which a mark needs none to be understood.
+LINK_RULES = ("links", "related heading")
 NAMING = ("aria-describedby", "popovertarget", "aria-controls", "data-target")
 
 
@@ -69,8 +73,9 @@ class NoteGatherer:
                     parent.children[place] = "" if mark else f"[{self.count}]"
                 mark = None
             elif child.tag in MARK_TAGS and is_mark(child):
-                mark = child
                 self.take_target(child)
+                is_known = re.fullmatch(_BEHIND_MARK, text_beginning(child, MAX_MARK))
+                mark = child if is_known else None
             elif child.tag != "input":
                 mark = None
 
@@ -89,7 +94,7 @@ class NoteGatherer:
         note = next((self.ids[name] for name in names_of_target(mark) if name in self.ids), None)
         if note and len(text_beginning(note, MIN_NOTE + MAX_MARK)) < MIN_NOTE:
             note = note.parent
-        if not label or not note or note in self.shown:
+        if not label or not note or note in self.shown or note.dropped in LINK_RULES:
             return
         if note in self.known or self.take(label, note):
             rewrite_mark(mark, label)
@@ -155,7 +160,8 @@ def is_behind(note: Node, mark: Node | None) -> bool:
         return False
     words = words_of(note)
     if not words.isdisjoint(SIDE_WORDS):
-        return mark is not None or "footnote" not in words
+        is_in_line = mark is not None and note.tag not in ("div", "section", "p")
+        return is_in_line or "footnote" not in words  # a block is in a list of notes
     is_role = note.attributes.get("role") in ("tooltip", "note", "doc-footnote")
     return is_role or not words.isdisjoint(BEHIND_WORDS) or is_hidden(note.attributes)
 
@@ -184,7 +190,7 @@ def begin_with(note: Node, label: str) -> None:
     first = note
     for _ in range(MAX_BEGINNING):
         inside = list(filter(says_something, first.children[:MAX_BEGINNING]))
-        if not inside or not isinstance(inside[0], Node) or inside[0].tag not in BLOCKS:
+        if not inside or not isinstance(inside[0], Node) or not is_box(inside[0]):
             break
         first = inside[0]
     for place, head in enumerate(first.children[:MAX_BEGINNING]):
@@ -197,6 +203,12 @@ def begin_with(note: Node, label: str) -> None:
             head.dropped = "control"
         break
     first.children.insert(0, f"[{label}]: ")
+
+
+def is_box(node: Node) -> bool:
+    """Return whether an element is a block or holds one."""
+    inside = (one for one in node.children if isinstance(one, Node))
+    return node.tag in BLOCKS or any(one.tag in BLOCKS for one in inside)
 
 
 def says_something(child: Node | str) -> bool:

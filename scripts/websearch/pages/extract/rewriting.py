@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from websearch.base.html_tree import Node, name_set, text_beginning
+from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.extract.code_elements import mark_code
 from websearch.pages.extract.name_rules import is_hidden
 
@@ -53,8 +53,10 @@ def rewrite(nodes: list[Node]) -> list[Node]:
         attributes = node.attributes
         if node.tag in CELLS:
             found["cell"].append(node)
-        elif node.tag in ("ruby", "q") or is_shadow(node):
+        elif node.tag == "ruby" or is_shadow(node):
             found[node.tag].append(node)
+        elif node.tag == "q" and node.parent:
+            found["quoting"].append(node.parent)
         elif node.tag == "input" and attributes.get("type", "").lower() == "checkbox":
             boxes.append(node)
         elif "aria-label" in attributes and node.children:
@@ -107,10 +109,24 @@ def is_reading(node: Node) -> bool:
     return node.tag in READINGS
 
 
+def quote(parent: Node) -> None:
+    """Write the quotation marks of the q elements in another, as a browser shows them.
+
+    Not where the page has its own, in them or right before; nor around blocks, which are no
+    quotation in a line.
+    """
+    before: Node | str = ""
+    for child in parent.children:
+        if isinstance(child, Node) and child.tag == "q":
+            is_quoted = isinstance(before, str) and re.search(_QUOTED + r"\Z", before)
+            is_block = any(one.tag in BLOCKS for one in children_of(child))
+            if not (is_quoted or is_block or re.match(_QUOTED, text_beginning(child, 2))):
+                add_quotation_marks(child)
+        before = child
+
+
 def add_quotation_marks(node: Node) -> None:
-    """Write the quotation marks around a q element that a browser shows, unless it has its own."""
-    if re.match(_QUOTED, text_beginning(node, 2)):
-        return
+    """Write the marks of a quotation, single ones in another."""
     depth = 0
     parent = node.parent
     while parent and depth < 2:
@@ -172,23 +188,31 @@ def write_states(boxes: list[Node]) -> None:
         if any("checked" in box.attributes or "disabled" in box.attributes for box in inside):
             for box in inside:
                 state = CHECKED if "checked" in box.attributes else UNCHECKED
-                box.tag, box.attributes, box.children = STATE, {}, [state]
+                box.tag, box.attributes, box.children = STATE, {}, [f"{state} "]
 
 
 def scope_of(box: Node) -> Node | None:
-    """Return the list or table that a check box is in, if it is in a cell or begins an item."""
+    """Return the list or table that a check box is in, if it is in a cell or begins an item.
+
+    In a list, a box with a name is a field of a form.
+    """
     around = box.parent
     for _ in range(MAX_AROUND):
         if not around or around.tag in CELLS or around.tag == "li":
             break
         around = around.parent
-    if not around or not (around.tag in CELLS or (around.tag == "li" and begins(around, box))):
+    if not around or not (around.tag in CELLS or is_task(around, box)):
         return None
     scope = around.parent
     for _ in range(MAX_AROUND):
         if scope and scope.tag in ("tr", "tbody", "thead", "tfoot"):
             scope = scope.parent
     return scope
+
+
+def is_task(item: Node, box: Node) -> bool:
+    """Return whether a check box without a name begins an item of a list."""
+    return item.tag == "li" and "name" not in box.attributes and begins(item, box)
 
 
 def begins(item: Node, box: Node) -> bool:
@@ -253,17 +277,24 @@ def write_label(node: Node) -> None:
 
 
 def say_in_cell(cell: Node) -> None:
-    """Write in a cell without text what it says to screen readers, or by an icon for yes or no."""
+    """Write in a cell without text what it says to screen readers, or by an icon for yes or no.
+
+    What a link or button says is what a click on it does.
+    """
     if has_text(cell):
         return
     inside = list(itertools.islice(elements_below(cell), MAX_CELL_NODES))
     hidden: set[Node] = set()
+    controls: set[Node] = set()
     for node in inside:
+        if node.parent in controls or node.tag in ("a", "button"):
+            controls.add(node)
         if node.parent in hidden or node.tag == "button" or is_unshown(node):
             hidden.add(node)
         elif has_text(node) or (node.tag == "img" and len(node.attributes.get("alt", "")) > 1):
             return
-    said = next(filter(None, map(said_by, [*inside, cell])), "")
+    parts = [node for node in inside if node not in controls]
+    said = next(filter(None, map(said_by, [*parts, cell])), "")
     if said and len(inside) < MAX_CELL_NODES:
         cell.children.append(said)
 
@@ -357,6 +388,6 @@ def is_shadow(node: Node) -> bool:
 
 # Kind of an element, or its tag -> what rewrites it; in this order.
 REWRITERS: dict[str, Callable[[Node], None]] = {
-    "template": fill_slots, "ruby": write_reading, "q": add_quotation_marks, "twin": keep_one_twin,
+    "template": fill_slots, "ruby": write_reading, "quoting": quote, "twin": keep_one_twin,
     "label": write_label, "cell": say_in_cell,
 }  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
-from websearch.pages.extract.name_rules import HIDDEN_CLASSES, is_hidden, opens_by_click
+from websearch.pages.extract.name_rules import has_hidden_class, is_hidden, opens_by_click
 from websearch.pages.extract.page_tree import places
 
 TYPE_CHECKING = False
@@ -101,9 +101,7 @@ def targets_of(control: Node) -> list[str]:
 
 def is_answer(node: Node) -> bool:
     """Return whether an element is hidden at first and holds a text of some length."""
-    classes = node.attributes.get("class", "").lower().split()
-    is_unseen = is_hidden(node.attributes) or not HIDDEN_CLASSES.isdisjoint(classes)
-    is_closed = is_unseen or opens_by_click(node)
+    is_closed = is_hidden(node.attributes) or has_hidden_class(node) or opens_by_click(node)
     return is_closed and len(text_beginning(node, 2 * MIN_ANSWER)) >= MIN_ANSWER
 
 
