@@ -27,6 +27,7 @@ MAX_TAGS = 300_000  # of one page, end tags and comments included; the same
 MAX_TAG_CHARS = 20_000  # of one tag that are read; longer ones hold images as data: URLs
 MAX_VALUE_CHARS = 2_000  # of an attribute's value; the rest is cut off
 MAX_ADDRESS_CHARS = 8_000  # of a value that may be an address; a longer one is left out
+MAX_SVG_START = 2_000  # characters of an image in which its title is looked for
 MATHML = "#mathml"  # attribute of a math element with its content as source
 
 # fmt: off
@@ -67,6 +68,7 @@ ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless
 _TAG_NAME = r"/?([a-zA-Z][^\s/>]{0,99})"
 _ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""
 _ATTRIBUTE_REFERENCE = r"&(?:#\d{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
+_SVG_TITLE = r"(?i)<title[^<>]{0,200}>\s{0,20}([^<>]{1,200})</title"
 _QUOTED_VALUE = r"""=\s*["']|>"""
 
 
@@ -261,7 +263,8 @@ class TreeBuilder:
         self.cut = len(self.nodes) > MAX_NODES
         if name in VOID:
             return end + 1
-        if name in RAW_TEXT and name not in self.unclosed and not raw.endswith("/"):
+        is_raw = name in RAW_TEXT and "shadowrootmode" not in attributes
+        if is_raw and name not in self.unclosed and not raw.endswith("/"):
             return self.raw_text(node, end + 1)
         if len(self.stack) < MAX_DEPTH:
             self.stack.append(node)
@@ -287,6 +290,10 @@ class TreeBuilder:
         if name in KEPT_RAW_TEXT:
             text = html[start:end]
             node.children.append(text if name == "script" else unescape(text))
+        elif name == "svg":
+            title = re.search(_SVG_TITLE, html[start : min(end, start + MAX_SVG_START)])
+            if title and "aria-label" not in node.attributes:
+                node.attributes["aria-label"] = unescape(title[1])
         elif name in ("math", "mml:math"):  # publishers write the prefix
             node.tag = "math"
             node.attributes[MATHML] = html[start:end]

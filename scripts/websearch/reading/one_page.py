@@ -13,6 +13,7 @@ from websearch.markdown.foreign_text import harmless_markdown
 from websearch.pages.extract.content import find_content
 from websearch.pages.extract.markdown import content_markdown
 from websearch.pages.extract.metadata import find_metadata
+from websearch.pages.extract.offers import offer_line
 from websearch.pages.extract.other_formats import (
     check_binary,
     feed_markdown,
@@ -246,6 +247,8 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
         check_content(page, html, text, onward, fetched)
     if re.search(_PAYWALL, html):
         metadata.setdefault("note", PAYWALL_NOTE)
+    if text and (line := offer_line(page, text)):
+        text = f"{line}\n\n{text}"
     dropped = dropped_elements(page) if params.get("explain") else []
     return {**metadata, "text": text, "cut": cut or page.cut, "dropped": dropped}
 

@@ -658,6 +658,21 @@ class OpenDocument(unittest.TestCase):
         data = office.open_document("text", body, parts={"Object 1/content.xml": formula})
         self.assertEqual(text_of(data), "So E = m c^2 and E = m c^2 hold.")
 
+    def test_formulas_that_nobody_typed_are_written_as_tex(self) -> None:
+        root = "<msqrt><mi>x</mi></msqrt><mo>*</mo><msub><mi>a</mi><mn>1</mn></msub>"
+        note = '<annotation encoding="application/x-tex">{}</annotation>'
+        tex = f"<semantics><mi>x</mi>{note}</semantics>"
+        for inside, text in (
+            (root, "$\\sqrt{x}*a_{1}$"),
+            (tex.format("b_1 * b_2"), "$b_1 * b_2$"),
+            ("<foo>7 to 9</foo>", "7 to 9"),
+            ("<mrow/>", ""),
+        ):
+            with self.subTest(inside):
+                frame = f"<frame><object><math>{inside}</math></object></frame>"
+                data = office.open_document("text", f"<p>So {frame} holds.</p>")
+                self.assertEqual(text_of(data), f"So {text} holds.".replace("  ", " "))
+
     def test_fields_and_what_is_hidden(self) -> None:
         styles = (
             '<style name="Gone"><text-properties display="none"/></style>'

@@ -6,6 +6,7 @@ import functools
 import re
 
 from websearch.base.html_tree import BLOCKS, TABLE_PARTS, Node, name_set
+from websearch.pages.extract.code_elements import LANGUAGES
 from websearch.pages.extract.name_rules import words_of
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.tables import is_shown
@@ -22,17 +23,6 @@ _CODE_LANGUAGE_ALSO = (
 NO_LANGUAGES = name_set(
     "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
     "notranslate nohighlight fallback highlight source-code example"
-)
-LANGUAGES = name_set(
-    "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
-    "cobol console cpp crystal csharp css cuda cypher d dart diff django docker dockerfile elixir "
-    "elm erlang f# fish fortran fsharp gherkin glsl go golang gradle graphql groovy haml hbs "
-    "haskell hcl html http ini ipython java javascript jinja jinja2 js json json5 jsonc jsx julia "
-    "kotlin latex less lisp lua makefile markdown matlab md mdx mermaid mysql nginx nim nix objc "
-    "objective-c ocaml octave pascal perl pgsql php plsql postgresql powershell prolog proto "
-    "protobuf ps1 pug puppet py pycon python python3 r racket rb reason rest rs rst ruby rust sass "
-    "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
-    "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
 )
 MAX_INSIDE = 3  # elements in a code block that may name its language, and
 MAX_ABOVE = 3  # elements above a code block that may name its language
@@ -83,10 +73,26 @@ def is_code_box(node: Node) -> bool:
     return bool(lines) and is_lines
 
 
+def has_lines(node: Node) -> bool:
+    """Return whether each child of an element is a line of code, and no text is between them.
+
+    Style sheets show a line element as a block, and several code elements in a pre.
+    """
+    lines = [child for child in node.children if isinstance(child, Node)]
+    if len(lines) < 2 or any(
+        isinstance(child, str) and child.strip(" ") for child in node.children
+    ):
+        return False
+    if all(line.tag == "code" for line in lines):
+        return True
+    return all(line.tag == "span" and words_of(line) & LINE_WORDS for line in lines)
+
+
 def collect_code(node: Node, parts: list[str]) -> None:
     """Append the text of a pre element as it stands; rows and line elements end their line."""
     # Between the lines of such a box there are breaks in the source, which nobody sees.
     is_box = any(isinstance(child, Node) and child.tag in BLOCKS for child in node.children)
+    is_lines = not is_box and has_lines(node)
     for child in node.children:
         if isinstance(child, str):
             if not (is_box and child.isspace() and "\n" in child):
@@ -94,7 +100,7 @@ def collect_code(node: Node, parts: list[str]) -> None:
         elif child.tag == "br":
             parts.append("\n")
         elif is_shown(child):
-            ends_line = child.tag in BLOCKS and child.tag not in ("td", "th")
+            ends_line = is_lines or (child.tag in BLOCKS and child.tag not in ("td", "th"))
             if ends_line and parts and not parts[-1].endswith("\n"):
                 parts.append("\n")
             before = len(parts)

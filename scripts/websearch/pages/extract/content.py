@@ -23,6 +23,7 @@ find_content applies the rules in this order, because each builds on what those 
 8. The title, dates and headings at the ends of an article, copies. Copies are last, because two
    boxes may be equal only after the others have gone.
 9. Leads are looked for between the title and the content, among what 3 dropped as "related", too.
+10. Notes that the content's marks point to and that are not in it come after it (notes.py).
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from websearch.pages.extract.name_rules import (
     preference_boxes,
     words_of,
 )
+from websearch.pages.extract.notes import gather_notes
 from websearch.pages.extract.page_tree import (
     CODE,
     MIN_ARTICLE_PROSE,
@@ -71,6 +73,7 @@ from websearch.pages.extract.structure_rules import (
     is_unnamed,
     label_panels,
 )
+from websearch.pages.extract.unfolding import find_unfolded
 
 LEAD_NAMES = name_set(
     "lead lede standfirst subtitle subheadline perex teaser intro introduction dek abstract "
@@ -352,12 +355,16 @@ def is_unnamed_lead(node: Node) -> bool:
 
 
 class Content:
-    """What was found on a page: its title, its lead paragraphs, and the element with the rest."""
+    """What was found on a page: its lead paragraphs, the element with the rest, and its notes."""
 
-    def __init__(self, page: PageTree, node: Node, leads: list[Node]) -> None:
+    def __init__(
+        self, page: PageTree, node: Node, leads: list[Node], notes: list[Node] | None = None
+    ) -> None:
         self.page = page
         self.node = node
         self.leads = leads
+        self.notes = notes or []
+        self.parts = [*leads, node, *self.notes]
 
 
 def widen(page: PageTree, content: Node) -> Node:
@@ -379,6 +386,7 @@ def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
     page = PageTree(html)
     page.keeps_comments = comments_are_content(page)
+    page.unfolded = find_unfolded(page.nodes)
     drop_boilerplate(page)
     for leniency in (1, 2):
         is_text = page.is_article and page.root.prose > ENOUGH_PROSE
@@ -402,14 +410,15 @@ def find_content(html: str) -> Content:
     if page.is_article:
         drop_ends(page, content)
     drop_copies(page, content)
-    return Content(page, content, find_lead(page, content))
+    leads = find_lead(page, content)
+    return Content(page, content, leads, gather_notes(page, content))
 
 
 def extract(html: str, url: str = "") -> str:
     """Return the content of an HTML page as plain text, one line for each paragraph or heading."""
     found = find_content(html)
     parts: list[str] = []
-    for node in (*found.leads, found.node):
+    for node in found.parts:
         collect_text(node, parts)
         parts.append("\n")
     lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))

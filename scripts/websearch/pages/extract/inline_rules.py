@@ -27,7 +27,7 @@ DECORATION = name_set(  # words of images that say nothing
 LINES_WORDS = name_set("lines")  # in the class of what shows each element inside on a line
 NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # in the class of a link to a note
 # The text of such a link, or of several: "[3]", "a, b".
-_NOTE_MARK = r"[\[(]?(?:[^\W_]{1,4}|[*\u2020\u2021])(?:, ?[^\W_]{1,4}){0,5}[\])]?"
+NOTE_MARK = r"[\[(]?(?:[^\W_]{1,4}|[*\u2020\u2021])(?:, ?[^\W_]{1,4}){0,5}[\])]?"
 
 
 def write_scripts(text: str) -> str:
@@ -99,7 +99,7 @@ def is_note_mark(node: Node, base: str) -> bool:
     else:
         return False
     is_here = all(leads_here(link.attributes.get("href", ""), base) for link in links)
-    return bool(links) and is_here and re.fullmatch(_NOTE_MARK, text_of(node)) is not None
+    return bool(links) and is_here and re.fullmatch(NOTE_MARK, text_of(node)) is not None
 
 
 def is_classifier(node: Node) -> bool:

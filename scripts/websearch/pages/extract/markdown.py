@@ -41,6 +41,7 @@ from websearch.pages.extract.inline_rules import (
 )
 from websearch.pages.extract.name_rules import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
+from websearch.pages.extract.rewriting import STATE
 from websearch.pages.extract.tables import is_data_table, is_shown, read_rows, rows_of, table_parts
 
 TYPE_CHECKING = False
@@ -64,6 +65,16 @@ DECLARATIONS = name_set("memname memberdecls")
 DECLARED = ("memname", "param", "memItem", "memTempl")
 CODE_TAGS = name_set("code kbd samp tt")
 SCRIPTS = {"sup": RAISED, "sub": LOWERED}
+LIST_STYLES = {
+    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A",
+    "lower-roman": "i", "upper-roman": "I",
+}  # fmt: skip
+_LIST_STYLE = r"(?i)list-style(?:-type)?\s{0,9}:\s{0,9}([a-z-]{1,30})"
+MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # numbers that letters, Roman numerals are written for
+ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
 EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
     "strike": "~~",
@@ -81,7 +92,7 @@ def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
 def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
     """Return found content as Markdown, and whether it was longer than MAX_MARKDOWN."""
     writer = MarkdownWriter(url, keep_links)
-    return writer.markdown(*content.leads, content.node), writer.cut
+    return writer.markdown(*content.parts), writer.cut
 
 
 class MarkdownWriter:
@@ -237,18 +248,18 @@ class MarkdownWriter:
         items = self.list_items(node)
         self.nesting -= 1
         if self.in_cell:
-            return ["; ".join(" ".join(blocks) for blocks in items if blocks)]
+            return ["; ".join(" ".join(blocks) for _, blocks in items if blocks)]
         if self.nesting >= MAX_NESTING:
-            return [block for blocks in items for block in blocks]
-        start = node.attributes.get("start", "1")
-        number = int(start) if re.fullmatch(r"\d{1,8}", start) else 1
+            return [block for _, blocks in items for block in blocks]
+        items = [(item, blocks) for item, blocks in items if blocks]
         lines: list[str] = []
-        for blocks in filter(None, items):
+        for marker, (_, blocks) in zip(item_markers(node, items), items, strict=True):
             if len(blocks) == 1 and blocks[0].startswith("- "):
                 lines.append(blocks[0])  # an item that is nothing but a list
                 continue
-            marker = f"{number + len(lines)}. " if node.tag == "ol" else "- "
-            lines.append(marker + self.indented(join_tight(blocks), len(marker)))
+            width = re.match(r"- |\d+\. ", marker)
+            indented = self.indented(join_tight(blocks), width.end() if width else 0)
+            lines.append(marker + indented)
         return ["\n".join(lines)] if lines else []
 
     def indented(self, text: str, width: int) -> str:
@@ -257,19 +268,19 @@ class MarkdownWriter:
             return ""  # code whose lines are not indented would end at the second one
         return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
 
-    def list_items(self, node: Node) -> list[list[str]]:
-        """Return the blocks of each item; an element outside of items belongs to the last one."""
-        items: list[list[str]] = []
+    def list_items(self, node: Node) -> list[tuple[Node | None, list[str]]]:
+        """Return each item with its blocks; an element outside of items belongs to the last one."""
+        items: list[tuple[Node | None, list[str]]] = []
         for child in shown_children(node):
             if isinstance(child, str):
                 blocks = paragraphs(self.text(child))
             else:
                 blocks = self.blocks(child) if child.tag == "li" else self.block(child)
-            is_item = isinstance(child, Node) and child.tag == "li"
-            if is_item or (blocks and not items):
-                items.append(blocks)
+            item = child if isinstance(child, Node) and child.tag == "li" else None
+            if item or (blocks and not items):
+                items.append((item, blocks))
             elif blocks:
-                items[-1] += blocks
+                items[-1][1].extend(blocks)
         return items
 
     def item_block(self, node: Node) -> list[str]:
@@ -357,6 +368,8 @@ class MarkdownWriter:
             return self.image(node)
         if tag == FORMULA:
             return self.formula(node)
+        if tag == STATE:
+            return self.fit("".join(str(child) for child in node.children))
         if tag in CODE_TAGS and not node.has_block:
             return self.linked_code(node)
         text = self.line(shown_children(node))
@@ -514,6 +527,56 @@ def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> No
                 pieces.append((script, target))
             else:
                 collect_linked(child, address, pieces)
+
+
+def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list[str]:
+    """Return what stands before each item of a list: "- ", "3. ", or "- c. " where it has letters.
+
+    A number goes on from the one before, or down in a reversed list.
+    """
+    if node.tag != "ol":
+        return ["- "] * len(items)
+    is_reversed = "reversed" in node.attributes
+    number = list_number(node, "start", len(items) if is_reversed else 1)
+    kind = list_kind(node)
+    markers: list[str] = []
+    for item, blocks in items:
+        number = list_number(item, "value", number) if item else number
+        label = item_label(number, kind)
+        markers.append(f"{number}. " if label == str(number) else f"- {label}. ")
+        is_list = len(blocks) == 1 and blocks[0].startswith("- ")
+        number = max(0, number - 1) if is_reversed else number + (not (is_list and not kind))
+    return markers
+
+
+def list_number(node: Node, name: str, default: int) -> int:
+    """Return the number in an attribute of a list or item."""
+    value = node.attributes.get(name, "").strip() if node.attributes else ""
+    return int(value) if re.fullmatch(r"\d{1,8}", value) else default
+
+
+def list_kind(node: Node) -> str:
+    """Return "a", "A", "i" or "I" if a list has letters or Roman numerals for numbers, else ""."""
+    kind = node.attributes.get("type", "")
+    style = re.search(_LIST_STYLE, node.attributes.get("style", ""))
+    if style:
+        kind = LIST_STYLES.get(style[1].lower(), "")
+    return kind if kind in LIST_STYLES.values() else ""
+
+
+def item_label(number: int, kind: str) -> str:
+    """Return the number of an item as its list shows it."""
+    if kind in ("a", "A") and 0 < number <= MAX_LETTER:
+        rounds, letter = divmod(number - 1, 26)
+        text = chr(ord("a") + letter) * (rounds + 1)
+    elif kind in ("i", "I") and 0 < number < MAX_ROMAN:
+        text = ""
+        for size, digits in ROMAN:
+            text += digits * (number // size)
+            number %= size
+    else:
+        return str(number)
+    return text.upper() if kind in ("A", "I") else text
 
 
 def join_tight(blocks: list[str]) -> str:

@@ -78,6 +78,7 @@ NAME_RULES = {
 TEXT_TAGS = HEADINGS | name_set(
     "p pre dl dt dd li td th tr table caption figcaption summary span code em strong b i cite abbr"
 )
+UNFOLDED = HEADINGS | {"dt"}  # what a button in them unfolds comes after them
 TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # they tell the role of such text, too
 HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # what an id may be made from
 MAX_BEGINNING = 16  # elements and texts in which an element's heading is looked for
@@ -200,7 +201,7 @@ def element_rule(node: Node, page: PageTree) -> str:
         return ELEMENT_RULES[tag]
     if tag == "a" and node.chars <= MAX_CONTROL and is_control(node, page):
         return "control"
-    if attributes and is_hidden(attributes) and not (opens_by_click(node) or is_label(node)):
+    if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
@@ -252,8 +253,10 @@ def never_content(node: Node, page: PageTree) -> bool:
     # Forums serve their threads to clients without JavaScript in one big noscript element.
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer is a button inside a heading.
-    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
-    return not crawler_copy and not unfolds
+    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
+    # Who is quoted.
+    is_source = node.tag == "footer" and node.parent is not None and node.parent.tag == "blockquote"
+    return not (crawler_copy or unfolds or is_source)
 
 
 def is_note(node: Node, page: PageTree) -> bool:
@@ -306,6 +309,11 @@ def opens_by_click(node: Node) -> bool:
     return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
 
 
+def is_opened(node: Node, page: PageTree) -> bool:
+    """Return whether a click shows an element: a control opens it, or it says that it unfolds."""
+    return node in page.unfolded or opens_by_click(node)
+
+
 def is_label(node: Node) -> bool:
     """Return whether an element shows the label that the box around it says to screen readers."""
     label = node.parent.attributes.get("aria-label", "") if node.parent else ""
@@ -319,6 +327,18 @@ def is_hidden(attributes: dict[str, str]) -> bool:
     if attributes.get("aria-hidden") == "true":
         return True
     return "style" in attributes and bool(re.search(_HIDDEN_STYLE, attributes["style"]))
+
+
+def has_hidden_class(node: Node) -> bool:
+    """Return whether an element has a class that style sheets hide."""
+    classes = node.attributes.get("class", "").lower().split()
+    return not HIDDEN_CLASSES.isdisjoint(classes)
+
+
+def is_unseen(node: Node) -> bool:
+    """Return whether a browser does not show an element at first, and no panel is named so."""
+    is_not_shown = is_hidden(node.attributes) or has_hidden_class(node)
+    return is_not_shown and not opens_by_click(node)
 
 
 def is_site_header(node: Node) -> bool:
@@ -410,6 +430,4 @@ def name_rule(node: Node, page: PageTree) -> str:
         if rule == "sidebar" and node.parent and is_note(node.parent, page):
             continue  # a part of the note, named after it
         return rule
-    classes = node.attributes.get("class", "").lower().split()
-    is_unseen = not HIDDEN_CLASSES.isdisjoint(classes) and not opens_by_click(node)
-    return "hidden class" if is_unseen else ""
+    return "hidden class" if has_hidden_class(node) and not is_opened(node, page) else ""

@@ -8,6 +8,7 @@ import re
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
 from websearch.pages.extract.formulas import read_formulas
 from websearch.pages.extract.generator_rules import is_frame, named_program
+from websearch.pages.extract.rewriting import rewrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ TEXT_BLOCKS = name_set(
 MIN_PROSE = 25  # characters of a block that counts as running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they say of the page
+UNSEEN = name_set("script style template title rt rtc rp")  # readings are written after ruby
 LAYOUT = name_set("div table tr td center section ul")
 PLAIN_SHARE = 0.15  # share of them that has a class or id on a page without a style sheet
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
@@ -70,7 +72,7 @@ class PageTree:
         builder = TreeBuilder(html)
         builder.build()
         self.root, self.cut = builder.root, builder.cut
-        self.nodes = read_formulas(builder.nodes)
+        self.nodes = rewrite(read_formulas(builder.nodes))
         signs = html[:MAX_SIGN_HTML]
         self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
@@ -91,6 +93,7 @@ class PageTree:
         self.is_plain = not self.is_article and self.names_little()
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
+        self.unfolded: set[Node] = set()  # what controls open (unfolding.py)
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.data: set[Node] = set()
@@ -156,7 +159,7 @@ class PageTree:
         So goes what the program that made the page writes around the text.
         """
         for node in self.nodes:
-            if node.tag in ("script", "style", "template", "title"):
+            if node.tag in UNSEEN:
                 node.dropped = "element"
             elif node in self.data:
                 node.dropped = "data"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set
+from websearch.pages.extract.name_rules import is_unseen
 from websearch.pages.extract.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
@@ -246,12 +247,13 @@ def panels_after(row: Node, place: int, count: int) -> list[Node]:
 def find_core(page: PageTree, left_out: set[Node]) -> tuple[Node, int]:
     """Return the element with the most text in paragraphs right below it, and their characters.
 
-    No paragraph counts in left_out or in an element whose tag says that it is no text.
+    No paragraph counts in left_out or in an element whose tag says that it is no text, nor one that
+    only a control shows.
     """
     prose = {page.root: 0}
-    outside: set[Node] = set()
+    outside = {node for node in page.unfolded if is_unseen(node)}
     for node in page.nodes:
-        if node.parent in outside or node in left_out or node.tag in NO_CORE:
+        if node.parent in outside or node in left_out or node in outside or node.tag in NO_CORE:
             outside.add(node)
         elif not node.parent or node.dropped or node.tag not in BLOCKS:
             continue

@@ -36,7 +36,7 @@ def table_parts(node: Node) -> list[Node]:
                 found.append(child)
             elif child.tag == "tr":
                 found += [child, *table_parts(child)]
-            elif child.tag in ("thead", "tbody", "tfoot", "form"):
+            elif child.tag in ("thead", "tbody", "tfoot", "form", "div", "span"):
                 found += table_parts(child)
     return found
 

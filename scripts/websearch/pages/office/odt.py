@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from typing import NamedTuple
+from xml.etree import ElementTree as ET
 
 from websearch.base.html_tree import texts_below
 from websearch.kit import one_line
+from websearch.pages.extract.formulas import FORMULA, UNREADABLE, mathml_text
 from websearch.pages.office.archive import number_of, part_name
 from websearch.pages.office.blocks import (
     Item,
@@ -190,7 +192,7 @@ class OpenTextReader:
             self.after += numbered(number, self.blocks_of(child.iterfind("note-body")))
             yield Piece(str(number), ("sup",), f"#note-{number}")
         elif tag == "frame" and (formula := self.formula(child)):
-            yield Piece(formula, marks)
+            yield formula._replace(marks=(*marks, *formula.marks))
         elif tag in BLOCKS:
             self.after += self.blocks_of([child])
         elif not is_hidden(child):
@@ -200,17 +202,28 @@ class OpenTextReader:
         """Return a table as blocks."""
         return table(list(self.rows(parent)), self.archive.is_late)
 
-    def formula(self, frame: Element) -> str:
-        """Return the formula that a frame shows, as its writer typed it; "" for other frames."""
+    def formula(self, frame: Element) -> Piece | None:
+        """Return the formula that a frame shows; None for other frames.
+
+        What its writer typed stays as it is: StarMath reads as mathematics is spoken. A formula
+        without that, or with TeX, is one as those of pages are.
+        """
         shown = frame.find("object")
         if shown is None:
-            return ""
+            return None
         name = part_name("", f"{shown.get('href', '')}/content.xml")
         root = next(iter(shown), None) if len(shown) else self.archive.tree(name)
         if root is None or root.tag != "math":
-            return ""
-        typed = root.findtext(".//annotation") or " ".join(root.itertext())
-        return one_line(typed, MAX_FORMULA)
+            return None
+        note = root.find(".//annotation")
+        typed = one_line(note.text or "", MAX_FORMULA) if note is not None else ""
+        if typed and note is not None and "tex" not in note.get("encoding", "").lower():
+            return Piece(typed)
+        text = mathml_text(ET.tostring(root, encoding="unicode"))
+        if text == UNREADABLE:
+            text = one_line(" ".join(root.itertext()), MAX_FORMULA)
+            return Piece(text) if text else None
+        return Piece(text, (FORMULA,))
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
         """Yield the rows of a table; a cell that is merged with others is the first of them."""

@@ -1,0 +1,216 @@
+"""Footnotes that are not in the content: outside of the article, hidden, or right behind the mark.
+
+A click or a hover shows them, so each is read once: after the content, as "[1]: ...", with "[1]" in
+place of its mark. Notes that are in the content, as a list at its end, stay there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.pages.extract.inline_rules import NOTE_MARK, NOTE_WORDS
+from websearch.pages.extract.name_rules import is_hidden, words_of
+from websearch.pages.extract.page_tree import ancestors
+from websearch.pages.extract.structure_rules import shown
+
+if TYPE_CHECKING:
+    from websearch.pages.extract.page_tree import PageTree
+
+MAX_NOTES = 500  # of a page
+MAX_NOTE = 4_000  # characters; a longer element is no note
+MIN_NOTE = 3  # characters of a note; where a place has fewer, the element around it is the note
+MAX_MARK = 20  # characters of a mark
+MAX_BEGINNING = 4  # elements around the first text of a note
+MARK_TAGS = name_set("a sup button label span")
+NOTE_TAGS = name_set("span small aside div section p")
+# Words in the class of an element right behind the mark that is its note; those of the second
+# group are for notes only.
+BEHIND_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
+SIDE_WORDS = name_set("sidenote marginnote footnote")
+# Of a mark with its note behind it: numbers, signs, raised letters; "i" and "?" open explanations.
+_BEHIND_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
+# Rules that drop lists of sources and links, of which a mark needs none to be understood.
+LINK_RULES = ("links", "related heading")
+NAMING = ("aria-describedby", "popovertarget", "aria-controls", "data-target")
+
+
+class NoteGatherer:
+    """Gathers the notes of a page's content that are not in it; notes holds them in order."""
+
+    def __init__(self, page: PageTree, content: Node) -> None:
+        self.inside = [content, *shown(page, content)]
+        self.shown = set(self.inside)
+        self.around = set(ancestors(content))
+        self.ids = {
+            name: node
+            for node in page.nodes
+            for name in (node.attributes.get("id"), node.attributes.get("name"))
+            if name
+        }
+        self.notes: list[Node] = []
+        self.known: set[Node] = set()
+        self.count = 0  # of notes behind marks, which style sheets number
+
+    def gather(self) -> list[Node]:
+        """Return the notes, each written as a paragraph that begins with its mark."""
+        for node in self.inside:
+            if len(self.notes) < MAX_NOTES and node not in self.known:
+                self.look_at(node)
+        return self.notes
+
+    def look_at(self, parent: Node) -> None:
+        """Gather the notes behind marks that are directly in an element, or that they point to."""
+        mark: Node | None = None
+        for place, child in enumerate(parent.children):
+            if isinstance(child, str):
+                mark = None if child.strip() else mark
+                continue
+            is_side = child.tag in NOTE_TAGS and not words_of(child).isdisjoint(SIDE_WORDS)
+            if child.tag in NOTE_TAGS and (is_side or mark) and is_behind(child, mark):
+                if self.take_behind(mark, child):
+                    parent.children[place] = "" if mark else f"[{self.count}]"
+                mark = None
+            elif child.tag in MARK_TAGS and is_mark(child):
+                self.take_target(child)
+                is_known = re.fullmatch(_BEHIND_MARK, text_beginning(child, MAX_MARK))
+                mark = child if is_known else None
+            elif child.tag != "input":
+                mark = None
+
+    def take_behind(self, mark: Node | None, note: Node) -> bool:
+        """Take a note that is right behind its mark, if there is one; return whether it was one."""
+        self.count += 1
+        label = (label_of(mark) if mark else "") or str(self.count)
+        is_taken = self.take(label, note)
+        if mark and is_taken:
+            rewrite_mark(mark, label)
+        return is_taken
+
+    def take_target(self, mark: Node) -> None:
+        """Take the note that a mark points to, if it is not in the content."""
+        label = label_of(mark)
+        note = next((self.ids[name] for name in names_of_target(mark) if name in self.ids), None)
+        if note and len(text_beginning(note, MIN_NOTE + MAX_MARK)) < MIN_NOTE:
+            note = note.parent
+        if not label or not note or note in self.shown or note.dropped in LINK_RULES:
+            return
+        if note in self.known or self.take(label, note):
+            rewrite_mark(mark, label)
+
+    def take(self, label: str, note: Node) -> bool:
+        """Add a note, if it is one by its length and not around the content; return if it was."""
+        length = len(text_beginning(note, MAX_NOTE + 1))
+        if not MIN_NOTE <= length <= MAX_NOTE or note in self.around:
+            return False
+        self.known.add(note)
+        show(note)
+        begin_with(note, label)
+        note.tag = "div"
+        self.notes.append(note)
+        return True
+
+
+def gather_notes(page: PageTree, content: Node) -> list[Node]:
+    """Return the notes of a page's content that are not in it, each beginning with its mark."""
+    return NoteGatherer(page, content).gather()
+
+
+def is_mark(node: Node) -> bool:
+    """Return whether an element is the mark of a note: raised, named so, or a button with a number.
+
+    The label of a box to check may be empty: a style sheet numbers it.
+    """
+    text = text_beginning(node, MAX_MARK)
+    if node.tag == "label":
+        return not text and "for" in node.attributes
+    if not re.fullmatch(NOTE_MARK, text):
+        return False
+    near = [node, node.parent, *node.children]
+    is_raised = any(isinstance(one, Node) and one.tag == "sup" for one in near)
+    is_named = not words_of(node).isdisjoint(NOTE_WORDS | SIDE_WORDS)
+    role = node.attributes.get("role") or node.attributes.get("epub:type") or ""
+    is_button = node.tag == "button" and bool(names_of_target(node))
+    return is_raised or is_named or is_button or role in ("doc-noteref", "noteref")
+
+
+def label_of(mark: Node) -> str:
+    """Return the number or sign of a mark, without brackets."""
+    return text_beginning(mark, MAX_MARK).strip("[]() ")
+
+
+def names_of_target(mark: Node) -> list[str]:
+    """Return the ids that a mark, or a link in it, points to."""
+    found: list[str] = []
+    for node in (mark, *mark.children):
+        if isinstance(node, Node):
+            get = node.attributes.get
+            found += [get(name, "").lstrip("#") for name in NAMING]
+            found.append(get("href", "").partition("#")[2])
+    return [name for name in found if name]
+
+
+def is_behind(note: Node, mark: Node | None) -> bool:
+    """Return whether an element right behind a mark is its note, by its class, role or style.
+
+    Without a mark, the words for notes at the side decide.
+    """
+    if is_mark(note) and not note.has_block:
+        return False
+    words = words_of(note)
+    if not words.isdisjoint(SIDE_WORDS):
+        is_in_line = mark is not None and note.tag not in ("div", "section", "p")
+        return is_in_line or "footnote" not in words  # a block is in a list of notes
+    is_role = note.attributes.get("role") in ("tooltip", "note", "doc-footnote")
+    return is_role or not words.isdisjoint(BEHIND_WORDS) or is_hidden(note.attributes)
+
+
+def rewrite_mark(mark: Node, label: str) -> None:
+    """Make of an element the mark of a gathered note."""
+    mark.tag, mark.attributes, mark.dropped = "span", {}, ""
+    mark.children, mark.has_block = [f"[{label}]"], False
+
+
+def show(note: Node) -> None:
+    """Show an element and what went with it, but not its links back to the mark."""
+    rule, waiting = note.dropped, [note]
+    while waiting:
+        node = waiting.pop()
+        if node.dropped == rule:
+            node.dropped = ""
+        if node.tag == "a" and node.attributes.get("href", "")[:1] == "#":
+            is_sign = not re.search(r"[^\W\d_]{2}", text_beginning(node, MAX_MARK))
+            node.dropped = "control" if is_sign else node.dropped
+        waiting += [child for child in node.children if isinstance(child, Node)]
+
+
+def begin_with(note: Node, label: str) -> None:
+    """Put the mark before the first text of a note, in place of its own number."""
+    first = note
+    for _ in range(MAX_BEGINNING):
+        inside = list(filter(says_something, first.children[:MAX_BEGINNING]))
+        if not inside or not isinstance(inside[0], Node) or not is_box(inside[0]):
+            break
+        first = inside[0]
+    for place, head in enumerate(first.children[:MAX_BEGINNING]):
+        if not says_something(head):
+            continue
+        if isinstance(head, str):
+            own = rf"\s{{0,99}}[\[(]?{re.escape(label)}[.:)\]]\s"
+            first.children[place] = re.sub(own, "", head, count=1) if re.match(own, head) else head
+        elif label_of(head).rstrip(".:") == label:
+            head.dropped = "control"
+        break
+    first.children.insert(0, f"[{label}]: ")
+
+
+def is_box(node: Node) -> bool:
+    """Return whether an element is a block or holds one."""
+    inside = (one for one in node.children if isinstance(one, Node))
+    return node.tag in BLOCKS or any(one.tag in BLOCKS for one in inside)
+
+
+def says_something(child: Node | str) -> bool:
+    """Return whether a child of an element is or holds a text."""
+    return bool(child.strip() if isinstance(child, str) else text_beginning(child, MAX_MARK))

@@ -1,0 +1,172 @@
+"""The price of what a page sells, as its data says it: JSON-LD, Open Graph or microdata.
+
+Shops show prices by script, so the text of the page lacks them while its data for search engines
+has them (schema.org Product and Offer; developers.google.com, structured data for merchants).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from websearch.base.html_tree import text_beginning
+from websearch.base.untrusted import make_harmless
+from websearch.kit import one_line
+from websearch.pages.extract.metadata import MAX_DATA_CHARS, meta_values, parse_data, types_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.pages.extract.page_tree import PageTree
+
+MAX_ITEMS = 500  # of JSON-LD that are looked at
+MAX_OFFERS = 6  # that are written
+MAX_NAME = 60  # characters of the name of an offer
+MAX_AMOUNT = 20  # characters of a price
+# What sells something; an article or a list of products has offers that are not the page's own.
+_SOLD = r"Product|SoftwareApplication|WebApplication|MobileApplication|Vehicle|Book|Course|Event"
+_AMOUNT = r"\d{1,9}(?:[.,'\u00a0 ]\d{3}){0,3}(?:[.,]\d{1,4})?"
+AVAILABILITY = {
+    "instock": "in stock", "outofstock": "out of stock", "soldout": "sold out",
+    "preorder": "pre-order", "presale": "pre-sale", "backorder": "back order",
+    "discontinued": "discontinued", "limitedavailability": "limited availability",
+    "onlineonly": "online only", "instoreonly": "in store only", "madetoorder": "made to order",
+}  # fmt: skip
+
+
+def offer_line(page: PageTree, text: str) -> str:
+    """Return the price of what a page sells as a line, if its text lacks it; else "".
+
+    text: of the page. A page that sells several things has none.
+    """
+    offers = data_offers(page) or marked_offers(page)
+    lacking = [offer for offer in offers if not has_amount(text, offer["price"])]
+    if not lacking:
+        return ""
+    lines = dict.fromkeys(offer_text(offer, len(offers) > 1) for offer in lacking[:MAX_OFFERS])
+    return f"Price: {'; '.join(lines)}"
+
+
+def offer_text(offer: dict[str, str], is_named: bool) -> str:
+    """Return an offer as text: its name, its price, and whether it can be had."""
+    price = " ".join(filter(None, (offer["price"], offer["currency"])))
+    price = ", ".join(filter(None, (price, offer["availability"])))
+    name = make_harmless(one_line(offer["name"], MAX_NAME)) if is_named else ""
+    return f"{name}: {price}" if name else price
+
+
+def has_amount(text: str, price: str) -> bool:
+    """Return whether a text has one of the amounts in a price, however it is written."""
+    return any(re.search(amount_pattern(one), text) for one in re.findall(_AMOUNT, price))
+
+
+def amount_pattern(amount: str) -> str:
+    """Return a pattern for an amount with any separators: 1299.00 is also 1.299,- and 1 299."""
+    cents = re.search(r"[.,](\d{1,2})$", amount)
+    whole = re.sub(r"\D", "", amount[: cents.start()] if cents else amount)
+    groups = re.findall(r"\d{1,3}", whole[::-1])
+    digits = r"[.,'\u00a0\u202f ]?".join(group[::-1] for group in groups[::-1])
+    part = cents[1].ljust(2, "0") if cents else "00"
+    ending = r"(?:[.,]00)?" if part == "00" else rf"[.,^\s]{{0,2}}{part.removesuffix('0')}"
+    return rf"(?<!\d)(?<!\d[.,]){digits}{ending}"
+
+
+# ===== where it stands ============================================================================
+
+
+def data_offers(page: PageTree) -> list[dict[str, str]]:
+    """Return the offers of the one thing that JSON-LD says the page sells, or none."""
+    sold: list[dict[str, Any]] = []
+    for node in page.nodes:
+        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
+            text = "".join(child for child in node.children if isinstance(child, str))
+            if '"offers"' in text:
+                sold += sold_items(parse_data(text[:MAX_DATA_CHARS]))
+    if len({str(item.get("name")) for item in sold}) != 1:
+        return []
+    return [offer for value in offers_in(sold[0].get("offers")) if (offer := read_offer(value))]
+
+
+def sold_items(data: Any) -> list[dict[str, Any]]:
+    """Return the items in a JSON-LD value that are sold and have offers."""
+    items, sold = [data], []
+    for item in itertools.islice(items, MAX_ITEMS):  # items grows meanwhile
+        if isinstance(item, list):
+            items += item
+        elif isinstance(item, dict):
+            items += [item[name] for name in ("@graph", "mainEntity") if name in item]
+            if "offers" in item and re.search(_SOLD, types_of(item)):
+                sold.append(item)
+    return sold
+
+
+def offers_in(value: Any) -> list[dict[str, Any]]:
+    """Return the offers in the value of "offers": one, a list, or those of an aggregate."""
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values[:MAX_OFFERS] if isinstance(one, dict)]
+
+
+def read_offer(offer: dict[str, Any]) -> dict[str, str]:
+    """Return name, price, currency and availability of an offer of JSON-LD; {} without a price."""
+    named = next(iter(offers_in(offer.get("priceSpecification"))), {})
+    low, high = (amount_of(offer.get(name)) for name in ("lowPrice", "highPrice"))
+    span = f"{low} to {high}" if low and high and low != high else low
+    price = amount_of(offer.get("price")) or span or amount_of(named.get("price"))
+    if not price:
+        return {}
+    name = offer.get("name")
+    return {
+        "name": name if isinstance(name, str) else "",
+        "price": price,
+        "currency": currency_of(offer.get("priceCurrency") or named.get("priceCurrency")),
+        "availability": availability_of(offer.get("availability")),
+    }
+
+
+def marked_offers(page: PageTree) -> list[dict[str, str]]:
+    """Return the one offer in the page's Open Graph elements or microdata, or none."""
+    marked: dict[str, list[str]] = {"price": [], "priceCurrency": [], "availability": []}
+    for node in page.nodes:
+        name = node.attributes.get("itemprop", "") if node.attributes else ""
+        if name in marked:
+            get = node.attributes.get
+            value = get("content") or get("href") or text_beginning(node, MAX_AMOUNT)
+            marked[name].append(value)
+    meta = meta_values(page)
+    prices = {amount_of(value) for value in marked["price"]}
+    price = next(iter(prices)) if len(prices) == 1 else ""
+    price = price or amount_of(meta.get("product:price:amount") or meta.get("og:price:amount"))
+    if not price:
+        return []
+    currency = meta.get("product:price:currency") or meta.get("og:price:currency")
+    state = meta.get("product:availability") or meta.get("og:availability")
+    return [
+        {
+            "name": "",
+            "price": price,
+            "currency": currency_of(next(iter(marked["priceCurrency"]), currency)),
+            "availability": availability_of(next(iter(marked["availability"]), state)),
+        }
+    ]
+
+
+def amount_of(value: Any) -> str:
+    """Return a price as its page writes it, a number with at most two decimals; "" for others."""
+    if isinstance(value, float):
+        value = f"{value:.2f}".removesuffix(".00") if 0 <= value < 1e12 else ""
+    if not isinstance(value, str):
+        return ""
+    found = re.search(_AMOUNT, value[: 2 * MAX_AMOUNT])
+    return found[0] if found else ""
+
+
+def currency_of(value: Any) -> str:
+    """Return the code of a currency, or ""."""
+    return value if isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value) else ""
+
+
+def availability_of(value: Any) -> str:
+    """Return what schema.org's names of availability say in plain words, or ""."""
+    name = value.rpartition("/")[2] if isinstance(value, str) else ""
+    return AVAILABILITY.get(re.sub(r"[\W_]", "", name[:MAX_NAME]).lower(), "")

@@ -1,0 +1,393 @@
+"""Rewrites elements of a page that say something in another way than by their text.
+
+Readings of ruby, quotation marks, tables made of roles, shadow roots, check boxes, icons in cells
+and texts for screen readers become plain text or the elements that the other modules know. Each
+step looks at an element a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.pages.extract.code_elements import mark_code
+from websearch.pages.extract.name_rules import is_hidden
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+STATE = "#state"  # tag of an element with the state of a check box; no page can name it
+CHECKED, UNCHECKED = "[x]", "[ ]"
+MAX_LABEL = 200  # characters of a text for screen readers
+MAX_CELL_NODES = 60  # elements of a cell without text that are looked at for what they say
+MAX_AROUND = 4  # elements around a check box or the row of a table that tell what it belongs to
+MAX_PIECES = 6  # elements before and after a text for screen readers that may be its twin
+MAX_SLOTS = 100  # of a shadow root
+MAX_SLOT_DEPTH = 40  # elements around a host, and around a slot in its shadow root
+SCREEN_READER_CLASSES = name_set(
+    "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader element-invisible "
+    "offscreen a-offscreen u-visually-hidden u-hiddenvisually assistive-text"
+)
+# Role -> the element that it makes of another one.
+ROLE_TAGS = {
+    "table": "table", "grid": "table", "treegrid": "table", "row": "tr", "rowgroup": "tbody",
+    "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
+}  # fmt: skip
+CELLS = name_set("td th")
+NATIVE = CELLS | name_set("table tr thead tbody tfoot")
+READINGS = name_set("rt rtc")  # of ruby; rp holds parentheses for browsers that know no ruby
+_QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
+# Words in the class of icons for yes and no.
+_ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
+
+
+def rewrite(nodes: list[Node]) -> list[Node]:
+    """Rewrite a page's elements; return them in order. nodes: all elements, in document order."""
+    rewrite_roles(nodes)
+    mark_code(nodes)
+    found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
+    boxes: list[Node] = []
+    for node in nodes:
+        attributes = node.attributes
+        if node.tag in CELLS:
+            found["cell"].append(node)
+        elif node.tag == "ruby" or is_shadow(node):
+            found[node.tag].append(node)
+        elif node.tag == "q" and node.parent:
+            found["quoting"].append(node.parent)
+        elif node.tag == "input" and attributes.get("type", "").lower() == "checkbox":
+            boxes.append(node)
+        elif "aria-label" in attributes and node.children:
+            found["label"].append(node)
+        elif "class" in attributes and node.parent and is_for_screen_readers(node):
+            found["twin"].append(node.parent)
+    write_states(boxes)
+    for kind, rewriter in REWRITERS.items():
+        for node in dict.fromkeys(found[kind]):
+            rewriter(node)
+    return [nodes[0], *elements_below(nodes[0])] if found["template"] else nodes
+
+
+def elements_below(node: Node) -> Iterator[Node]:
+    """Yield the elements below an element in document order."""
+    waiting = children_of(node)[::-1]
+    while waiting:
+        inner = waiting.pop()
+        yield inner
+        waiting += children_of(inner)[::-1]
+
+
+def children_of(node: Node) -> list[Node]:
+    """Return the elements directly in an element."""
+    return [child for child in node.children if isinstance(child, Node)]
+
+
+# ===== ruby, quotations ===========================================================================
+
+
+def write_reading(ruby: Node) -> None:
+    """Write the reading of a ruby element after its text, in parentheses: 東京(とうきょう)."""
+    readings = [
+        text_beginning(child, MAX_LABEL) for child in children_of(ruby) if is_reading(child)
+    ]
+    base = [
+        child
+        for child in ruby.children
+        if (
+            child.strip() if isinstance(child, str) else child.tag != "rp" and not is_reading(child)
+        )
+    ]
+    joint = " " if "".join(readings).isascii() else ""
+    reading = joint.join(filter(None, readings))
+    ruby.children = [*base, f"({reading})"] if reading else base
+
+
+def is_reading(node: Node) -> bool:
+    """Return whether an element in ruby says how the text is read."""
+    return node.tag in READINGS
+
+
+def quote(parent: Node) -> None:
+    """Write the quotation marks of the q elements in another, as a browser shows them.
+
+    Not where the page has its own, in them or right before; nor around blocks, which are no
+    quotation in a line.
+    """
+    before: Node | str = ""
+    for child in parent.children:
+        if isinstance(child, Node) and child.tag == "q":
+            is_quoted = isinstance(before, str) and re.search(_QUOTED + r"\Z", before)
+            is_block = any(one.tag in BLOCKS for one in children_of(child))
+            if not (is_quoted or is_block or re.match(_QUOTED, text_beginning(child, 2))):
+                add_quotation_marks(child)
+        before = child
+
+
+def add_quotation_marks(node: Node) -> None:
+    """Write the marks of a quotation, single ones in another."""
+    depth = 0
+    parent = node.parent
+    while parent and depth < 2:
+        depth += parent.tag == "q"
+        parent = parent.parent
+    first, last = "\u2018\u2019" if depth % 2 else "\u201c\u201d"
+    node.children = [first, *node.children, last]
+
+
+# ===== tables made of roles =======================================================================
+
+
+def rewrite_roles(nodes: list[Node]) -> None:
+    """Make tables of elements whose roles say that they are tables, rows and cells.
+
+    A table without a row of several cells stays as it is: it is a list.
+    """
+    table_of: dict[Node | None, Node] = {}
+    row_of: dict[Node | None, Node] = {}
+    parts: dict[Node, list[Node]] = {}  # of each table
+    cells: dict[Node, int] = {}  # how many each row has
+    for node in nodes:
+        role = node.attributes.get("role", "") if node.attributes else ""
+        if not (role or table_of):
+            continue
+        tag = ROLE_TAGS.get(role, "") if node.tag not in NATIVE else ""
+        table, row = table_of.get(node.parent), row_of.get(node.parent)
+        if tag == "table":
+            table, row, parts[node] = node, None, [node]
+        elif table and tag:
+            parts[table].append(node)
+            if tag == "tr":
+                row = node
+            elif row and tag in CELLS:
+                cells[row] = cells.get(row, 0) + 1
+        if table:
+            table_of[node] = table
+        if row:
+            row_of[node] = row
+    for table in {table_of[row] for row, count in cells.items() if count > 1}:
+        for part in parts[table]:
+            part.tag = ROLE_TAGS[part.attributes["role"]]
+
+
+# ===== check boxes ================================================================================
+
+
+def write_states(boxes: list[Node]) -> None:
+    """Write the states of the check boxes in cells and at the beginning of list items.
+
+    Only where a box of the same list or table is checked or disabled: the others are controls, to
+    select rows or to filter.
+    """
+    scopes: dict[Node, list[Node]] = {}
+    for box in boxes:
+        if scope := scope_of(box):
+            scopes.setdefault(scope, []).append(box)
+    for inside in scopes.values():
+        if any("checked" in box.attributes or "disabled" in box.attributes for box in inside):
+            for box in inside:
+                state = CHECKED if "checked" in box.attributes else UNCHECKED
+                box.tag, box.attributes, box.children = STATE, {}, [f"{state} "]
+
+
+def scope_of(box: Node) -> Node | None:
+    """Return the list or table that a check box is in, if it is in a cell or begins an item.
+
+    In a list, a box with a name is a field of a form.
+    """
+    around = box.parent
+    for _ in range(MAX_AROUND):
+        if not around or around.tag in CELLS or around.tag == "li":
+            break
+        around = around.parent
+    if not around or not (around.tag in CELLS or is_task(around, box)):
+        return None
+    scope = around.parent
+    for _ in range(MAX_AROUND):
+        if scope and scope.tag in ("tr", "tbody", "thead", "tfoot"):
+            scope = scope.parent
+    return scope
+
+
+def is_task(item: Node, box: Node) -> bool:
+    """Return whether a check box without a name begins an item of a list."""
+    return item.tag == "li" and "name" not in box.attributes and begins(item, box)
+
+
+def begins(item: Node, box: Node) -> bool:
+    """Return whether there is no text before a check box in a list item."""
+    for count, node in enumerate(elements_below(item)):
+        if node is box:
+            siblings = node.parent.children if node.parent else []
+            before = siblings[: siblings.index(box)]
+            return not any(isinstance(child, str) and child.strip() for child in before)
+        if count > MAX_AROUND or any(isinstance(c, str) and c.strip() for c in node.children):
+            return False
+    return False
+
+
+# ===== texts for screen readers ===================================================================
+
+
+def is_for_screen_readers(node: Node) -> bool:
+    """Return whether an element is shown to screen readers only."""
+    classes = node.attributes.get("class", "")
+    return bool(classes) and not SCREEN_READER_CLASSES.isdisjoint(classes.lower().split())
+
+
+def is_for_the_eye(node: Node) -> bool:
+    """Return whether an element is hidden from screen readers only."""
+    return node.attributes.get("aria-hidden") == "true"
+
+
+def keep_one_twin(parent: Node) -> None:
+    """Show the texts for screen readers below an element whose twins beside them are for the eye.
+
+    The rules drop these twins, which are often in pieces: "$", "19".
+    """
+    children = children_of(parent)
+    for place, node in enumerate(children):
+        if is_for_screen_readers(node):
+            near = children[max(0, place - MAX_PIECES) : place + MAX_PIECES + 1]
+            if is_twin(text_beginning(node, MAX_LABEL), filter(is_for_the_eye, near)):
+                node.attributes = {}
+
+
+def is_twin(text: str, pieces: Iterable[Node]) -> bool:
+    """Return whether a text says the same as elements together, or a part of it, or more."""
+    own = letters_of(text)
+    other = "".join(letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces)
+    return bool(own and other) and (own in other or other in own)
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text in lower case."""
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+def write_label(node: Node) -> None:
+    """Write the label of an element whose text, which says the same, is all for the eye."""
+    label = node.attributes["aria-label"][:MAX_LABEL].strip()
+    children = children_of(node)
+    is_empty = not any(isinstance(child, str) and child.strip() for child in node.children)
+    is_drawn = 0 < len(children) <= MAX_PIECES and all(map(is_for_the_eye, children))
+    if is_empty and is_drawn and is_twin(label, children):
+        node.children = [label]
+
+
+def say_in_cell(cell: Node) -> None:
+    """Write in a cell without text what it says to screen readers, or by an icon for yes or no.
+
+    What a link or button says is what a click on it does.
+    """
+    if has_text(cell):
+        return
+    inside = list(itertools.islice(elements_below(cell), MAX_CELL_NODES))
+    hidden: set[Node] = set()
+    controls: set[Node] = set()
+    for node in inside:
+        if node.parent in controls or node.tag in ("a", "button"):
+            controls.add(node)
+        if node.parent in hidden or node.tag == "button" or is_unshown(node):
+            hidden.add(node)
+        elif has_text(node) or (node.tag == "img" and len(node.attributes.get("alt", "")) > 1):
+            return
+    parts = [node for node in inside if node not in controls]
+    said = next(filter(None, map(said_by, [*parts, cell])), "")
+    if said and len(inside) < MAX_CELL_NODES:
+        cell.children.append(said)
+
+
+def is_unshown(node: Node) -> bool:
+    """Return whether an element is for screen readers only, or hidden altogether."""
+    return bool(node.attributes) and (is_for_screen_readers(node) or is_hidden(node.attributes))
+
+
+def has_text(node: Node) -> bool:
+    """Return whether there is text right in an element, other than of scripts and styles."""
+    if node.tag in ("script", "style", "template"):
+        return False
+    return any(isinstance(child, str) and child.strip() for child in node.children)
+
+
+def said_by(node: Node) -> str:
+    """Return what an element without visible text says, or ""."""
+    if node.tag in ("button", "input", "script", "style", "template"):
+        return ""
+    get = node.attributes.get
+    if is_for_screen_readers(node):
+        return text_beginning(node, MAX_LABEL)
+    for name in ("aria-label", "title", "alt"):
+        if label := get(name, "").strip():
+            return label[:MAX_LABEL]
+    if get("role") in ("checkbox", "switch") and "aria-checked" in node.attributes:
+        return CHECKED if get("aria-checked") == "true" else UNCHECKED
+    names = get("class", "")[:MAX_LABEL]
+    if not (node.tag in ("i", "svg") or "icon" in names):
+        return ""
+    icon = re.search(_ICON, names)
+    return ("\u2713" if icon[1] else "\u2717") if icon else ""
+
+
+# ===== shadow roots ===============================================================================
+
+
+def fill_slots(template: Node) -> None:
+    """Put the elements of a host into the slots of its shadow root, as a browser shows them.
+
+    What has no slot is not shown. A very deep host keeps its own elements instead: shadow roots in
+    each other would make the tree as deep as they are many.
+    """
+    host = template.parent
+    if not host or is_deep(host):
+        return
+    template.tag = "span"
+    light = [child for child in host.children if child is not template]
+    for slot in slots_of(template):
+        name = slot.attributes.get("name", "")
+        taken = [child for child in light if slot_name(child) == name]
+        if any(isinstance(child, Node) or child.strip() for child in taken):
+            light = [child for child in light if slot_name(child) != name]
+            slot.children = taken
+            for child in taken:
+                if isinstance(child, Node):
+                    child.parent = slot
+    host.children = [template]
+
+
+def slot_name(child: Node | str) -> str:
+    """Return the name of the slot that a child of a host goes into, "" for the one without."""
+    return child.attributes.get("slot", "") if isinstance(child, Node) else ""
+
+
+def is_deep(node: Node) -> bool:
+    """Return whether more than MAX_SLOT_DEPTH elements are around an element."""
+    around = node.parent
+    for _ in range(MAX_SLOT_DEPTH):
+        around = around.parent if around else None
+    return around is not None
+
+
+def slots_of(template: Node) -> list[Node]:
+    """Return the slots of a shadow root, but not of those in it, and none that is very deep."""
+    found: list[Node] = []
+    level = [template]
+    for _ in range(MAX_SLOT_DEPTH):
+        level = [child for node in level for child in children_of(node) if not is_shadow(child)]
+        found += [node for node in level if node.tag == "slot"]
+        if not level or len(found) >= MAX_SLOTS:
+            break
+    return found[:MAX_SLOTS]
+
+
+def is_shadow(node: Node) -> bool:
+    """Return whether an element is a shadow root that its page declares."""
+    return node.tag == "template" and "shadowrootmode" in node.attributes
+
+
+# Kind of an element, or its tag -> what rewrites it; in this order.
+REWRITERS: dict[str, Callable[[Node], None]] = {
+    "template": fill_slots, "ruby": write_reading, "quoting": quote, "twin": keep_one_twin,
+    "label": write_label, "cell": say_in_cell,
+}  # fmt: skip

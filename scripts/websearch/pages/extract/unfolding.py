@@ -1,0 +1,167 @@
+"""What a control of a page opens: a person reads it with one click, so it is content.
+
+A control names what it opens (aria-controls, data-target, a fragment, an id in its script), or is
+right beside it: a button in a heading or term, "Read more". What no control opens stays hidden, and
+so do menus, dialogs and boxes of hints.
+"""
+
+from __future__ import annotations
+
+import re
+
+from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
+from websearch.pages.extract.name_rules import has_hidden_class, is_hidden, opens_by_click
+from websearch.pages.extract.page_tree import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_TARGETS = 10  # ids that one control names
+MAX_SCRIPT = 300  # characters of the script of a control in which an id is looked for
+MAX_LABEL = 200  # characters of a control's text
+MAX_MORE = 50  # characters of a control that shows more of a text
+MIN_ANSWER = 20  # characters of a text whose button is a question or heading
+MAX_IN_CONTROL = 6  # elements in a heading or term among which its control is looked for
+NAMING = ("aria-controls", "data-target", "data-bs-target")
+ACTING = frozenset(("onclick", "aria-expanded", "data-toggle", "data-bs-toggle", *NAMING))
+QUESTIONS = HEADINGS | {"dt"}  # what a button in them unfolds comes after them
+# What a control says that it opens, if that is no text of the page.
+OTHER_TARGETS = name_set("menu listbox dialog tree grid modal dropdown tooltip offcanvas true")
+OTHER_ROLES = name_set(
+    "menu menubar listbox dialog alertdialog tooltip navigation search alert status combobox"
+)
+OTHER_TAGS = name_set("nav dialog form menu select footer header script style template aside input")
+_SCRIPT_NAME = r"""["']#?([A-Za-z][\w-]{0,60})["']"""
+_MORE = (
+    r"(?i)\W{0,3}(?:(?:read|show|see|view) (?:the )?(?:more|all|full|rest|answer|solution|details"
+    r"|text|transcript)|continue reading|expand|spoiler|(?:show|reveal) spoiler|mehr (?:lesen"
+    r"|anzeigen)|weiterlesen|lire la suite|voir plus|leer más|ver más|leggi tutto|mostra altro"
+    r"|ler mais|lees meer|czytaj więcej|читать далее|показать|もっと見る|続きを読む|展开)"
+)
+
+
+def find_unfolded(nodes: list[Node]) -> set[Node]:
+    """Return the elements that controls open, hidden or not; nodes: all of a page, in order.
+
+    A button that is a question by itself becomes a summary, as that of a details element.
+    """
+    controls = [node for node in nodes if is_control(node)]
+    if not controls:
+        return set()
+    ids = {node.attributes["id"]: node for node in nodes if "id" in node.attributes}
+    found: set[Node] = set()
+    for control in controls:
+        opened = [ids[name] for name in targets_of(control) if name in ids]
+        opened = [node for node in opened if is_text_part(node)]
+        found.update(opened)
+        if any(map(is_answer, opened)) and is_question(control):
+            control.tag = "summary"
+    found.update(beside_controls(controls))
+    return found
+
+
+def is_text_part(node: Node) -> bool:
+    """Return whether an element can hold text of the page, by its tag and role."""
+    return node.tag not in OTHER_TAGS and node.attributes.get("role", "") not in OTHER_ROLES
+
+
+def is_control(node: Node) -> bool:
+    """Return whether an element acts on its page and does not say that it opens a menu or dialog.
+
+    So does a link to the top of its page.
+    """
+    if not node.attributes:
+        return node.tag == "button"
+    get = node.attributes.get
+    is_acting = not ACTING.isdisjoint(node.attributes) and node.tag != "input"
+    if node.tag == "a":
+        is_acting = is_acting or get("href", "").startswith(("#", "javascript:"))
+    if not (is_acting or node.tag == "button" or get("role") == "button"):
+        return False
+    kinds = (get("aria-haspopup", ""), get("data-toggle", ""), get("data-bs-toggle", ""))
+    return OTHER_TARGETS.isdisjoint(kinds)
+
+
+# ===== controls that name what they open ==========================================================
+
+
+def targets_of(control: Node) -> list[str]:
+    """Return the ids that a control names as what it opens.
+
+    The address of a link without a script is a place on the page, which it shows, not opens.
+    """
+    get = control.attributes.get
+    names = [name.lstrip("#") for key in NAMING for name in get(key, "").split()[:MAX_TARGETS]]
+    if not ACTING.isdisjoint(control.attributes):
+        names.append(get("href", "").partition("#")[2])
+        names += re.findall(_SCRIPT_NAME, get("onclick", "")[:MAX_SCRIPT])
+    return [name for name in names if name]
+
+
+def is_answer(node: Node) -> bool:
+    """Return whether an element is hidden at first and holds a text of some length."""
+    is_closed = is_hidden(node.attributes) or has_hidden_class(node) or opens_by_click(node)
+    return is_closed and len(text_beginning(node, 2 * MIN_ANSWER)) >= MIN_ANSWER
+
+
+def is_question(control: Node) -> bool:
+    """Return whether a button alone in its box has a text of its own: a question or a heading."""
+    parent = control.parent
+    if control.tag != "button" or not parent or parent.tag in QUESTIONS or not is_text_part(parent):
+        return False
+    if control.attributes.get("role") == "tab" or any(
+        isinstance(child, str) and child.strip() for child in parent.children
+    ):
+        return False
+    text = text_beginning(control, MAX_LABEL)
+    return len(text.split()) > 1 and not re.match(_MORE, text)
+
+
+# ===== controls beside what they open =============================================================
+
+
+def beside_controls(controls: list[Node]) -> Iterator[Node]:
+    """Yield what comes right after a heading or term with a control in it.
+
+    And what comes right before or after a control that says "Read more", or the element around it.
+    """
+    titles = [title for control in controls if (title := title_of(control))]
+    more = [control for control in controls if says_more(control)]
+    more += [one.parent for one in more if one.parent and is_alone(one)]
+    place = places(dict.fromkeys(node.parent for node in (*titles, *more) if node.parent))
+    for node in dict.fromkeys((*titles, *more)):
+        siblings = node.parent.children if node.parent else []
+        index = place.get(node, 0)
+        near = [nearest(siblings[index + 1 : index + 3])]
+        if node not in titles:
+            near.append(nearest(siblings[max(0, index - 2) : index][::-1]))
+        yield from (one for one in near if one and is_text_part(one))
+
+
+def title_of(control: Node) -> Node | None:
+    """Return the heading or term that a control is or is in, or None."""
+    around: Node | None = control
+    for _ in range(MAX_IN_CONTROL):
+        if not around or around.tag in QUESTIONS:
+            return around
+        around = around.parent
+    return None
+
+
+def says_more(control: Node) -> bool:
+    """Return whether a control says that it shows more of the text beside it."""
+    text = text_beginning(control, MAX_LABEL)
+    return len(text) <= MAX_MORE and re.match(_MORE, text) is not None
+
+
+def is_alone(node: Node) -> bool:
+    """Return whether an element is the only thing in another."""
+    siblings = node.parent.children if node.parent else []
+    return sum(isinstance(one, Node) or bool(one.strip()) for one in siblings[:MAX_TARGETS]) == 1
+
+
+def nearest(siblings: list[Node | str]) -> Node | None:
+    """Return the first sibling that is no space, if it is an element."""
+    first = next((one for one in siblings if isinstance(one, Node) or one.strip()), None)
+    return first if isinstance(first, Node) else None

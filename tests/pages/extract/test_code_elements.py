@@ -1,0 +1,78 @@
+"""Code in elements that are no pre, lines that are elements, and the numbers before them.
+
+The only module to notice code that is written as running text, on one line, or with the numbers of
+its lines.
+"""
+
+from __future__ import annotations
+
+import time
+import unittest
+from typing import Any
+
+from tests.support import SLACK, load_script
+
+markdown: Any = load_script("websearch.pages.extract.markdown")
+PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
+FIRST, SECOND = "def area(w, h):", "    return w * h"
+LINES = f"{FIRST}\n{SECOND}"
+PYTHON = f"```python\n{LINES}\n```"
+PLAIN = f"```\n{LINES}\n```"
+ROW = '<tr><td class="blob-num" data-line-number="{0}"></td><td class="blob-code">{1}</td></tr>'
+CODE = (
+    (f'<div class="code-block" data-lang="python">\n{LINES}\n</div>', PYTHON),
+    (f'<div data-language="python"><div>{FIRST}</div><div>{SECOND}</div></div>', PYTHON),
+    (f'<div class="Box CodeBlock"><code>{FIRST}<br>{SECOND}</code></div>', PLAIN),
+    (f'<p><code data-lang="python">{FIRST}<br>{SECOND}</code></p>', PYTHON),
+    (
+        (
+            f'<pre><code class="language-python"><span class="line">{FIRST}</span>'
+            f'<span class="line">{SECOND}</span></code></pre>'
+        ),
+        PYTHON,
+    ),
+    (f"<pre><code>{FIRST}</code><code>{SECOND}</code></pre>", PLAIN),
+    (
+        (
+            f'<pre class="chroma"><span class="line"><span class="ln">1</span>{FIRST}\n</span>'
+            f'<span class="line"><span class="ln">2</span>{SECOND}\n</span></pre>'
+        ),
+        PLAIN,
+    ),
+    (f"<table>{ROW.format(1, FIRST)}<tbody>{ROW.format(2, SECOND)}</table>", PLAIN),
+)
+NO_CODE = (
+    ('<ul><li data-lang="de">Rad<li data-lang="en">Wheel</ul>', "- Rad\n- Wheel"),
+    ('<div class="code-block"><p>The code of the guild.</p></div>', "The code of the guild."),
+    ('<p>Run <code data-lang="bash">make</code> now.</p>', "Run `make` now."),
+    ('<p>Line <span class="ln">7</span> of the law.</p>', "Line 7 of the law."),
+    ("<pre><code>a</code> <code>b</code>\n</pre>", "```\na b\n```"),
+)
+
+
+def markdown_of(body: str) -> str:
+    """Return what a page has between two paragraphs, as Markdown."""
+    html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
+    text: str = markdown.extract_markdown(html)
+    return text.replace(PROSE.strip(), "").strip()
+
+
+class CodeElements(unittest.TestCase):
+    def test_code_is_a_fenced_block_with_its_lines_and_no_numbers(self) -> None:
+        for html, text in CODE:
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html), text)
+
+    def test_other_elements_stay_what_they_are(self) -> None:
+        for html, text in NO_CODE:
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html), text)
+
+    def test_many_boxes_in_each_other_are_read_in_linear_time(self) -> None:
+        start = time.monotonic()
+        markdown_of(('<div class="code-block">' * 100 + "<i>x</i>" * 100) * 50)
+        self.assertLess(time.monotonic() - start, 6 * SLACK)
+
+
+if __name__ == "__main__":
+    unittest.main()

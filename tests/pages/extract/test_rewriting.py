@@ -1,0 +1,133 @@
+"""What a page says in other ways than by plain words: icons, boxes, readings, shadow roots, twins.
+
+The only module to notice a table cell that is empty though the page says something there, a price
+that is lost or written twice, and text of a shadow root in the wrong place.
+"""
+
+from __future__ import annotations
+
+import time
+import unittest
+from typing import Any
+
+from tests.support import SLACK, load_script
+
+markdown: Any = load_script("websearch.pages.extract.markdown")
+PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
+YES, NO = '<path d="M0 0"/>', "<path/>"
+# What a cell of a table holds -> what is written there.
+CELLS = (
+    (f'<svg aria-label="Included">{YES}</svg>', "Included"),
+    (f'<svg role="img"><title>Not included</title>{NO}</svg>', "Not included"),
+    ('<span aria-hidden="true">✓</span><span class="sr-only">Yes</span>', "Yes"),
+    ('<i class="fa fa-check"></i>', "✓"),
+    ('<i class="fa fa-times"></i>', "✗"),
+    ('<img src="/c.svg" alt="✔">', "✔"),
+    ('<span title="Only in the pro plan"></span>', "Only in the pro plan"),
+    ('<input type="checkbox" checked disabled>', "[x]"),
+    ('<input type="checkbox" disabled>', "[ ]"),
+    ('<span role="switch" aria-checked="true"></span>', "[x]"),
+    ('<button aria-label="Help"></button>', ""),
+    ('40 <i class="fa fa-check"></i>', "40"),
+    ('<a href="/vote"><i title="upvote"></i></a>', ""),
+)
+# What stands in a paragraph -> what is written there.
+TWINS = (
+    (
+        (
+            '<span class="a-price"><span class="a-offscreen">$19.99</span>'
+            '<span aria-hidden="true">$<span>19</span><span>99</span></span></span>'
+        ),
+        "$19.99",
+    ),
+    ('<b aria-hidden="true">late</b> <span class="sr-only">late</span>', "late"),
+    (
+        (
+            '<span aria-label="4 of 5 stars"><i aria-hidden="true">4</i>'
+            '<i aria-hidden="true">of 5</i></span>'
+        ),
+        "4 of 5 stars",
+    ),
+    ('the mill<span class="sr-only"> opens in a new tab</span>', "the mill"),
+)
+INLINE = (
+    ("<ruby>東<rp>(</rp><rt>とう</rt>京<rt>きょう</rt></ruby>", "東京(とうきょう)"),
+    ("<ruby>漢<rt></rt></ruby>", "漢"),
+    ("He said <q>it is <q>almost</q> fine</q>.", "He said “it is ‘almost’ fine”."),
+    ("He said <q>“fine”</q>.", "He said “fine”."),
+    ("He said „<q>fine</q>“.", "He said „fine“."),
+)
+LISTS = (
+    ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),
+    ("<ol reversed><li>gold<li>silver<li>bronze</ol>", "3. gold\n2. silver\n1. bronze"),
+    ('<ol type="a" start=3><li>oil<li>salt</ol>', "- c. oil\n- d. salt"),
+    ('<ol style="list-style-type: upper-roman"><li>oil<li>salt</ol>', "- I. oil\n- II. salt"),
+    (
+        "<ul><li><input type=checkbox checked> order<li><input type=checkbox> paint</ul>",
+        "- [x] order\n- [ ] paint",
+    ),
+    ("<ul><li><input type=checkbox name=c checked> red<li>blue</ul>", "- red\n- blue"),
+    ("<ul><li><input type=checkbox> red<li><input type=checkbox> blue</ul>", "- red\n- blue"),
+)
+
+
+def markdown_of(body: str) -> str:
+    """Return what a page has between two paragraphs, as Markdown."""
+    html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
+    text: str = markdown.extract_markdown(html)
+    return text.replace(PROSE.strip(), "").strip()
+
+
+class OtherWords(unittest.TestCase):
+    def test_a_cell_says_what_a_screen_reader_says(self) -> None:
+        for cell, text in CELLS:
+            with self.subTest(cell):
+                html = f"<table><tr><th>Right<th>Owner<tr><td>Export<td>{cell}</table>"
+                last = markdown_of(html).splitlines()[-1]
+                self.assertEqual(last, f"| Export | {text} |")
+
+    def test_a_text_for_the_eye_and_for_the_ear_is_written_once(self) -> None:
+        for html, text in TWINS:
+            with self.subTest(html):
+                self.assertEqual(markdown_of(f"<p>Now {html}.</p>"), f"Now {text}.")
+
+    def test_readings_and_quotation_marks_are_written(self) -> None:
+        for html, text in INLINE:
+            with self.subTest(html):
+                self.assertEqual(markdown_of(f"<p>{html}</p>"), text)
+
+    def test_lists_have_the_numbers_that_the_page_shows(self) -> None:
+        for html, text in LISTS:
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html), text)
+
+    def test_a_quotation_names_who_is_quoted(self) -> None:
+        html = "<blockquote><p>It never rests.</p><footer>Mira Holt</footer></blockquote>"
+        self.assertEqual(markdown_of(html), "> It never rests.\n>\n> Mira Holt")
+
+    def test_roles_make_a_table(self) -> None:
+        row = '<div role="row"><span role="{0}">{1}</span><span role="{0}">{2}</span></div>'
+        rows = row.format("columnheader", "Lamp", "Watt") + row.format("cell", "L1", "40")
+        text = markdown_of(f'<div role="table">{rows}</div>')
+        self.assertEqual(text, "| Lamp | Watt |\n| --- | --- |\n| L1 | 40 |")
+
+
+class ShadowRoots(unittest.TestCase):
+    def test_what_a_host_holds_stands_in_its_slots(self) -> None:
+        root = '<p>first</p><slot name="b"></slot><slot></slot><slot name="c">none</slot>'
+        html = (
+            f'<template shadowrootmode="open">{root}</template><p>third</p><p slot="b">second</p>'
+        )
+        text = markdown_of(f"<x-card>{html}</x-card><template><p>never</p></template>")
+        self.assertEqual(text.split(), ["first", "second", "third", "none"])
+
+    def test_many_shadow_roots_in_each_other_are_read(self) -> None:
+        start = time.monotonic()
+        root = f'<template shadowrootmode="open">{"<i>" * 30}<slot></slot>{"</i>" * 30}</template>'
+        text = markdown_of(f"<x-card>{root}" * 90 + "<p>inside</p>" + "</x-card>" * 90)
+        self.assertEqual(text, "inside")
+        self.assertLess(time.monotonic() - start, 2 * SLACK)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""Text that a page hides until a control opens it: it is content, as one click shows it.
+
+The only module to notice answers that are lost behind their buttons, and menus or hidden text that
+no control opens in what a page says.
+"""
+
+from __future__ import annotations
+
+import time
+import unittest
+from typing import Any
+
+from tests.support import SLACK, load_script
+
+markdown: Any = load_script("websearch.pages.extract.markdown")
+PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
+ANSWER = "Yes, half a litre of it is in the box."
+OPENED = (
+    f'<dl><dt><button aria-controls="a">Is oil in it?</button></dt><dd id="a" hidden>{ANSWER}</dl>',
+    f"<dl><dt><button>Is oil in it?</button></dt><dd hidden>{ANSWER}</dl>",
+    f'<h3><button aria-expanded="false">Is oil in it?</button></h3><div hidden>{ANSWER}</div>',
+    f'<h3 role="button">Is oil in it?</h3><div style="display:none">{ANSWER}</div>',
+    f'<div><button aria-controls="a">Is oil in it?</button></div><div id="a" hidden>{ANSWER}</div>',
+    f'<p data-target="#a">Is oil in it?</p><div id="a" class="d-none">{ANSWER}</div>',
+    f'<a href="#a" data-toggle="collapse">Is oil in it?</a><div id="a" hidden>{ANSWER}</div>',
+    f"""<p onclick="show('a')">Is oil in it?</p><div id="a" style="display:none">{ANSWER}</div>""",
+    f'<p>Is oil in it?</p><div style="display: none">{ANSWER}</div><a href="#">Read more</a>',
+    f"<p>Is oil in it?</p><p><button>Show answer</button></p><div hidden>{ANSWER}</div>",
+    f"<details><summary>Is oil in it?</summary>{ANSWER}</details>",
+)
+CLOSED = (
+    f'<p>Is oil in it?</p><div id="a" hidden>{ANSWER}</div>',
+    f'<p>Is oil in it? <a href="#a">below</a></p><div id="a" hidden>{ANSWER}</div>',
+    (
+        f'<p>Is oil in it?</p><button aria-controls="a" aria-haspopup="menu">Menu of it</button>'
+        f'<ul id="a" hidden><li>{ANSWER}</ul>'
+    ),
+    (
+        f'<p>Is oil in it?</p><button data-toggle="modal" data-target="#a">Ask us now</button>'
+        f'<div id="a" hidden>{ANSWER}</div>'
+    ),
+    (
+        f'<p>Is oil in it?</p><button aria-controls="a">Ask us now</button>'
+        f'<div id="a" role="dialog" hidden>{ANSWER}</div>'
+    ),
+    f'<p>Is oil in it?</p><button aria-controls="a">Our menu</button><nav id="a">{ANSWER}</nav>',
+    f'<p>Is oil in it? <a href="/all">Read more</a></p><div hidden>{ANSWER}</div>',
+)
+
+
+def markdown_of(body: str) -> str:
+    """Return what a page has between two paragraphs, as Markdown."""
+    html = f"<main><h1>Wheels</h1><p>{PROSE}</p><div>{body}</div><p>{PROSE}</p></main>"
+    text: str = markdown.extract_markdown(html)
+    return text.replace(PROSE.strip(), "").strip()
+
+
+class Unfolding(unittest.TestCase):
+    def test_what_a_control_opens_is_content_with_its_question(self) -> None:
+        for html in OPENED:
+            with self.subTest(html):
+                text = markdown_of(html)
+                self.assertIn("Is oil in it?", text)
+                self.assertEqual(text.count(ANSWER), 1)
+
+    def test_what_no_control_opens_stays_hidden_and_so_does_a_menu(self) -> None:
+        for html in CLOSED:
+            with self.subTest(html):
+                text = markdown_of(html)
+                self.assertIn("Is oil in it?", text)
+                self.assertNotIn(ANSWER, text)
+
+    def test_a_button_that_is_a_question_is_a_line_of_its_own(self) -> None:
+        text = markdown_of(OPENED[4])
+        self.assertEqual(text, f"**Is oil in it?**\n\n{ANSWER}")
+
+    def test_many_controls_are_read_in_linear_time(self) -> None:
+        start = time.monotonic()
+        one = '<button aria-controls="a a a a">Show more</button><div id="a" hidden>oil</div>'
+        markdown_of(one * 5_000)
+        self.assertLess(time.monotonic() - start, 6 * SLACK)
+
+
+if __name__ == "__main__":
+    unittest.main()
