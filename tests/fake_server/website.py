@@ -284,7 +284,18 @@ def _preferred(request: RecordedRequest) -> Reply:
 
 
 def _redirect(rest: str, request: RecordedRequest) -> Reply:
-    """redirect/N: N more steps to an article; redirect/to?URL: to that address; redirect/loop."""
+    """redirect/N: N more steps to an article; redirect/to?URL: to that address; redirect/loop.
+
+    redirect/cookie: to itself until its cookie comes; redirect/refresh?URL: there, by Refresh.
+    """
+    if rest == "cookie":
+        if ("cookie", "seen=1") in [(name.lower(), value) for name, value in request.headers]:
+            return Reply(HTTPStatus.FOUND, b"", "text/plain", (("Location", "1"),))
+        more = (("Location", "/site/redirect/cookie"), ("Set-Cookie", "seen=1; Path=/"))
+        return Reply(HTTPStatus.FOUND, b"", "text/plain", more)
+    if rest == "refresh":
+        target = unquote(request.target.partition("?")[2])
+        return Reply(HTTPStatus.OK, b"Wait.", "text/plain", (("Refresh", f"0; url={target}"),))
     if rest == "to":
         target = unquote(request.target.partition("?")[2])
     elif rest == "loop":

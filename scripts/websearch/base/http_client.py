@@ -187,7 +187,7 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     import zlib
 
     encoding = encoding.lower()
-    if encoding not in ("", "identity", "gzip", "x-gzip"):
+    if encoding not in ("", "identity", "gzip", "x-gzip", "utf-8", "utf8", "none"):
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
@@ -199,7 +199,7 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     if len(body) > limit and not max_body:
         message = f"The answer is longer than {limit} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    if len(body) <= limit and answer.length:
+    if len(body) <= limit and answer.length and reader is answer:  # gzip knows its own end
         raise EOFError  # http.client's read(n) returns a cut body without an error
     return body
 

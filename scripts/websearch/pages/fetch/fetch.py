@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
 BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
+MAX_STUB = 4_000  # bytes of a page that only leads on by a Refresh header
+_REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
+_COOKIE = r"[\w.%-]{1,100}=[^;,\s\"\x00-\x1f\x7f-\U0010ffff]{0,2000}"
 MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
 FIRST_ENTRIES = 8_192  # bytes of an archive in which an entry says that it is an office file
@@ -349,22 +352,52 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
 
     Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
+    cookie: dict[str, str] = {}  # of this chain: sites that ask for one redirect until it comes
     for _ in range(MAX_REDIRECTS + 1):
         check_site(url)
         if robots:
             robots.check(url, deadline)
-        request = guarded_request({"method": "GET", "url": url, "headers": page_headers()})
+        headers = {**page_headers(), **cookie}
+        request = guarded_request({"method": "GET", "url": url, "headers": headers})
         request["max_body"] = MAX_PAGE_BYTES
         response = exchange(request, deadline, lambda _: None)
         if response.cut and is_file(response.body):
             request["max_body"] = MAX_FILE_BYTES
             response = exchange(request, deadline, lambda _: None)
-        target = response.headers.get("location", "").strip()
-        if response.status not in (301, 302, 303, 307, 308) or not target:
+        target = onward_target(response)
+        following = redirect_target(url, target) if target else url
+        cookie = cookie_for(following, url, response) or (
+            cookie if origin_of(following) == origin_of(url) else {}
+        )
+        if not target or (following == url and response.status < 300):  # it reloads itself
             return Fetched(url, response)
-        url = redirect_target(url, target)
+        url = following
     message = f"More than {MAX_REDIRECTS} redirects, the last one to {shorten(url, 200)}."
     raise SearchError("http", message, "Give the final address.")
+
+
+def onward_target(response: Response) -> str:
+    """Return where an answer sends browsers on to, by Location or Refresh, or "".
+
+    Refresh counts if it comes within 5 seconds and the body is too short to be read until then.
+    """
+    headers = response.headers
+    if response.status in (301, 302, 303, 307, 308):
+        return headers.get("location", "").strip()
+    refresh = re.match(_REFRESH, headers.get("refresh", ""))
+    is_short = response.status == 200 and len(response.body) <= MAX_STUB
+    return refresh[1].strip() if refresh and is_short else ""
+
+
+def origin_of(url: str) -> tuple[str, str, int]:
+    """Return the scheme, host and port of a normal URL."""
+    return (url.partition(":")[0], *host_and_port(url))
+
+
+def cookie_for(url: str, asked: str, response: Response) -> dict[str, str]:
+    """Return the Cookie header for the next request of a chain: what this answer's host has set."""
+    pair = re.match(_COOKIE, response.headers.get("set-cookie", ""))
+    return {"Cookie": pair[0]} if pair and origin_of(url) == origin_of(asked) else {}
 
 
 def is_file(body: bytes) -> bool:
