@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import random
 import zlib
 from functools import cache
@@ -349,6 +350,28 @@ SPECIAL: dict[str, Callable[[], Answer]] = {
         gzip.compress(_page("sourdough.html")),
         HTML,
         (("Content-Encoding", "gzip"),),
+    ),
+    "encoding/cut": lambda: Reply(
+        HTTPStatus.OK,
+        gzip.compress(_page("sourdough.html"))[:-400],
+        HTML,
+        (("Content-Encoding", "gzip"),),
+    ),
+    "binary/random": lambda: Reply(
+        HTTPStatus.OK, random.Random(7).randbytes(20_000), "text/plain; charset=utf-8"
+    ),
+    "binary/pickle": lambda: Reply(
+        HTTPStatus.OK, pickle.dumps(["tides of the year"] * 900), "application/octet-stream"
+    ),
+    "refresh/slow": lambda: _html(
+        b"<meta http-equiv=refresh content='30; url=/site/list/news'><p>Tide tables, live." * 9
+    ),
+    "refresh/long": lambda: _html(
+        b"<meta http-equiv=refresh content='0; url=/site/list/news'>"
+        + b"<p>The tide turns at noon, and the boats come in with it.</p>" * 9
+    ),
+    "refresh/itself": lambda: _html(
+        b"<meta http-equiv=refresh content='5; url=itself'><p>Tide now: 3 m, and it is rising."
     ),
     "refresh": lambda: _html(
         b"<meta http-equiv=refresh content='0; url=/site/list/news'><title>Moved</title>"
