@@ -10,16 +10,17 @@ import re
 
 from websearch.base.html_tree import Node, name_set, texts_below
 from websearch.pages.extract.name_rules import HIDDEN_CLASSES, opens_by_click
-from websearch.pages.extract.style_rules import PageStyles, Styles
+from websearch.pages.extract.style_rules import PageStyles, Styles, declarations
 
 MAX_LABEL = 80  # characters of a screen reader's text that stands for an icon
 MAX_WALK = 200_000  # elements below and beside others that are looked at
+FADING = 4  # kinds of transparent elements on a page that a script lets appear
 FAR = 900  # pixels beyond the edge; menus that slide in stand nearer
 # Words in names of elements that a script fades in as the reader comes to them.
 _ANIMATED = (
     r"(?i)(?:^|[-_ ])(?:aos|wow|fade|fades|fadein|reveal|animate|animated|animation|lazy|js|sal"
     r"|gsap|scroll|appear|motion|inview|transition|slide|carousel|swiper|tooltip|dropdown|framer"
-    r"|w-id)"
+    r"|w-id)|hover|popover|preview"
 )
 _LENGTH = r"(-?[\d.]{1,12})(px|em|rem|vw|vh|pt|%)?"
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 1.3, "em": 16.0, "rem": 16.0, "vw": 10.0, "vh": 8.0, "%": 0.0}
@@ -34,7 +35,9 @@ def unseen_elements(nodes: list[Node]) -> set[Node]:
     """Return the elements of a page, in document order, whose text its styles do not show."""
     unseen = {node for node in nodes if node.tag == "figcaption" and "hidden" in node.attributes}
     page = HiddenText(PageStyles(nodes))
-    for node in page.styles.suspects(nodes, page.may_hide):
+    suspects = page.styles.suspects(nodes, page.may_hide)
+    page.find_fading(suspects)
+    for node in suspects:
         if node.parent not in page.inside and page.is_unseen(node):
             page.add(node)
             unseen.add(node)
@@ -63,6 +66,7 @@ class HiddenText:
         self.walk = MAX_WALK
         self.words: dict[Node, int] = {}  # in elements around suspects
         self.is_white: bool | None = None  # no background of the page is of another color
+        self.fades = False  # a script lets the page's elements appear one by one
 
     def add(self, node: Node) -> None:
         """Remember all that is in an element that is not seen."""
@@ -70,6 +74,15 @@ class HiddenText:
         while waiting:
             self.inside.add(one := waiting.pop())
             waiting += [child for child in one.children if isinstance(child, Node)]
+
+    def find_fading(self, suspects: list[Node]) -> None:
+        """Find out whether the page is faded in: many elements, or its heading, are transparent."""
+        looks = {
+            (node.tag, node.attributes.get("class", ""))
+            for node in suspects
+            if is_transparent(declarations(node.attributes.get("style", ""))) and has_text(node)
+        }
+        self.fades = len(looks) >= FADING or any(tag == "h1" for tag, _ in looks)
 
     def may_hide(self, own: Styles) -> bool:
         """Return whether one block of declarations is enough to hide text."""
@@ -88,25 +101,25 @@ class HiddenText:
     def is_white_page(self) -> bool:
         """Return whether a page sets no background but white, so that white letters are unseen."""
         if self.is_white is None:
-            values = {value.split("!")[0].strip().lower() for value in self.styles.backgrounds()}
             self.is_white = not self.styles.has_sheets and all(
-                color_of(value) == WHITE or value in _NO_COLOR for value in values
+                color_of(value) == WHITE or value in _NO_COLOR
+                for value in (
+                    one.split("!")[0].strip().lower() for one in self.styles.backgrounds()
+                )
             )
         return self.is_white
 
     def is_unseen(self, node: Node) -> bool:
         """Return whether a browser shows nothing of an element, and no script or click will."""
-        if node.tag in _WHOLE or opens_by_click(node) or not has_text(node):
+        if node.tag in _WHOLE or is_dropped_anyway(node) or opens_by_click(node):
             return False
         own = self.styles.of(node)
         if self.is_tiny_or_transparent(node, own):
             return True
         if is_far_or_clipped(own):
-            classes = node.attributes.get("class", "").lower().split()
-            is_known = not HIDDEN_CLASSES.isdisjoint(classes)
-            return not (is_known or self.comes_later(node, own) or self.is_only_label(node))
+            return not (self.comes_later(node, own) or self.is_only_label(node))
         is_gone = is_transparent(own) or "scale(0)" in own.get("transform", "")
-        return is_gone and not self.comes_later(node, own)
+        return is_gone and not self.fades and not self.comes_later(node, own)
 
     def comes_later(self, node: Node, own: Styles) -> bool:
         """Return whether an element's styles or names say that it is faded or moved in later."""
@@ -115,7 +128,8 @@ class HiddenText:
         transform = own.get("transform", "")
         if "translate" in transform and "-9999" not in transform:
             return True
-        names = " ".join((node.attributes.get("class", ""), *node.attributes))[:1_000]
+        values = [value for name, value in node.attributes.items() if name.startswith("data-")]
+        names = " ".join((node.attributes.get("class", ""), *node.attributes, *values))[:1_000]
         if any(re.search(_ANIMATED, name.removeprefix("data-")) for name in names.split()):
             return True
         return self.has_other_state(node, own)
@@ -197,6 +211,16 @@ class HiddenText:
                 return True
             behind = behind.parent
         return False
+
+
+def is_dropped_anyway(node: Node) -> bool:
+    """Return whether an element has no text, or other rules know it: most are of these kinds."""
+    if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
+        return True
+    around: Node | None = node
+    while around and around.tag not in ("nav", "footer"):
+        around = around.parent
+    return around is not None or not has_text(node)
 
 
 def has_text(node: Node) -> bool:

@@ -33,14 +33,14 @@ _COMPOUND = (
     r"((?:[.#][\w-]{1,100}|\[[\w-]{1,40}(?:[~|^$*]?=[^\]]{0,100})?\])*)"
 )
 _SIMPLE = r"([.#])([\w-]+)|\[([\w-]+)(?:([~|^$*]?)=[\"']?([^\]\"']*)[\"']?)?\]"
-# A value that may hide text, and the properties that may have it: what telling_blocks looks for.
+# Values that may hide text, in groups, and the properties for each: what telling_blocks looks for.
 _TELLING_VALUE = (
-    r":\s{0,3}(?:0(?!\d)|\.0|1(?![.\d])|-\d{2}|transparent|white|#|rgb|rect|inset|circle|polygon"
-    r"|scale|translate)"
+    r":\s{0,3}(?:(0(?!\d)|\.0|1(?![.\d]))|(-\d{2})|(transparent|white|#|rgb)"
+    r"|(rect|inset|circle|polygon)|(scale|translate))"
 )
 _TELLING_PROPERTIES = (
-    "opacity", "font-size", "text-indent", "left", "right", "top", "clip", "clip-path", "transform",
-    "color", "width", "height",
+    ("opacity", "font-size", "width", "height"), ("left", "right", "top", "text-indent"),
+    ("color",), ("clip", "clip-path"), ("transform",),
 )  # fmt: skip
 _KEY = r"[.#][\w-]{1,100}"
 
@@ -246,7 +246,8 @@ def telling_blocks(css: str) -> list[tuple[str, str]]:
     last = -1
     for found in re.finditer(_TELLING_VALUE, css):
         start = found.start()
-        if start < last or not css[start - 12 : start].rstrip().endswith(_TELLING_PROPERTIES):
+        properties = _TELLING_PROPERTIES[(found.lastindex or 1) - 1]
+        if start < last or not css[start - 12 : start].rstrip().endswith(properties):
             continue
         begin = css.rfind("{", max(0, start - MAX_BLOCK), start)
         last = css.find("}", start, start + MAX_BLOCK)
