@@ -63,7 +63,16 @@ Allow: /site/private/$
 
 User-agent: other-agent
 Disallow: /
+
 """
+# What the sitemaps of the site list; the first is an index.
+SITEMAPS = {
+    "sitemaps/index.xml": "sitemapindex sitemaps/news.xml sitemaps/docs.xml.gz sitemaps/gone.xml",
+    "sitemaps/news.xml": "urlset list/news articles/sourdough http://other.example/x",
+    "sitemaps/docs.xml.gz": "urlset docs/one docs/two?a=1&amp;b=2 docs/one docs2/three",
+    "sitemaps/loop.xml": "sitemapindex sitemaps/loop.xml sitemaps/many.xml",
+    "sitemaps/many.xml": "urlset " + " ".join(f"docs/{number}" for number in range(5_200)),
+}
 PARAGRAPH = (
     "<p>Paragraph {} of the long page tells of the keeper who wrote down the weather every morning "
     "for forty years, and of the books that hold his hand.</p>"
@@ -405,12 +414,34 @@ def answer(request: RecordedRequest, _state: ServerState) -> Answer:
     return _html(b"<h1>No such page</h1>", status=status)
 
 
-def answer_robots(_request: RecordedRequest, _state: ServerState) -> Answer:
+def _sitemap(name: str, base: str) -> Reply:
+    """A sitemap as XML; one whose name ends in .gz is compressed."""
+    root, *places = SITEMAPS[name].split()
+    addresses = [place if "://" in place else f"{base}/site/{place}" for place in places]
+    image = "<image:image><image:loc>http://x.example/a.png</image:loc></image:image>"
+    items = "".join(f"<url><loc>\n {address} </loc>{image}</url>" for address in addresses)
+    body = (
+        f"<?xml version='1.0'?><{root} xmlns='http://www.sitemaps.org/'>{items}</{root}>".encode()
+    )
+    return Reply(HTTPStatus.OK, gzip.compress(body) if name.endswith(".gz") else body, "text/xml")
+
+
+def answer_robots(request: RecordedRequest, _state: ServerState) -> Answer:
     """GET /robots.txt."""
-    return Reply(HTTPStatus.OK, ROBOTS.encode(), "text/plain")
+    named = f"Sitemap: http://{request.header('host')}/site/sitemaps/index.xml\n"
+    return Reply(HTTPStatus.OK, (ROBOTS + named).encode(), "text/plain")
+
+
+def answer_sitemap(request: RecordedRequest, _state: ServerState) -> Answer:
+    """GET /site/sitemaps/NAME."""
+    name = request.path.removeprefix("/site/")
+    if name not in SITEMAPS:
+        return _html(b"<h1>No such sitemap</h1>", status=HTTPStatus.NOT_FOUND)
+    return _sitemap(name, f"http://{request.header('host')}")
 
 
 ROUTES: tuple[Route, ...] = (
+    route("/site/sitemaps/.*", ("GET",), answer_sitemap),
     route("/site/.*", ("GET",), answer),
     route("/robots\\.txt", ("GET",), answer_robots),
 )

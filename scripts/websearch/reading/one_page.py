@@ -228,6 +228,11 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     """
     if what := address_wall(fetched.url):
         raise stand_in_error(host_of(fetched.url), what, fetched.response.status)
+    if "ytInitialPlayerResponse" in html:
+        from websearch.pages.sites.youtube import read_video
+
+        if video := read_video(html, fetched.url):
+            return video
     keep_links = bool(params.get("links"))
     content = find_content(html)
     page = content.page

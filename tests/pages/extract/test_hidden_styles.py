@@ -26,7 +26,9 @@ HIDDEN = {
     "clip-path": "clip-path:inset(50%)",
     "no size": "width:0;height:0;overflow:hidden",
     "one pixel": "position:absolute;width:1px;height:1px;overflow:hidden",
+    "clip-path of nothing": "clip-path:circle(0)",
     "scale": "transform:scale(0)",
+    "moved away": "transform:translateX(-9999px)",
     "transparent": "color:transparent",
     "color of its background": "color:#fff;background:#fff",
     "white on white": "color:white",
@@ -49,6 +51,19 @@ SEEN = {
     "a later rule": "<style>.z{opacity:0} p.z{opacity:1}</style><p class='z'>WORDS</p>",
     "other selector": "<style>.w:hover{opacity:0} .v > b{font-size:0}</style>"
     "<p class='w'>WORDS</p>",
+    "faded in by a builder of sites": '<div data-w-id="7" style="opacity:0">WORDS</div>',
+    "shown in another state": "<style>.s{opacity:0} .on .s,.s:hover{opacity:1}</style>"
+    "<p class='s'>WORDS</p>",
+    "shown on a wide screen": "<style>.t{opacity:0} @media (min-width:9px){.t{opacity:1}}</style>"
+    "<p class='t'>WORDS</p>",
+    "takes turns with another": '<div><div style="opacity:1">one</div><div style="opacity:0">WORDS'
+    "</div></div>",
+    "one of many that appear": "".join(
+        f'<div class="c{number}" style="opacity:0">WORDS {number}</div>' for number in range(5)
+    ),
+    "white where styles are lost": '<div class="box"><p style="color:#fff">WORDS</p></div>',
+    "white beside a dark background": "<style>.d{background:#123}</style>"
+    "<p style='color:#fff'>WORDS</p>",
     "accordion": '<div style="max-height:0;overflow:hidden">WORDS</div>',
     "small print": '<p style="font-size:9px">WORDS</p>',
     "hanging indent": '<p style="text-indent:-20px;margin-left:20px">WORDS</p>',
@@ -83,6 +98,10 @@ class Hidden(unittest.TestCase):
                     text = extract(page(f'<p class="q" id="r" data-k="v">{SECRET}</p>', head))
                     self.assertNotIn("Acme", text)
 
+    def test_a_weaker_rule_that_shows_does_not_undo(self) -> None:
+        head = "<style>.q{opacity:1} p.q{opacity:0} .q:focus{opacity:1}</style>"
+        self.assertNotIn("Acme", extract(page(f"<p class='q'>{SECRET}</p>", head)))
+
     def test_hidden_caption(self) -> None:
         text = extract(page(f"<figure><figcaption hidden>{SECRET}</figcaption></figure>"))
         self.assertNotIn("Acme", text)
@@ -107,6 +126,14 @@ class Hidden(unittest.TestCase):
         rules = "".join(f".a{number % 7} .b{{opacity:0.{number}}}" for number in range(20_000))
         started = time.monotonic()
         extract(page("<p class='b'>x</p>" * 20_000, f"<style>{rules}{'{' * 50_000}</style>"))
+        self.assertLess(time.monotonic() - started, 20)
+
+    def test_deep_pages_with_hostile_styles_take_bounded_time(self) -> None:
+        rules = "".join(f".a .a .a .a .c{number % 3}{{font-size:0}}" for number in range(5_000))
+        deep = "<div class='a' style='font-size:0'>" * 110 + "<p class='c1 c2'>x</p>" * 9_000
+        colors = "<p style='color:#fff'>x</p>" * 9_000
+        started = time.monotonic()
+        extract(page(colors + deep + "<b style='font-size:9px'>y", f"<style>{rules}</style>"))
         self.assertLess(time.monotonic() - started, 20)
 
 

@@ -20,7 +20,7 @@ from websearch.kit import (
     retry_after,
     shorten,
 )
-from websearch.pages.fetch.walls import find_wall, wall_error
+from websearch.pages.fetch.walls import find_wall, is_reddit, wall_error
 from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
@@ -468,6 +468,8 @@ def check_status(fetched: Fetched) -> None:
         return
     host = host_and_port(fetched.url)[0]
     wall = find_wall(response, response.text())
+    if is_reddit(host) and status == 403:
+        wall = "a block of its network"
     if wall:
         raise wall_error(host, wall, status)
     from http.client import responses
