@@ -529,17 +529,38 @@ class Body:
 class Bodies(unittest.TestCase):
     plain = b"hello world, " * 20_000
 
-    def test_gzip_and_several_members_are_unpacked(self) -> None:
+    def test_compressed_bodies_are_unpacked(self) -> None:
+        bare = zlib.compressobj(wbits=-15)
         for encoding, data, times in (
             ("", self.plain, 1),
             ("identity", self.plain, 1),
             ("gzip", gzip.compress(self.plain), 1),
             ("X-GZIP", gzip.compress(self.plain) * 2, 2),
+            ("gzip, gzip", gzip.compress(gzip.compress(self.plain)), 1),
+            ("deflate", zlib.compress(self.plain), 1),
+            ("deflate", bare.compress(self.plain) + bare.flush(), 1),
+            ("UTF-8", self.plain, 1),
+            ("gzip", self.plain, 1),  # it is not, whatever the server says
         ):
             with self.subTest(encoding):
-                self.assertEqual(
-                    http_client.read_body(Body(data), encoding, None), self.plain * times
-                )
+                body, is_broken = http_client.read_body(Body(data), encoding, None)
+                self.assertEqual(body, self.plain * times)
+                self.assertFalse(is_broken)
+
+    def test_gzip_that_is_whole_counts_whatever_length_was_announced(self) -> None:
+        body = Body(gzip.compress(self.plain), length=7)
+        self.assertEqual(http_client.read_body(body, "gzip", None), (self.plain, False))
+
+    def test_a_page_that_breaks_off_is_returned_as_far_as_it_came(self) -> None:
+        for body, encoding in (
+            (Body(self.plain, length=5), ""),
+            (Body(gzip.compress(self.plain)[:-9]), "gzip"),
+            (Body(gzip.compress(self.plain)[:-9], length=9), "gzip"),
+            (Body(zlib.compress(self.plain)[:-9]), "deflate"),
+        ):
+            with self.subTest(encoding):
+                text, is_broken = http_client.read_body(body, encoding, 1_000_000)
+                self.assertTrue(self.plain.startswith(text[:100]) and is_broken)
 
     def test_a_short_body_is_no_answer(self) -> None:
         for body, encoding in (
@@ -553,8 +574,9 @@ class Bodies(unittest.TestCase):
         for encoding, data in (
             ("br", b"x"),
             ("zstd", b"x"),
-            ("deflate", zlib.compress(b"x")),
-            ("gzip", b"no gzip at all"),
+            ("deflate", b"not deflated"),
+            ("gzip", b"\x1f\x8bno gzip at all"),
+            ("gzip, gzip, gzip, gzip", b"x"),
         ):
             with self.subTest(encoding), self.assertRaises(kit.SearchError) as caught:
                 http_client.read_body(Body(data), encoding, None)
@@ -564,7 +586,11 @@ class Bodies(unittest.TestCase):
         bomb = gzip.compress(bytes(60_000_000))
         with self.assertRaises(kit.SearchError):
             http_client.read_body(Body(bomb), "gzip", None)
-        self.assertEqual(len(http_client.read_body(Body(bomb), "gzip", 1_000)), 1_001)
+        self.assertEqual(len(http_client.read_body(Body(bomb), "gzip", 1_000)[0]), 1_001)
+        nested = gzip.compress(bomb)
+        self.assertEqual(len(http_client.read_body(Body(nested), "gzip,gzip", 100_000)[0]), 100_001)
+        members = gzip.compress(b"") * 100_000
+        self.assertEqual(http_client.read_body(Body(members), "gzip", 5_000_000)[0], b"")
 
 
 class Requests(EnvironmentCase):

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import random
 import zlib
 from functools import cache
@@ -62,7 +63,16 @@ Allow: /site/private/$
 
 User-agent: other-agent
 Disallow: /
+
 """
+# What the sitemaps of the site list; the first is an index.
+SITEMAPS = {
+    "sitemaps/index.xml": "sitemapindex sitemaps/news.xml sitemaps/docs.xml.gz sitemaps/gone.xml",
+    "sitemaps/news.xml": "urlset list/news articles/sourdough http://other.example/x",
+    "sitemaps/docs.xml.gz": "urlset docs/one docs/two?a=1&amp;b=2 docs/one docs2/three",
+    "sitemaps/loop.xml": "sitemapindex sitemaps/loop.xml sitemaps/many.xml",
+    "sitemaps/many.xml": "urlset " + " ".join(f"docs/{number}" for number in range(5_200)),
+}
 PARAGRAPH = (
     "<p>Paragraph {} of the long page tells of the keeper who wrote down the weather every morning "
     "for forty years, and of the books that hold his hand.</p>"
@@ -284,7 +294,18 @@ def _preferred(request: RecordedRequest) -> Reply:
 
 
 def _redirect(rest: str, request: RecordedRequest) -> Reply:
-    """redirect/N: N more steps to an article; redirect/to?URL: to that address; redirect/loop."""
+    """redirect/N: N more steps to an article; redirect/to?URL: to that address; redirect/loop.
+
+    redirect/cookie: to itself until its cookie comes; redirect/refresh?URL: there, by Refresh.
+    """
+    if rest == "cookie":
+        if ("cookie", "seen=1") in [(name.lower(), value) for name, value in request.headers]:
+            return Reply(HTTPStatus.FOUND, b"", "text/plain", (("Location", "1"),))
+        more = (("Location", "/site/redirect/cookie"), ("Set-Cookie", "seen=1; Path=/"))
+        return Reply(HTTPStatus.FOUND, b"", "text/plain", more)
+    if rest == "refresh":
+        target = unquote(request.target.partition("?")[2])
+        return Reply(HTTPStatus.OK, b"Wait.", "text/plain", (("Refresh", f"0; url={target}"),))
     if rest == "to":
         target = unquote(request.target.partition("?")[2])
     elif rest == "loop":
@@ -339,6 +360,28 @@ SPECIAL: dict[str, Callable[[], Answer]] = {
         HTML,
         (("Content-Encoding", "gzip"),),
     ),
+    "encoding/cut": lambda: Reply(
+        HTTPStatus.OK,
+        gzip.compress(_page("sourdough.html"))[:-400],
+        HTML,
+        (("Content-Encoding", "gzip"),),
+    ),
+    "binary/random": lambda: Reply(
+        HTTPStatus.OK, random.Random(7).randbytes(20_000), "text/plain; charset=utf-8"
+    ),
+    "binary/pickle": lambda: Reply(
+        HTTPStatus.OK, pickle.dumps(["tides of the year"] * 900), "application/octet-stream"
+    ),
+    "refresh/slow": lambda: _html(
+        b"<meta http-equiv=refresh content='30; url=/site/list/news'><p>Tide tables, live." * 9
+    ),
+    "refresh/long": lambda: _html(
+        b"<meta http-equiv=refresh content='0; url=/site/list/news'>"
+        + b"<p>The tide turns at noon, and the boats come in with it.</p>" * 9
+    ),
+    "refresh/itself": lambda: _html(
+        b"<meta http-equiv=refresh content='5; url=itself'><p>Tide now: 3 m, and it is rising."
+    ),
     "refresh": lambda: _html(
         b"<meta http-equiv=refresh content='0; url=/site/list/news'><title>Moved</title>"
     ),
@@ -371,12 +414,34 @@ def answer(request: RecordedRequest, _state: ServerState) -> Answer:
     return _html(b"<h1>No such page</h1>", status=status)
 
 
-def answer_robots(_request: RecordedRequest, _state: ServerState) -> Answer:
+def _sitemap(name: str, base: str) -> Reply:
+    """A sitemap as XML; one whose name ends in .gz is compressed."""
+    root, *places = SITEMAPS[name].split()
+    addresses = [place if "://" in place else f"{base}/site/{place}" for place in places]
+    image = "<image:image><image:loc>http://x.example/a.png</image:loc></image:image>"
+    items = "".join(f"<url><loc>\n {address} </loc>{image}</url>" for address in addresses)
+    body = (
+        f"<?xml version='1.0'?><{root} xmlns='http://www.sitemaps.org/'>{items}</{root}>".encode()
+    )
+    return Reply(HTTPStatus.OK, gzip.compress(body) if name.endswith(".gz") else body, "text/xml")
+
+
+def answer_robots(request: RecordedRequest, _state: ServerState) -> Answer:
     """GET /robots.txt."""
-    return Reply(HTTPStatus.OK, ROBOTS.encode(), "text/plain")
+    named = f"Sitemap: http://{request.header('host')}/site/sitemaps/index.xml\n"
+    return Reply(HTTPStatus.OK, (ROBOTS + named).encode(), "text/plain")
+
+
+def answer_sitemap(request: RecordedRequest, _state: ServerState) -> Answer:
+    """GET /site/sitemaps/NAME."""
+    name = request.path.removeprefix("/site/")
+    if name not in SITEMAPS:
+        return _html(b"<h1>No such sitemap</h1>", status=HTTPStatus.NOT_FOUND)
+    return _sitemap(name, f"http://{request.header('host')}")
 
 
 ROUTES: tuple[Route, ...] = (
+    route("/site/sitemaps/.*", ("GET",), answer_sitemap),
     route("/site/.*", ("GET",), answer),
     route("/robots\\.txt", ("GET",), answer_robots),
 )

@@ -298,7 +298,8 @@ class Texts(SiteCase):
                 self.assertIn("High at noon.", found["text"])
 
     def test_files_without_text_are_refused_by_content_not_only_by_header(self) -> None:
-        for path in ("binary/report", "binary/photo", "binary/archive", "binary/sound", "empty"):
+        for path in ("binary/report", "binary/photo", "binary/archive", "binary/sound", "empty",
+                     "binary/random", "binary/pickle"):  # fmt: skip
             with self.subTest(path):
                 self.assertEqual(self.kind(path), "unsupported")
 
@@ -308,10 +309,17 @@ class Texts(SiteCase):
         self.assertEqual(document["details"]["kind"], "provider")
         self.assertIn("'br'", document["error"])
 
-    def test_a_page_that_only_sends_browsers_on_names_the_address(self) -> None:
-        document = self.read("refresh")
-        self.assertEqual(document["details"]["kind"], "http")
-        self.assertIn(self.address("list/news"), document["error"])
+    def test_a_page_that_only_sends_browsers_on_is_followed(self) -> None:
+        self.assertEqual(self.page("refresh")["final_url"], self.address("list/news"))
+        self.assertIn("Tide tables, live", self.page("refresh/slow")["text"])
+        self.assertIn("The tide turns at noon", self.page("refresh/long")["text"])
+        self.assertIn("Tide", self.page("refresh/itself")["text"])
+
+    def test_a_page_that_breaks_off_is_shown_with_a_note(self) -> None:
+        page = self.page("encoding/cut", page_timeout=10)
+        self.assertIn("Sourdough rises", page["text"])
+        self.assertIn("broke before the whole page", page["note"])
+        self.assertTrue(page["truncated"])
 
     def test_error_statuses_become_errors_of_their_page(self) -> None:
         for path, status, retryable in (

@@ -37,7 +37,7 @@ VOID = name_set(
 # Elements whose content is no markup; that of the second group is kept as text.
 RAW_TEXT = name_set(
     "script style textarea title iframe noembed noframes xmp template svg math mml:math")
-KEPT_RAW_TEXT = name_set("script textarea title xmp")
+KEPT_RAW_TEXT = name_set("script style textarea title xmp")
 BLOCKS = name_set(
     "address article aside blockquote body button canvas caption center col colgroup dd details "
     "dialog dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header "

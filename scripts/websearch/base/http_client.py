@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 READ_SIZE = 65_536  # bytes read at a time
 MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
-
+NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # names of no compression
+GZIP = ("gzip", "x-gzip")
+GZIP_START = b"\x1f\x8b"
+MAX_ENCODINGS = 3  # of one answer
+MAX_MEMBERS = 100  # of a gzip file; they are empty in bombs
 
 # Where systems keep their certificates, for an interpreter that was built to look elsewhere.
 CA_BUNDLES = (
@@ -46,6 +50,16 @@ CA_BUNDLES = (
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem /etc/ssl/cert.pem "
     "/opt/homebrew/etc/ca-certificates/cert.pem"
 ).split()
+
+
+class BrokenBodyError(SearchError):
+    """The connection ended before the body had come whole; response has what came."""
+
+    def __init__(self, response: Response, url: str) -> None:
+        message = f"The connection to {url.split('/')[2]} broke before the whole answer had come."
+        super().__init__("network", message, "Try again.", retryable=True)
+        response.cut = True
+        self.response = response
 
 
 @functools.cache
@@ -165,11 +179,15 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
     sent = urllib.request.Request(request["url"], body, headers, method=request["method"])
     with opener.open(sent, timeout=CONNECT_TIMEOUT) as answer:
         received = {name.lower(): value[:MAX_HEADER] for name, value in answer.headers.items()}
-        content = read_body(answer, received.get("content-encoding", ""), request.get("max_body"))
+        encoding = received.get("content-encoding", "")
+        content, is_broken = read_body(answer, encoding, request.get("max_body"))
     keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     limit = request.get("max_body", MAX_BODY)
-    return Response(answer.status, received, content[:limit], len(content) > limit, key)
+    response = Response(answer.status, received, content[:limit], len(content) > limit, key)
+    if is_broken:
+        raise BrokenBodyError(response, request["url"])
+    return response
 
 
 def in_order(headers: Fields, named: Fields) -> Fields:
@@ -178,31 +196,62 @@ def in_order(headers: Fields, named: Fields) -> Fields:
     return {name: headers[name] for name in order if name in headers} | headers
 
 
-def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
-    """Read an answer's body, decompressed; raises SearchError (provider).
+def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, bool]:
+    """Return an answer's body, decompressed, and whether it broke off; raises SearchError.
 
     A body longer than max_body is returned longer than that; without max_body, one longer than
-    MAX_BODY is refused.
+    MAX_BODY is refused (provider), and one that broke off raises EOFError.
     """
-    import gzip
-    import zlib
+    import http.client
 
-    encoding = encoding.lower()
-    if encoding not in ("", "identity", "gzip", "x-gzip"):
+    names = [name.strip().lower() for name in encoding.split(",")]
+    unknown = [name for name in names if name not in (*NO_ENCODINGS, *GZIP, "deflate")]
+    if unknown or len(names) > MAX_ENCODINGS:
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
     try:
-        reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
-        body: bytes = reader.read(limit + 1)
-    except (gzip.BadGzipFile, zlib.error):
-        raise SearchError("provider", "The answer could not be decompressed.") from None
+        body: bytes = answer.read(limit + 1)
+        is_broken = bool(len(body) <= limit and answer.length)  # read(n) says nothing of it
+    except http.client.IncompleteRead as error:
+        body, is_broken = error.partial, True
+    for name in reversed(names):
+        if name in NO_ENCODINGS or (name in GZIP and not body.startswith(GZIP_START)):
+            continue  # also what is labeled as compressed and is not
+        is_all = len(body) <= limit and not is_broken
+        body, ended = decompressed(body, name, limit + 1)
+        is_broken = not ended and (is_all or is_broken)
     if len(body) > limit and not max_body:
         message = f"The answer is longer than {limit} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    if len(body) <= limit and answer.length:
-        raise EOFError  # http.client's read(n) returns a cut body without an error
-    return body
+    if is_broken and not max_body:
+        raise EOFError
+    return body, is_broken
+
+
+def decompressed(body: bytes, name: str, limit: int) -> tuple[bytes, bool]:
+    """Return the first limit bytes of what is compressed, and whether no end is missing before.
+
+    deflate is a zlib stream, or a bare one: servers send both (RFC 9110, 8.4.1.2). A gzip file may
+    have several members. Raises SearchError (provider).
+    """
+    import zlib
+
+    for bits in (31,) if name in GZIP else (15, -15):
+        text, rest = b"", body
+        try:
+            for _ in range(MAX_MEMBERS):
+                decoder = zlib.decompressobj(bits)
+                text += decoder.decompress(rest, limit - len(text))
+                rest = decoder.unused_data
+                if not decoder.eof or len(text) >= limit or not rest.startswith(GZIP_START):
+                    break
+        except zlib.error:
+            if not text:
+                continue
+            return text, False
+        return text, decoder.eof or len(text) >= limit
+    raise SearchError("provider", "The answer could not be decompressed.")
 
 
 @functools.cache

@@ -62,6 +62,7 @@ DROPPED_CHARS = 60  # characters of the text of a dropped element
 RAW_NOTE = "The answer as it came, not a page that was read."
 PAYWALL_NOTE = "The page says that its whole text is for subscribers only; this may be a part."
 _PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
+BROKEN_NOTE = "The connection broke before the whole page had come: this is its beginning."
 DATA_NOTE = "The text is from the data that the page holds for its scripts."
 
 
@@ -152,6 +153,8 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
         check_status(answer)
         content = {"final_url": answer.url, **read_body(answer, params, deadline)}
         cut = answer.response.cut
+        if answer.is_broken:
+            content["note"] = f"{BROKEN_NOTE} {content.get('note', '')}".strip()
     else:
         content, cut = {**answer, "is_foreign": True}, False
     text = clean_text(content.get("text", ""))
@@ -226,6 +229,11 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     """
     if what := address_wall(fetched.url):
         raise stand_in_error(host_of(fetched.url), what, fetched.response.status)
+    if "ytInitialPlayerResponse" in html:
+        from websearch.pages.sites.youtube import read_video
+
+        if video := read_video(html, fetched.url):
+            return video
     keep_links = bool(params.get("links"))
     content = find_content(html)
     page = content.page

@@ -351,7 +351,13 @@ def end_before_part(text: str, start: int, end: int) -> int:
 
 
 def to_markdown(document: Document) -> str:
-    """Return a document as Markdown. What the pages say stands between fences, as untrusted."""
+    """Return a document as Markdown. What the pages say stands between fences, as untrusted.
+
+    The addresses of a sitemap are lines, with warnings as comments: a list of urls_from.
+    """
+    if "urls" in document:
+        warnings = [f"# {one_line(text, 200)}" for text in document.get("warnings", [])]
+        return "\n".join([*document["urls"], *warnings])
     blocks = [block for page in document.get("pages", []) for block in page_blocks(page)]
     return frame_markdown(document, *blocks, "" if blocks else nearest_markdown(document))
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from websearch.base.calls import result_or_error, start_thread
 from websearch.base.http_client import warn_once
 from websearch.kit import (
+    DryRun,
     JsonLines,
     SearchError,
     check_params,
@@ -21,8 +22,9 @@ from websearch.kit import (
     fit_document,
     log_operation,
     retry_after,
+    run_operation,
 )
-from websearch.pages.fetch.fetch import Fetched, host_and_port
+from websearch.pages.fetch.fetch import Fetched, host_and_port, page_headers
 from websearch.reading.lists import input_lines
 from websearch.reading.page import Page
 from websearch.reading.pages_document import pages_document
@@ -55,6 +57,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "urls_from", "type": "str", "verbatim": True,
              "help": "file with an address a line, - for standard input; the answer is JSON Lines: "
                      "whole pages, unless max_chars is given; timeout is for reading one page"},
+            {"name": "sitemap", "type": "bool",
+             "help": "the addresses below this one that the site's sitemaps list, one per line, up "
+                     "to 5,000, as urls_from reads them; give one address"},
             {"name": "connections", "type": "int", "min": 1, "max": 64, "default": CONNECTIONS,
              "help": f"with urls_from: pages that are fetched at once (default: {CONNECTIONS})"},
             {"name": "host_pause", "type": "float", "min": 0, "max": 600, "default": HOST_PAUSE,
@@ -216,6 +221,22 @@ def line_document(line: str, page: Page, params: dict[str, Any]) -> Document:
     return item
 
 
+def run_sitemap(params: dict[str, Any]) -> Document:
+    """Return the addresses that the sitemaps of a site list: {ok, url, sitemaps, count, urls}."""
+    from websearch.reading.sitemap import list_addresses
+
+    def operation(checked: dict[str, Any]) -> Document:
+        target = target_of(checked["urls"][0], False)
+        if len(checked["urls"]) > 1:
+            raise SearchError("invalid_input", "sitemap takes one address.", "Give one of {urls}.")
+        if checked.get("dry_run"):
+            robots = "/".join([*target.split("/")[:3], "robots.txt"])
+            raise DryRun({"method": "GET", "url": robots, "headers": page_headers()})
+        return list_addresses(target, checked)
+
+    return run_operation("read_page.read", COMMANDS["read"], params, operation, max_chars=0)
+
+
 def run_command(
     params: dict[str, Any],
     report: ProgressCallback,
@@ -228,6 +249,11 @@ def run_command(
     *urls, last = params.get("urls") or [""]
     if urls and "query" not in params and " " in last.strip():
         params = {**params, "urls": urls, "query": last}
+    if params.get("sitemap"):
+        document = run_sitemap(params)
+        if document["ok"] and not document.get("dry_run"):
+            options.setdefault("format", "markdown")  # which is a list of lines
+        return document
     if "urls_from" in params or (params.get("urls") and options.get("jsonl")):
         return run_list(params, options)
     return run_read(params, report, local_files=True)

@@ -77,6 +77,18 @@ class Forbidden(SiteCase):
             self.assertEqual(document["details"]["kind"], "http")
             self.assertIn("127.0.0.1 redirects to an invalid address", document["error"])
 
+    def test_a_redirect_to_itself_is_followed_with_the_cookie_that_it_set(self) -> None:
+        self.assertTrue(self.read("redirect/cookie")["ok"])
+        self.assertTrue(self.read("articles/sourdough", force=True)["ok"])
+        names = [name.lower() for name, _ in self.server.requests[-1].headers]
+        self.assertNotIn("cookie", names)
+
+    def test_a_refresh_header_is_followed_with_the_guard_of_redirects(self) -> None:
+        page = self.read("redirect/refresh?/site/articles/sourdough")
+        self.assertTrue(page["ok"], page)
+        self.assertEqual(self.kind(f"redirect/refresh?{self.server.other_url}/"), "refused")
+        self.assertEqual(self.server.other_requests, [])
+
     def test_a_redirect_to_another_port_of_this_machine_is_refused(self) -> None:
         self.assertEqual(self.kind(f"redirect/to?{self.server.other_url}/"), "refused")
         self.assertEqual(self.server.other_requests, [])

@@ -53,8 +53,12 @@ BINARY_STARTS = (
     (b"\xfd7zXZ", "an archive"), (b"\x28\xb5\x2f\xfd", "an archive"), (b"ID3", "a sound file"),
     (b"OggS", "a media file"), (b"fLaC", "a sound file"), (b"\x1aE\xdf\xa3", "a video"),
     (b"\x7fELF", "a program"), (b"MZ", "a program"), (b"\0asm", "a program"),
-    (b"\xd0\xcf\x11\xe0", "an office file"), (b"wOF2", "a font"), (b"SQLite format", "a database"),
+    (b"\x80\x02", "pickled data"), (b"\x80\x03", "pickled data"), (b"\x80\x04", "pickled data"),
+    (b"\x80\x05", "pickled data"), (b"\xd0\xcf\x11\xe0", "an office file"),
+    (b"wOF2", "a font"), (b"SQLite format", "a database"),
 )  # fmt: skip
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r\x1b")
+MIN_CONTROLS = 3  # that are forgiven
 # Types, of which a message names no more than the kind: the rest is what a server wrote.
 MEDIA_TYPES = (
     (r"image/(?!svg)", "an image"), (r"audio/", "a sound file"), (r"video/", "a video"),
@@ -70,13 +74,21 @@ def check_binary(body: bytes, content_type: str, host: str) -> None:
     what = next((name for sign, name in BINARY_STARTS if start.startswith(sign)), "")
     if body[:4] == b"RIFF" or body[4:8] == b"ftyp":
         what = "a media file"
-    elif not what and b"\0" in body[:4096] and not is_wide(body, content_type):
-        what = "a binary file" if body[:4096].count(b"\0") > len(body[:4096]) // 50 else ""
+    elif not what and has_controls(body[:4096]) and not is_wide(body, content_type):
+        what = "a binary file"
     elif not what:
         what = next((name for kind, name in MEDIA_TYPES if re.match(kind, content_type)), "")
     if what:
         message = f"{host} sent {what}, which holds no text that can be read here."
         raise SearchError("unsupported", message, "Look for an HTML version of it.")
+
+
+def has_controls(start: bytes) -> bool:
+    """Return whether bytes have more control characters than text, other than for blanks and ESC.
+
+    No encoding of text but UTF-16 and UTF-32 has any; a tenth of random bytes are such.
+    """
+    return len(start) - len(start.translate(None, _CONTROLS)) > max(MIN_CONTROLS, len(start) // 50)
 
 
 def is_wide(body: bytes, content_type: str) -> bool:

@@ -9,6 +9,7 @@ from websearch.base.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_s
 from websearch.pages.extract.formulas import read_formulas
 from websearch.pages.extract.generator_rules import is_frame, named_program
 from websearch.pages.extract.rewriting import rewrite
+from websearch.pages.extract.hidden_styles import unseen_elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class PageTree:
     which program of generator_rules made it, or "".
     is_plain: its layout has no names, as before there were style sheets.
     keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
-    leniency: how many of the rules are not applied (IGNORED_RULES).
+    leniency: how many of the rules are not applied (IGNORED_RULES). unseen: what styles hide.
     """
 
     def __init__(self, html: str) -> None:
@@ -98,6 +99,7 @@ class PageTree:
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.data: set[Node] = set()
         self.find_data()
+        self.unseen = unseen_elements(self.nodes)
         self.drop_unseen()
         if "&lt;" in html:
             self.drop_escaped_tags()
@@ -163,6 +165,8 @@ class PageTree:
                 node.dropped = "element"
             elif node in self.data:
                 node.dropped = "data"
+            elif node in self.unseen and self.leniency < 3:
+                node.dropped = "unseen"
             elif self.program and node.attributes and is_frame(node, self.program):
                 node.dropped = "generator"
         self.spread()

@@ -13,7 +13,7 @@ import re
 
 from websearch.base.html_tree import HEADINGS, text_beginning
 from websearch.kit import SearchError
-from websearch.pages.fetch.walls import MAX_WALL_HTML, SAID, WALLS
+from websearch.pages.fetch.walls import MAX_WALL_HTML, REDDIT_HINT, SAID, WALLS, is_reddit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ ENOUGH = 3  # points that make a page a wall
 ADDRESSES = (
     ("consent", r"https?://(?:consent\.(?:google|youtube|yahoo)\.|guce\.)"),
     ("login", r"https?://[\w.-]{0,60}\blinkedin\.com/(?:authwall|checkpoint|login|uas/login)"),
+    ("login", r"https?://[\w.-]{0,60}\breddit\.com/(?:login|account/login)"),
     ("login", r"https?://[\w.-]{0,60}\bfacebook\.com/(?:login|checkpoint)"),
     ("login", r"https?://(?:www\.instagram\.com/accounts/login|accounts\.google\.com/)"),
     ("robots", r"https?://[\w.-]{0,60}\bgoogle\.[a-z.]{2,6}/sorry/|https?://wappass\.baidu\.com/"),
@@ -223,6 +224,8 @@ MESSAGES = {
 def stand_in_error(host: str, what: str, status: int) -> SearchError:
     """Return the error for a page that stands in the place of another (see stand_in)."""
     kind, message, hint = MESSAGES[what]
+    if is_reddit(host) and kind == "blocked":
+        hint = REDDIT_HINT
     return SearchError(kind, f"{host} {message}.", hint, status=status)
 
 

@@ -120,6 +120,7 @@ SEARCHED = 500_000  # bytes of a page in which they are looked for
 FEWEST = 6  # such letters; fewer say nothing
 SURE = 0.8  # points of an encoding that is taken; 1: as in a text of its language
 AHEAD = 0.03  # points by which it is ahead of all others
+MAX_FAULTS = 0.34  # faults for each letter of several bytes in what is still read as UTF-8
 MAX_WRONG = 0.02  # share of characters that are no letters of any text, such as U+FFFD
 LABEL_BYTES = 4_096  # at the beginning of a page that may hold its label
 UNKNOWN_NOTE = "The encoding of the page is not known; letters that are not English may be wrong."
@@ -230,6 +231,8 @@ def likely_codec(body: bytes, label: str) -> str:
     label: the codec that the page names; it stays if it is as likely as any, or nearly so.
     """
     sample = sample_of(body)
+    if label in ("", "utf-8") and is_mostly_utf8(sample):
+        return "utf-8"
     if label == "utf-8" and sample.decode(label, "replace").count("\ufffd") <= len(sample) // 500:
         return label
     points = {codec: points_of(sample, codec) for codec in CANDIDATES}
@@ -238,6 +241,17 @@ def likely_codec(body: bytes, label: str) -> str:
         return label
     is_ahead = points[best] - points[second] >= AHEAD or same(best, second, sample)
     return best if points[best] >= SURE and is_ahead else ""
+
+
+def is_mostly_utf8(sample: bytes) -> bool:
+    """Return whether bytes are UTF-8 with few faults, such as a letter that was cut.
+
+    No other encoding makes valid sequences of UTF-8 by chance, as good as never several.
+    """
+    text = sample.decode("utf-8", "replace")
+    faults = text.count("\ufffd")
+    letters = sum(letter > "\x7f" for letter in text) - faults
+    return faults <= MAX_FAULTS * letters
 
 
 def same(codec: str, other: str, sample: bytes) -> bool:

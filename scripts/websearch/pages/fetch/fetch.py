@@ -8,7 +8,7 @@ import re
 import time
 
 from websearch.base.calls import check_cancelled, wait_for
-from websearch.base.http_client import exchange, identified_agent, proxy_for
+from websearch.base.http_client import BrokenBodyError, exchange, identified_agent, proxy_for
 from websearch.base.site_rules import check_site
 from websearch.kit import (
     USER_AGENT,
@@ -20,7 +20,7 @@ from websearch.kit import (
     retry_after,
     shorten,
 )
-from websearch.pages.fetch.walls import find_wall, wall_error
+from websearch.pages.fetch.walls import find_wall, is_reddit, wall_error
 from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
 BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
+MAX_STUB = 20_000  # bytes of a page that only leads on by Refresh
+MAX_STUB_TEXT = 250  # characters of its text, title included
+_REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
+_COOKIE = r"[\w.%-]{1,100}=[^;,\s\"\x00-\x1f\x7f-\U0010ffff]{0,2000}"
 MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
 FIRST_ENTRIES = 8_192  # bytes of an archive in which an entry says that it is an office file
@@ -269,14 +273,15 @@ class Fetched:
     api_error: why the page was not read through the API of its site, if it has one. copy: where
     the archived copy is kept if this is one, or "". Reading the page sets is_thin, whether it has
     next to no text and is not a bot wall, and alternate, the address of its Markdown or print
-    version, or ""; and twin, the address of its Markdown source, or "".
+    version, or ""; and twin, the address of its Markdown source, or "". is_broken: the connection
+    ended before the whole page had come.
     """
 
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
         self.api_error = ""
-        self.is_thin = False
+        self.is_thin = self.is_broken = False
         self.alternate = self.twin = ""
         self.copy = ""
 
@@ -349,22 +354,91 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
 
     Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
+    cookie: dict[str, str] = {}  # of this chain: sites that ask for one redirect until it comes
     for _ in range(MAX_REDIRECTS + 1):
         check_site(url)
         if robots:
             robots.check(url, deadline)
-        request = guarded_request({"method": "GET", "url": url, "headers": page_headers()})
-        request["max_body"] = MAX_PAGE_BYTES
-        response = exchange(request, deadline, lambda _: None)
-        if response.cut and is_file(response.body):
-            request["max_body"] = MAX_FILE_BYTES
-            response = exchange(request, deadline, lambda _: None)
-        target = response.headers.get("location", "").strip()
-        if response.status not in (301, 302, 303, 307, 308) or not target:
-            return Fetched(url, response)
-        url = redirect_target(url, target)
+        headers = {**page_headers(), **cookie}
+        request = guarded_request({"method": "GET", "url": url, "headers": headers})
+        response, is_broken = page_answer(request, deadline)
+        target = onward_target(response)
+        following = redirect_target(url, target) if target else url
+        cookie = cookie_for(following, url, response) or (
+            cookie if origin_of(following) == origin_of(url) else {}
+        )
+        if not target or (following == url and response.status < 300):  # it reloads itself
+            fetched = Fetched(url, response)
+            fetched.is_broken = is_broken
+            return fetched
+        url = following
     message = f"More than {MAX_REDIRECTS} redirects, the last one to {shorten(url, 200)}."
     raise SearchError("http", message, "Give the final address.")
+
+
+def page_answer(request: dict[str, Any], deadline: float) -> tuple[Response, bool]:
+    """Return the answer for a page, and whether it broke off each time; raises SearchError.
+
+    What came of a page that breaks off is better than nothing.
+    """
+    try:
+        response = exchange({**request, "max_body": MAX_PAGE_BYTES}, deadline, lambda _: None)
+        if response.cut and is_file(response.body):
+            request = {**request, "max_body": MAX_FILE_BYTES}
+            response = exchange(request, deadline, lambda _: None)
+    except BrokenBodyError as error:
+        if not error.response.body.strip():
+            raise
+        return error.response, True
+    return response, False
+
+
+def onward_target(response: Response) -> str:
+    """Return where an answer sends browsers on to, by Location or Refresh, or "".
+
+    Refresh, as a header or an element, counts if it comes within 5 seconds and the page has next to
+    no text to be read until then.
+    """
+    headers = response.headers
+    if response.status in (301, 302, 303, 307, 308):
+        return headers.get("location", "").strip()
+    body = response.body
+    if response.status != 200 or len(body) > MAX_STUB:
+        return ""
+    refresh = headers.get("refresh", "")
+    is_html = "html" in headers.get("content-type", "html").lower()
+    if is_html and (refresh or b"refresh" in body.lower()):
+        refresh = refresh_of_stub(response.text(), refresh)
+    found = re.match(_REFRESH, refresh)
+    return found[1].strip() if found else ""
+
+
+def refresh_of_stub(html: str, refresh: str) -> str:
+    """Return the value of a page's refresh element, or refresh; "" if the page has text to read.
+
+    One for clients without scripts counts, too: this is one.
+    """
+    from websearch.base.html_tree import TreeBuilder, text_beginning
+
+    builder = TreeBuilder(html)
+    builder.build()
+    for node in builder.nodes:
+        get = node.attributes.get
+        if node.tag == "meta" and get("http-equiv", "").lower() == "refresh" and not refresh:
+            refresh = get("content", "")
+    is_stub = len(text_beginning(builder.root, 2 * MAX_STUB_TEXT)) < MAX_STUB_TEXT
+    return refresh if is_stub else ""
+
+
+def origin_of(url: str) -> tuple[str, str, int]:
+    """Return the scheme, host and port of a normal URL."""
+    return (url.partition(":")[0], *host_and_port(url))
+
+
+def cookie_for(url: str, asked: str, response: Response) -> dict[str, str]:
+    """Return the Cookie header for the next request of a chain: what this answer's host has set."""
+    pair = re.match(_COOKIE, response.headers.get("set-cookie", ""))
+    return {"Cookie": pair[0]} if pair and origin_of(url) == origin_of(asked) else {}
 
 
 def is_file(body: bytes) -> bool:
@@ -394,6 +468,8 @@ def check_status(fetched: Fetched) -> None:
         return
     host = host_and_port(fetched.url)[0]
     wall = find_wall(response, response.text())
+    if is_reddit(host) and status == 403:
+        wall = "a block of its network"
     if wall:
         raise wall_error(host, wall, status)
     from http.client import responses

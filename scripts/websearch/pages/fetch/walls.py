@@ -37,9 +37,20 @@ WALLS = (
     ),
 )
 
+# Reddit refuses programs without its key by address and by TLS, whatever they call themselves; its
+# feeds still answered in 2026.
+_REDDIT = r"(?:[\w-]{1,30}\.)?reddit\.com"
+REDDIT_HINT = (
+    "Read the feed of the thread or subreddit instead: the address at www.reddit.com, then .rss, "
+    "such as https://www.reddit.com/r/NAME/comments/ID/.rss. Or use what a search quotes of it."
+)
+
 
 def find_wall(response: Response, html: str) -> str:
-    """Return the name of the bot wall that an answer without content is, or ""."""
+    """Return the name of the bot wall that an answer without content is, or "".
+
+    html: the body as text.
+    """
     headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
     searched = f"{headers[:MAX_WALL_HEADERS]}\n{html[:MAX_WALL_HTML]}"
     return next((name for name, sign in WALLS if re.search(sign, searched)), "")
@@ -48,5 +59,10 @@ def find_wall(response: Response, html: str) -> str:
 def wall_error(host: str, wall: str, status: int) -> SearchError:
     """Return the error for a page behind a bot wall."""
     message = f"{host} shows {wall} instead of the page: it does not serve programs."
-    hint = "Use another source, or open the page in a browser."
+    hint = REDDIT_HINT if is_reddit(host) else "Use another source, or open the page in a browser."
     return SearchError("blocked", message, hint, status=status)
+
+
+def is_reddit(host: str) -> bool:
+    """Return whether a host is one of Reddit."""
+    return bool(re.fullmatch(_REDDIT, host))

@@ -1,0 +1,298 @@
+"""Text that a page's own styles keep from people: transparent, tiny, clipped or off the screen.
+
+Reads style attributes and the simple rules of <style> elements (style_rules). What it does not
+understand counts as visible, and so does what a script, a click or the pointer usually shows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from websearch.base.html_tree import Node, name_set, texts_below
+from websearch.pages.extract.name_rules import HIDDEN_CLASSES, opens_by_click
+from websearch.pages.extract.style_rules import PageStyles, Styles, declarations
+
+MAX_LABEL = 80  # characters of a screen reader's text that stands for an icon
+MAX_WALK = 200_000  # elements below and beside others that are looked at
+FADING = 4  # kinds of transparent elements on a page that a script lets appear
+FAR = 900  # pixels beyond the edge; menus that slide in stand nearer
+# Words in names of elements that a script fades in as the reader comes to them.
+_ANIMATED = (
+    r"(?i)(?:^|[-_ ])(?:aos|wow|fade|fades|fadein|reveal|animate|animated|animation|lazy|js|sal"
+    r"|gsap|scroll|appear|motion|inview|transition|slide|carousel|swiper|tooltip|dropdown|framer"
+    r"|w-id)|hover|popover|preview"
+)
+_LENGTH = r"(-?[\d.]{1,12})(px|em|rem|vw|vh|pt|%)?"
+_PIXELS = {"": 1.0, "px": 1.0, "pt": 1.3, "em": 16.0, "rem": 16.0, "vw": 10.0, "vh": 8.0, "%": 0.0}
+WHITE = "#ffffff"
+_COLORS = {"white": WHITE, "black": "#000000"}
+_NO_COLOR = ("", "none", "0", "transparent", "inherit", "initial", "unset")
+_FADES = ("transition", "animation", "animation-name", "will-change", "transition-property")
+_WHOLE = name_set("html body main")  # a page that hides these shows them by script
+
+
+def unseen_elements(nodes: list[Node]) -> set[Node]:
+    """Return the elements of a page, in document order, whose text its styles do not show."""
+    unseen = {node for node in nodes if node.tag == "figcaption" and "hidden" in node.attributes}
+    page = HiddenText(PageStyles(nodes))
+    suspects = page.styles.suspects(nodes, page.may_hide)
+    page.find_fading(suspects)
+    for node in suspects:
+        if node.parent not in page.inside and page.is_unseen(node):
+            page.add(node)
+            unseen.add(node)
+    return unseen - wrappers(nodes) if unseen else unseen
+
+
+def wrappers(nodes: list[Node]) -> set[Node]:
+    """Return the elements around a page's main heading or element: a script shows them."""
+    found: set[Node] = set()
+    for node in nodes:
+        one: Node | None = node if node.tag in ("h1", "main", "body") else None
+        if one and one.tag == "h1":
+            one = one.parent
+        while one and one not in found:
+            found.add(one)
+            one = one.parent
+    return found
+
+
+class HiddenText:
+    """Decides on the suspects of a page; inside: the elements in those that are not seen."""
+
+    def __init__(self, styles: PageStyles) -> None:
+        self.styles = styles
+        self.inside: set[Node | None] = set()
+        self.walk = MAX_WALK
+        self.words: dict[Node, int] = {}  # in elements around suspects
+        self.is_white: bool | None = None  # no background of the page is of another color
+        self.fades = False  # a script lets the page's elements appear one by one
+
+    def add(self, node: Node) -> None:
+        """Remember all that is in an element that is not seen."""
+        waiting = [node]
+        while waiting:
+            self.inside.add(one := waiting.pop())
+            waiting += [child for child in one.children if isinstance(child, Node)]
+
+    def find_fading(self, suspects: list[Node]) -> None:
+        """Find out whether the page is faded in: many elements, or its heading, are transparent."""
+        looks = {
+            (node.tag, node.attributes.get("class", ""))
+            for node in suspects
+            if is_transparent(declarations(node.attributes.get("style", ""))) and has_text(node)
+        }
+        self.fades = len(looks) >= FADING or any(tag == "h1" for tag, _ in looks)
+
+    def may_hide(self, own: Styles) -> bool:
+        """Return whether one block of declarations is enough to hide text."""
+        if is_transparent(own) or "scale(0)" in own.get("transform", ""):
+            return True
+        if size_name(own) or is_far_or_clipped(
+            {"position": "absolute", "overflow": "hidden", **own}
+        ):
+            return True
+        color = color_of(own.get("color", ""))
+        background = own.get("background-color", own.get("background", ""))
+        if not color or background:
+            return bool(color) and color_of(background) == color
+        return color == "transparent" or (color == WHITE and self.is_white_page())
+
+    def is_white_page(self) -> bool:
+        """Return whether a page sets no background but white, so that white letters are unseen."""
+        if self.is_white is None:
+            self.is_white = not self.styles.has_sheets and all(
+                color_of(value) == WHITE or value in _NO_COLOR
+                for value in (
+                    one.split("!")[0].strip().lower() for one in self.styles.backgrounds()
+                )
+            )
+        return self.is_white
+
+    def is_unseen(self, node: Node) -> bool:
+        """Return whether a browser shows nothing of an element, and no script or click will."""
+        if node.tag in _WHOLE or is_dropped_anyway(node) or opens_by_click(node):
+            return False
+        own = self.styles.of(node)
+        if self.is_tiny_or_transparent(node, own):
+            return True
+        if is_far_or_clipped(own):
+            return not (self.comes_later(node, own) or self.is_only_label(node))
+        is_gone = is_transparent(own) or "scale(0)" in own.get("transform", "")
+        return is_gone and not self.fades and not self.comes_later(node, own)
+
+    def comes_later(self, node: Node, own: Styles) -> bool:
+        """Return whether an element's styles or names say that it is faded or moved in later."""
+        if any(own.get(name, "none") != "none" for name in _FADES) or node.tag == "figcaption":
+            return True  # captions of pictures that take turns
+        transform = own.get("transform", "")
+        if "translate" in transform and "-9999" not in transform:
+            return True
+        values = [value for name, value in node.attributes.items() if name.startswith("data-")]
+        names = " ".join((node.attributes.get("class", ""), *node.attributes, *values))[:1_000]
+        if any(re.search(_ANIMATED, name.removeprefix("data-")) for name in names.split()):
+            return True
+        return self.has_other_state(node, own)
+
+    def has_other_state(self, node: Node, own: Styles) -> bool:
+        """Return whether a rule shows an element in another state, or beside it another is shown.
+
+        Of the pictures that take turns, one is shown: .slide.active, or opacity: 1 beside 0.
+        """
+        for name in ("opacity", "transform", "clip", "clip-path", "left", "position"):
+            value = own.get(name)
+            if value and any(other != value for other in self.styles.may_set(node, name)):
+                return True
+        if not is_transparent(own) or not node.parent:
+            return False
+        for one in node.parent.children:
+            self.walk -= 1
+            if not isinstance(one, Node) or one.tag != node.tag or self.walk < 0:
+                continue
+            if number(self.styles.of(one).get("opacity", "0")) > 0:
+                return True
+        return False
+
+    def is_only_label(self, node: Node) -> bool:
+        """Return whether an element is a short text for screen readers, and all its parent says."""
+        parent = node.parent
+        text = " ".join(texts_below(node)).split()
+        if not parent or len(" ".join(text)) > MAX_LABEL:
+            return False
+        if parent.tag not in ("td", "th", "span", "a", "button", "li", "i", "dd", "label"):
+            return False
+        if parent not in self.words:
+            self.words[parent] = sum(len(one.split()) for one in texts_below(parent))
+        return self.words[parent] == len(text)
+
+    def is_tiny_or_transparent(self, node: Node, own: Styles) -> bool:
+        """Return whether letters have no size, no color of their own, or stand far off.
+
+        Elements below inherit these, and may undo them: then the element counts as visible.
+        """
+        name = size_name(own) or ("color" if self.is_background_colored(node, own) else "")
+        return bool(name) and not self.is_undone(node, name)
+
+    def is_undone(self, node: Node, name: str) -> bool:
+        """Return whether an element below sets a property again, or may do so."""
+        waiting = [node]
+        while waiting:
+            for child in waiting.pop().children:
+                if not isinstance(child, Node):
+                    continue
+                self.walk -= 1
+                is_styled = self.styles.has_sheets and "class" in child.attributes
+                if is_styled or self.walk < 0 or name in self.styles.of(child):
+                    return True
+                waiting.append(child)
+        return any(value != self.styles.of(node)[name] for value in self.styles.may_set(node, name))
+
+    def is_background_colored(self, node: Node, own: Styles) -> bool:
+        """Return whether letters are transparent or have the color that is behind them."""
+        clip = own.get("background-clip", "") + own.get("-webkit-background-clip", "")
+        is_drawn = "text" in clip or "text-shadow" in own or "-webkit-text-fill-color" in own
+        color = color_of(own.get("color", ""))
+        if not color or is_drawn:
+            return False
+        if color == "transparent":
+            return not self.comes_later(node, own)
+        if "background-image" in own or "bgcolor" in node.attributes:
+            return False
+        background = own.get("background-color", own.get("background", ""))
+        if background:
+            return color_of(background) == color
+        return self.is_white_page() and not self.has_lost_styles(node)
+
+    def has_lost_styles(self, node: Node) -> bool:
+        """Return whether a page was saved without the styles that its classes are for."""
+        behind: Node | None = node
+        while behind and not self.styles.css:
+            if "class" in behind.attributes:
+                return True
+            behind = behind.parent
+        return False
+
+
+def is_dropped_anyway(node: Node) -> bool:
+    """Return whether an element has no text, or other rules know it: most are of these kinds."""
+    if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
+        return True
+    around: Node | None = node
+    while around and around.tag not in ("nav", "footer"):
+        around = around.parent
+    return around is not None or not has_text(node)
+
+
+def has_text(node: Node) -> bool:
+    """Return whether any text is below an element."""
+    return any(text.strip() for text in texts_below(node))
+
+
+def size_name(own: Styles) -> str:
+    """Return the property that makes letters too small to be seen or moves them away, or ""."""
+    size = own.get("font-size", "")
+    if size and 0 <= length(size, 16.0) <= 1 and not size.endswith("%"):
+        return "font-size"
+    return "text-indent" if length(own.get("text-indent", ""), 0.0) <= -FAR else ""
+
+
+def is_transparent(own: Styles) -> bool:
+    """Return whether styles make an element invisible by its opacity."""
+    return number(own.get("opacity", "")) == 0
+
+
+def is_far_or_clipped(own: Styles) -> bool:
+    """Return whether an element stands far outside of the screen or is clipped to nothing."""
+    is_loose = own.get("position", "") in ("absolute", "fixed")
+    if is_loose and any(
+        length(own.get(side, ""), 0.0) <= -FAR for side in ("left", "right", "top")
+    ):
+        return True
+    if length(own.get("margin-left", ""), 0.0) <= -FAR or "-9999" in own.get("transform", ""):
+        return True
+    clip = re.sub(r"px|[\s,]+", " ", own.get("clip", ""))
+    if is_loose and re.fullmatch(r"rect\( ?([01]) (?: ?\1 ){2} ?\1 ?\)", clip):
+        return True
+    if re.match(r"inset\((?:50|100)%|circle\(0|polygon\(0 0, ?0 0", own.get("clip-path", "")):
+        return True
+    width = own.get("width", own.get("max-width", ""))
+    height = own.get("height", own.get("max-height", ""))
+    is_cut = own.get("overflow", "") in ("hidden", "clip")
+    return (
+        is_cut
+        and 0 <= length(width, 99.0) <= 1
+        and 0 <= length(height, 99.0) <= 1
+        and ("%" not in width + height)
+    )
+
+
+def number(text: str) -> float:
+    """Return a number as CSS writes it, 1 if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return 1.0
+
+
+def length(text: str, otherwise: float) -> float:
+    """Return about how many pixels a length is; otherwise: if it is none."""
+    found = re.match(_LENGTH, text)
+    try:
+        return float(found[1]) * _PIXELS[found[2] or ""] if found else otherwise
+    except ValueError:
+        return otherwise
+
+
+def color_of(text: str) -> str:
+    """Return a color as #rrggbb, "transparent", or "" if it is none that is known."""
+    text = _COLORS.get(text, text).replace(" ", "")
+    if text == "transparent" or re.fullmatch(
+        r"rgba\([\d.,]{1,30},0(?:\.0+)?\)|#.{3}0|#.{6}00", text
+    ):
+        return "transparent"
+    if re.fullmatch(r"#[0-9a-f]{3}", text):
+        return "#" + "".join(digit * 2 for digit in text[1:])
+    found = re.fullmatch(r"rgba?\((\d{1,3}),(\d{1,3}),(\d{1,3})(?:,1)?\)", text)
+    if found:
+        return "#" + "".join(f"{min(255, int(part)):02x}" for part in found.groups())
+    return text if re.fullmatch(r"#[0-9a-f]{6}", text) else ""

@@ -1,0 +1,352 @@
+"""What a page's own <style> elements and style attributes set, for the few elements asked about.
+
+Understands tags, classes, ids, attributes, their combination and descendants. A rule with other
+selectors, and one inside @media, is never applied, but may_set() knows it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from websearch.base.html_tree import Node, name_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+Styles = dict[str, str]
+
+MAX_CSS = 500_000  # characters of a page's style elements that are read
+MAX_RULES = 5_000  # rules that set a property of SEEN_BY
+MAX_STEPS = 200_000  # rules and elements that are compared; after that no rule applies
+MAX_DEPTH = 6  # parts of a selector
+MAX_BLOCK = 2_000  # characters of the selectors and declarations of a rule that may hide text
+# Properties that decide whether text is seen, or that say that a script changes it.
+SEEN_BY = name_set(
+    "opacity font-size text-indent position left right top margin-left clip clip-path width height "
+    "max-width max-height overflow transform color background background-color background-image "
+    "background-clip -webkit-background-clip -webkit-text-fill-color text-shadow transition "
+    "animation animation-name will-change transition-property"
+)
+_COMPOUND = (
+    r"([a-zA-Z][\w-]{0,40}|\*)?"
+    r"((?:[.#][\w-]{1,100}|\[[\w-]{1,40}(?:[~|^$*]?=[^\]]{0,100})?\])*)"
+)
+_SIMPLE = r"([.#])([\w-]+)|\[([\w-]+)(?:([~|^$*]?)=[\"']?([^\]\"']*)[\"']?)?\]"
+# Values that may hide text, in groups, and the properties for each: what telling_blocks looks for.
+_TELLING_VALUE = (
+    r":\s{0,3}(?:(0(?!\d)|\.0|1(?![.\d]))|(-\d{2})|(transparent|white|#|rgb)"
+    r"|(rect|inset|circle|polygon)|(scale|translate))"
+)
+_TELLING_PROPERTIES = (
+    ("opacity", "font-size", "width", "height"), ("left", "right", "top", "text-indent"),
+    ("color",), ("clip", "clip-path"), ("transform",),
+)  # fmt: skip
+_KEY = r"[.#][\w-]{1,100}"
+
+
+class Rule:
+    """A rule of a style sheet: the parts of its selector, the last first, and what it sets.
+
+    parts is empty if the selector is not understood.
+    """
+
+    __slots__ = ("parts", "styles", "weight")
+
+    def __init__(self, selector: str, styles: Styles, order: int) -> None:
+        self.parts = read_selector(selector)
+        self.styles = styles
+        tests = [test for part in self.parts for test in part]
+        ids = sum(test[0] == "#" for test in tests)
+        tags = sum(test[0] == "tag" for test in tests)
+        self.weight = (ids, len(tests) - ids - tags, tags, order)
+
+
+class RuleIndex:
+    """Rules by what the last part of their selectors asks for; read when they are asked for."""
+
+    def __init__(self, blocks: Iterable[tuple[str, str]]) -> None:
+        self.unread: dict[str, list[tuple[str, str, int]]] = {}
+        self.read: dict[str, list[Rule]] = {}
+        count = 0
+        for head, text in blocks:
+            for selector in head.split(",") if count < MAX_RULES else ():
+                count += 1
+                for key in selector_keys(selector):
+                    entry = ("@" if head[0] == "@" else selector, text, count)
+                    self.unread.setdefault(key, []).append(entry)
+
+    def get(self, key: str) -> list[Rule]:
+        """Return the rules with a key."""
+        if key in self.unread:
+            self.read[key] = [
+                Rule(selector, styles, order)
+                for selector, text, order in self.unread.pop(key)
+                if (styles := declarations(text))
+            ]
+        return self.read.get(key, [])
+
+    def keys(self) -> set[str]:
+        """Return all keys."""
+        return set(self.unread) | set(self.read)
+
+
+class PageStyles:
+    """The styles of a page. Its rules are read when the first element is asked about.
+
+    nodes: the page's elements in document order.
+    """
+
+    def __init__(self, nodes: list[Node]) -> None:
+        self.steps = MAX_STEPS
+        self.styled: list[Node] = []
+        self.has_sheets = False  # also style sheets that are not in the page
+        texts: list[str] = []
+        for node in nodes:
+            attributes = node.attributes
+            if node.tag == "style":
+                texts.append("".join(map(str, node.children)))
+            elif "style" in attributes:
+                self.styled.append(node)
+            elif node.tag == "link" and "stylesheet" in attributes.get("rel", "").lower():
+                self.has_sheets = True
+        self.css = without_comments("\n".join(texts)[:MAX_CSS])
+        self.index: RuleIndex | None = None
+        self.known: dict[Node, Styles] = {}
+        self.above: dict[Node, frozenset[str]] = {}
+
+    def of(self, node: Node) -> Styles:
+        """Return what the rules and the style attribute of an element set, rules in their order."""
+        found = self.known.get(node)
+        if found is None:
+            found = {}
+            for rule in self.applying(node, self.rules()):
+                found |= rule.styles
+            if "style" in node.attributes:
+                found |= declarations(node.attributes["style"])
+            self.known[node] = found
+        return found
+
+    def may_set(self, node: Node, name: str) -> Iterator[str]:
+        """Yield the values that other rules for an element's names give a property.
+
+        Those are for another state (.open .answer, .slide:hover) or another screen.
+        """
+        for key in names_of(node):
+            for rule in self.rules().get(key):
+                self.steps -= 1
+                if self.steps < 0 or name not in rule.styles:
+                    continue
+                if not rule.parts or not self.applies(rule, node):
+                    yield rule.styles[name]
+
+    def backgrounds(self) -> Iterator[str]:
+        """Yield the values of all backgrounds of the page."""
+        yield from re.findall(r"background(?:-color|-image)?\s{0,3}:([^;}]{0,200})", self.css)
+        for node in self.styled:
+            if "background" in node.attributes["style"]:
+                found = declarations(node.attributes["style"])
+                yield from (value for name, value in found.items() if name.startswith("background"))
+
+    def suspects(self, nodes: list[Node], may_hide: Callable[[Styles], bool]) -> list[Node]:
+        """Return the elements that one block of declarations may hide, whatever else is set."""
+        value = re.compile(_TELLING_VALUE)
+        found = {
+            node
+            for node in self.styled
+            if value.search(node.attributes["style"])
+            and may_hide(declarations(node.attributes["style"]))
+        }
+        blocks = [block for block in telling_blocks(self.css) if may_hide(declarations(block[1]))]
+        if blocks:
+            found |= self.named_elements(nodes, RuleIndex(blocks))
+        return [node for node in nodes if node in found] if found else []
+
+    def named_elements(self, nodes: list[Node], index: RuleIndex) -> set[Node]:
+        """Return the elements with text to which a rule of an index applies."""
+        keys = index.keys()
+        has_key: dict[str, bool] = {}  # by class attribute: many elements have the same
+        others = {key.partition(" ")[2] for key in keys if key[0] != "."}
+        found = set()
+        for node in nodes:
+            attributes = node.attributes
+            classes = attributes.get("class", "")
+            if classes not in has_key:
+                has_key[classes] = any(f". {name}" in keys for name in classes.split())
+            is_near = has_key[classes] or node.tag in others
+            if not is_near and others and attributes:
+                is_near = attributes.get("id") in others or not others.isdisjoint(attributes)
+            if is_near and node.children and self.applying(node, index):
+                found.add(node)
+        return found
+
+    def rules(self) -> RuleIndex:
+        """Return the rules of the page."""
+        if self.index is None:
+            self.index = RuleIndex(style_blocks(self.css))
+        return self.index
+
+    def applying(self, node: Node, index: RuleIndex) -> list[Rule]:
+        """Return the rules of an index that apply to an element, the weakest first."""
+        matched = [
+            rule
+            for key in (keys_of(node) if self.steps > 0 else ())
+            for rule in index.get(key)
+            if rule.parts and self.applies(rule, node)
+        ]
+        return sorted(matched, key=lambda rule: rule.weight) if len(matched) > 1 else matched
+
+    def applies(self, rule: Rule, node: Node) -> bool:
+        """Return whether a rule's selector names an element."""
+        self.steps -= 1
+        if self.steps < 0 or not all(passes(test, node) for test in rule.parts[0]):
+            return False
+        above = node.parent
+        if len(rule.parts) > 1:
+            keys = self.keys_above(node)
+            if any(f"{part[-1][0]} {part[-1][1]}" not in keys for part in rule.parts[1:] if part):
+                return False
+        for part in rule.parts[1:]:
+            while above and not all(passes(test, above) for test in part):
+                above = above.parent
+                self.steps -= 1
+            if not above:
+                return False
+            above = above.parent
+        return True
+
+    def keys_above(self, node: Node) -> frozenset[str]:
+        """Return the keys of all elements that an element is in."""
+        missing = []
+        while node.parent and node not in self.above:
+            missing.append(node)
+            node = node.parent
+        keys = self.above.get(node, frozenset())
+        for one in reversed(missing):
+            if one.parent:
+                keys = keys.union(keys_of(one.parent))
+            self.above[one] = keys
+        return keys
+
+
+def without_comments(css: str) -> str:
+    """Return a style sheet without its comments."""
+    if "/*" not in css:
+        return css
+    first, *others = css.split("/*")
+    return first + "".join(piece.partition("*/")[2] for piece in others)
+
+
+def telling_blocks(css: str) -> list[tuple[str, str]]:
+    """Return the selectors and declarations of blocks with a value that may hide text.
+
+    Looks for values first, as most style sheets are long and have few of them.
+    """
+    blocks: list[tuple[str, str]] = []
+    last = -1
+    for found in re.finditer(_TELLING_VALUE, css):
+        start = found.start()
+        properties = _TELLING_PROPERTIES[(found.lastindex or 1) - 1]
+        if start < last or not css[start - 12 : start].rstrip().endswith(properties):
+            continue
+        begin = css.rfind("{", max(0, start - MAX_BLOCK), start)
+        last = css.find("}", start, start + MAX_BLOCK)
+        if begin > 0 and last > 0:
+            before = max(css.rfind(sign, max(0, begin - MAX_BLOCK), begin) for sign in "{};")
+            blocks.append((css[before + 1 : begin].strip() or "*", css[begin + 1 : last]))
+    return blocks
+
+
+def style_blocks(css: str) -> Iterator[tuple[str, str]]:
+    """Yield the selectors and declarations of a style sheet; "@" begins those inside @media."""
+    depth, head = 0, ""
+    for piece in re.findall(r"[^{}]*[{}]?", css):
+        text, mark = (piece[:-1], piece[-1:]) if piece[-1:] in ("{", "}") else (piece, "")
+        if mark == "{":
+            head = text.rpartition(";")[2].strip()
+            head = f"@ {head}" if depth and head[:1] != "@" else head
+            depth += 1
+        elif mark == "}":
+            if head:
+                yield head, text
+            depth, head = max(0, depth - 1), ""
+
+
+def selector_keys(selector: str) -> list[str]:
+    """Return what the last part of a selector asks for: its names, or else an attribute or tag.
+
+    :focus is what the keyboard alone reaches, such as a link past the menu.
+    """
+    parts = selector.split()
+    if not parts or ":focus" in selector:
+        return []
+    names = re.findall(_KEY, parts[-1])
+    if names:
+        return [f"{name[0]} {name[1:]}" for name in names]
+    last = re.fullmatch(_COMPOUND, parts[-1])
+    tests = compound_tests(last[1], last[2]) if last else []
+    return [" ".join(tests[-1][:2])] if tests else []
+
+
+def read_selector(selector: str) -> list[list[tuple[str, ...]]]:
+    """Return the tests of a selector's parts, the last part first; [] if it is not understood."""
+    compounds = selector.split()
+    if len(compounds) > MAX_DEPTH:
+        return []
+    read = [re.fullmatch(_COMPOUND, compound) for compound in compounds]
+    parts = [compound_tests(found[1], found[2]) for found in reversed(read) if found]
+    return parts if len(parts) == len(read) and parts and parts[0] else []
+
+
+def compound_tests(tag: str | None, rest: str) -> list[tuple[str, ...]]:
+    """Return what an element must have: (kind, name, operator, value), the rarest last."""
+    tests: list[tuple[str, ...]] = [("tag", tag.lower())] if tag and tag != "*" else []
+    for sign, name, attribute, operator, value in re.findall(_SIMPLE, rest):
+        tests.append((sign, name) if sign else ("[", attribute.lower(), operator, value))
+    return tests
+
+
+def names_of(node: Node) -> list[str]:
+    """Return an element's classes and its id as the keys of rules."""
+    names = [f". {name}" for name in dict.fromkeys(node.attributes.get("class", "").split())]
+    return [*names, f"# {node.attributes['id']}"] if "id" in node.attributes else names
+
+
+def keys_of(node: Node) -> list[str]:
+    """Return the keys under which rules for an element are found."""
+    others = [f"[ {name}" for name in node.attributes]
+    return [f"tag {node.tag}", *names_of(node), *others]
+
+
+def passes(test: tuple[str, ...], node: Node) -> bool:
+    """Return whether an element has the tag, class, id or attribute that a selector asks for."""
+    kind, name = test[:2]
+    if kind == "tag":
+        return node.tag == name
+    if kind == ".":
+        classes = node.attributes.get("class", "")
+        return name in classes and name in classes.split()
+    if kind == "#":
+        return node.attributes.get("id") == name
+    value = node.attributes.get(name)
+    if value is None or test[2] not in ("", "^", "$", "*", "~"):
+        return False
+    wanted = test[3]
+    return {
+        "": not wanted or value == wanted,
+        "^": value.startswith(wanted),
+        "$": value.endswith(wanted),
+        "*": wanted in value,
+        "~": wanted in value.split(),
+    }[test[2]]
+
+
+def declarations(text: str) -> Styles:
+    """Return the properties of SEEN_BY that a list of declarations sets, in lower case."""
+    found: Styles = {}
+    for declaration in text.split(";") if ":" in text else ():
+        name, _, value = declaration.partition(":")
+        name = name.strip().lower()
+        if name in SEEN_BY:
+            found[name] = value.replace("!important", "").strip().lower()
+    return found

@@ -1,0 +1,64 @@
+"""Videos of YouTube, by the data that their own pages hold: the page itself shows nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from websearch.kit import list_field, object_field
+from websearch.pages.extract.script_data import short_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.kit import Document
+
+_HOST = r"https?://(?:(?:www|m|music)\.)?(?:youtube(?:-nocookie)?\.com|youtu\.be)/"
+_PLAYER = r"ytInitialPlayerResponse\s{0,9}=\s{0,9}\{"
+NOTE = "The description and what else the page says of the video; what is spoken is not in it."
+
+
+def read_video(html: str, url: str) -> Document | None:
+    """Return {title, author, published, text, note} of a video's page, None for another page."""
+    found = re.search(_PLAYER, html) if re.match(_HOST, url) else None
+    if not found:
+        return None
+    decoder = json.JSONDecoder(strict=False, parse_int=short_number)
+    try:
+        data: dict[str, Any] = decoder.raw_decode(html, found.end() - 1)[0]
+    except (ValueError, RecursionError):
+        return None
+    video = object_field(data, "videoDetails")
+    more = object_field(object_field(data, "microformat"), "playerMicroformatRenderer")
+    title = text_field(video, "title")
+    if not title:
+        return None
+    channel = text_field(video, "author") or text_field(more, "ownerChannelName")
+    day = (text_field(more, "publishDate") or text_field(more, "uploadDate"))[:10]
+    facts = [
+        f"Channel: {channel}" if channel else "",
+        f"Published: {day}" if day else "",
+        f"Length: {clock(text_field(video, 'lengthSeconds'))}",
+        f"Keywords: {', '.join(str(word) for word in list_field(video, 'keywords')[:20])}",
+    ]
+    head = "\n".join(fact for fact in facts if not fact.endswith(": "))
+    text = f"{head}\n\n{text_field(video, 'shortDescription')}".strip()
+    fields = {"title": title, "author": channel, "published": day}
+    return {**fields, "text": text, "note": NOTE, "is_foreign": True}
+
+
+def text_field(data: dict[str, Any], name: str) -> str:
+    """Return a text of the data; "" if it has none with this name."""
+    value = data.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def clock(seconds: str) -> str:
+    """Return seconds as hours, minutes and seconds: 1:02:03; "" for what is no number."""
+    if not re.fullmatch(r"[1-9]\d{0,6}", seconds):
+        return ""
+    minutes, rest = divmod(int(seconds), 60)
+    return (
+        f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+    )
