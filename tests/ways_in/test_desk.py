@@ -190,8 +190,8 @@ class Pages(DeskCase):
 
     def test_several_lines_are_a_brief_with_numbered_sources(self) -> None:
         answer = self.page(f"/?q={quote('sourdough starter' + chr(10) + 'sourdough hydration')}")
-        self.assertIn("<li>sourdough hydration</li>", answer.document)
-        self.assertIn("<h2>1. <a", answer.document)
+        self.assertIn("<h2>2. sourdough hydration</h2>", answer.document)
+        self.assertRegex(answer.document, r'<li id="source-1"><h3>1\. <a')
 
     def test_several_states_at_once_leave_the_log_alone(self) -> None:
         server = ServerProcess("--verbose", **self.variables())
