@@ -43,7 +43,7 @@ class Page:
         self, words: Sequence[str] = (), first_level: int = 2, has_anchors: bool = False
     ) -> None:
         self.first_level = first_level
-        self.deepest = first_level - 1  # the level of the heading above: none is left out
+        self.above: list[int] = []  # levels of the headings above: no level of HTML is skipped
         self.has_anchors = has_anchors
         self.headings: list[tuple[int, str, str]] = []
         escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
@@ -101,7 +101,9 @@ class Page:
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading with an id, below the headings of the desk itself."""
-        self.deepest = shown = min(6, level + self.first_level - 1, self.deepest + 1)
+        self.above = [other for other in self.above if other < level]
+        shown = min(6, self.first_level + len(self.above))
+        self.above.append(level)
         name = f"section-{len(self.headings) + 1}"
         self.headings.append((level, name, plain_text(text)))
         anchor = f' id="{name}"' if self.has_anchors else ""
