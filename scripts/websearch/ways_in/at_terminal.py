@@ -15,8 +15,10 @@ import subprocess
 import sys
 
 from websearch import kit
-from websearch.kit import SearchError
-from websearch.ways_in import front_door, last_results, terminal_help
+from websearch.engines.table import ENGINES
+from websearch.kit import SearchError, drop_empty
+from websearch.store.page_store import PageStore
+from websearch.ways_in import front_door, terminal_help
 from websearch.ways_in.terminal import (
     View,
     items_of,
@@ -30,10 +32,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.kit import Document
+
 PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
 # What is shown as it comes: commands that ask or do not end, and lists without end.
 STREAMING_COMMANDS = ("batch", "serve", "mcp", "install", "key")
 STREAMING_FLAGS = ("--urls-from", "--jsonl", "--skip-done", "--params-json")
+LAST_RESULTS = "last results at a terminal"  # key in the store; keys of answers are hashes
+MAX_AGE = 7 * 24 * 3600.0  # seconds, of the last results
 LESS = "FRX"  # options of less: leave if all fits one screen, keep styles, keep the screen
 
 
@@ -59,7 +65,7 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
     if first == "open":
         return open_result(words[1:])
     if first == "read" and words[1:2] and words[1].isdecimal():
-        words[1] = last_results.numbered(words[1])["url"]
+        words[1] = last_result(words[1])["url"]
     if words[:2] == ["cache", "clear"] and "--dry-run" not in words and not may_clear():
         return 0
     if first in STREAMING_COMMANDS or not set(STREAMING_FLAGS).isdisjoint(words):
@@ -75,7 +81,7 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
         text = terminal_help.wrapped_help(text, view.program, terminal_width()) if is_help else text
         show(receipt(text) if "output" in text[:40] else text, has_pager)
     if code == 0 and items_of(view.document):
-        last_results.keep(view.document, view)
+        keep_results(view.document, view)
     return code
 
 
@@ -98,12 +104,45 @@ def open_result(words: list[str]) -> int:
     if len(words) != 1 or not words[0].isdecimal():
         hint = "To read a page here, run read with its URL or number."
         raise SearchError("invalid_input", "open takes the number of a result.", hint)
-    item = last_results.numbered(words[0])
+    item = last_result(words[0])
     if not open_in_browser(item["url"]):
         hint = f"Set BROWSER, or open it yourself: {item['url']}"
         raise SearchError("unsupported", "No browser was found.", hint)
     kit.print_text(opened_sentence(int(words[0]), item))
     return 0
+
+
+def keep_results(document: Document, view: View) -> None:
+    """Keep the results that a person sees, for open and read, unless an engine forbids it.
+
+    They go with their question when that is removed from the store.
+    """
+    outcomes = [document, *document.get("queries", [])]
+    names = {name for each in outcomes for name in each.get("engines", [each.get("engine")])}
+    may_be_stored = all(name not in ENGINES or ENGINES[name].is_storable() for name in names)
+    items = items_of(document) if may_be_stored else []
+    query = view.params.get("query") or "\n".join(map(str, view.params.get("queries", [])))
+    pairs = [drop_empty({"title": item.get("title"), "url": item["url"]}) for item in items]
+    content = {"query": query, "urls": [item["url"] for item in items], "results": pairs}
+    with contextlib.closing(PageStore()) as store:
+        store.put_answer(LAST_RESULTS, content)
+
+
+def last_result(number: str) -> dict[str, Any]:
+    """Return a result, {url, title?}, of the last ones. Raises SearchError (invalid_input)."""
+    with contextlib.closing(PageStore()) as store:
+        answer = store.get_answer(LAST_RESULTS, MAX_AGE) or {"content": {}}
+    results = answer["content"].get("results") or []
+    if not results:
+        message = "No results of a search are kept here."
+        hint = "Search first. Results that an engine forbids to store are not kept."
+        raise SearchError("invalid_input", message, hint)
+    if not 0 < int(number[:9]) <= len(results):
+        asked = answer["content"]["query"].replace("\n", " · ")
+        message = f"There is no result {number}: the last search, {asked!r}, found {len(results)}."
+        raise SearchError("invalid_input", message, f"Give a number from 1 to {len(results)}.")
+    result: dict[str, Any] = results[int(number) - 1]
+    return result
 
 
 def may_clear() -> bool:

@@ -39,14 +39,10 @@ INSTEAD = {
     "scholar",
     "budget": "doctor.py shows what was spent; WEB_SEARCH_BUDGET sets a limit",
 }
-# Single words that are no questions -> what to do instead.
-ALONE = {
-    "history": "recall 'WORDS' searches the pages that were read; serve starts the desk, whose "
-    "History lists every question.",
-    "settings": "config shows the settings.",
-    "stats": "cache stats shows what is stored.",
-}
-TO_SEARCH = "To search for the word, put -- before it."
+HISTORY_HINT = (  # for a single word that is no question
+    "recall 'WORDS' searches the pages that were read; serve starts the desk, whose History lists "
+    "every question. To search for the word, put -- before it."
+)
 MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
 
@@ -96,9 +92,8 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
 
 def check_words(words: list[str]) -> None:
     """Raise SearchError (invalid_input) for what is no question and no command."""
-    if words in ([word] for word in ALONE):
-        message = f"{words[0]!r} is not a command."
-        raise SearchError("invalid_input", message, f"{ALONE[words[0]]} {TO_SEARCH}")
+    if words == ["history"]:
+        raise SearchError("invalid_input", "'history' is not a command.", HISTORY_HINT)
     if words[:1] == ["config"] and words[1:2] and not words[1].startswith("-"):
         hint = f"Write lines such as DEFAULT_COUNT: 3 into {kit.secrets_path()}. "
         hint += "For a key, run: key set NAME."

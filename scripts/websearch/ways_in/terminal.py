@@ -131,9 +131,11 @@ class View:
         asked = " ".join(map(str, self.params.get("queries", [query])))
         render = Renderer(width, query_words(asked))
         if items_of(document):
-            return "\n\n".join(self.result_blocks(document, render))
-        if "action" in document:
-            return "\n".join(filled(shown_store(document), width))
+            blocks = self.result_blocks(document, render)
+            if "queries" in document:  # the questions, and which are not answered
+                questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
+                blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
+            return "\n\n".join(blocks)
         text = FENCE_LINE.sub("", to_markdown(document)).strip("\n")
         text = FIELD.sub("", text) if "counts" in document else text
         return re.sub(r"\n{3,}", "\n\n", "\n".join(render.lines(text)))
@@ -142,8 +144,6 @@ class View:
         """Return the blocks of results or sources: warnings, questions, each result, the sum."""
         width, items = render.width, items_of(document)
         blocks = ["\n".join(filled(text, width)) for text in document.get("warnings", [])]
-        if "queries" in document:
-            blocks.append("\n".join(shown_questions(document["queries"], items, width)))
         blocks += [self.shown_item(item, n, render) for n, item in enumerate(items, 1)]
         hint = object_field(document, "truncated").get("hint", "")
         blocks += ["\n".join(filled(hint, width))] if hint and self.is_full else []
@@ -168,12 +168,12 @@ class View:
         facts += [f"answers {', '.join(map(str, item['queries']))}"] if "queries" in item else []
         facts += [f"not read: {item['error']}"] if "error" in item else []
         text = item.get("text") or item.get("snippet") or ""
-        inner = Renderer(render.width - 3, render.words)
+        inner = Renderer(render.width - 3, render.query)
         if self.is_full:
             lines = inner.lines(text)
         else:
             lines = []
-            for passage in best_passages(text, render.words, PASSAGES)[0]:
+            for passage in best_passages(text, render.query, PASSAGES)[0]:
                 some = [line for line in inner.lines(passage) if line.strip()]
                 lines += some[:PASSAGE_LINES] + ["…"] * (len(some) > PASSAGE_LINES)
         small = [f"   {' · '.join(filter(None, [item['url'], *facts]))}"]
@@ -214,37 +214,6 @@ def for_saving(
         return markdown if len(texts) > 1 else FENCE_LINE.sub("", markdown).strip("\n")
 
     return without_marks
-
-
-def shown_questions(
-    queries: list[dict[str, Any]], items: list[dict[str, Any]], width: int
-) -> list[str]:
-    """Return the questions of a brief, numbered, each with what became of it if not an answer."""
-    answered = {number for item in items if "text" in item for number in item.get("queries", [])}
-    lines = []
-    for number, query in enumerate(queries, 1):
-        outcome = "" if number in answered else " (no page that was read answers it)"
-        outcome = f" (failed: {query['error']})" if "error" in query else outcome
-        lines += filled(query["query"] + outcome, width, f"{number}. ")
-    return lines
-
-
-def shown_store(document: Document) -> str:
-    """Return what the store holds, or what was removed from it, as sentences."""
-    names = {"answers": "answers", "pages": "pages", "history": "entries of the history"}
-    counts = ", ".join(f"{document[name]:,} {what}" for name, what in names.items())
-    texts = [*document.get("warnings", []), f"Removed {counts}."]
-    if document["action"] == "stats":
-        texts[-1] = f"{document['path']}: {document['bytes'] / 1e6:.1f} MB, {counts}."
-    if "oldest" in document:
-        days = f"{document['oldest'][:10]} to {document['newest'][:10]}"
-        texts.append(f"Answers and pages are from {days}.")
-    for month, spent in document.get("spent", {}).items():
-        limits = document.get("budgets", {})
-        requests = (f"{name} {number}" + f" of {limits[name]}" * (name in limits)
-                    for name, number in spent.items())  # fmt: skip
-        texts.append(f"Requests that cost money in {month}: {', '.join(requests)}.")
-    return " ".join(texts)
 
 
 def shown_error(document: Document, width: int) -> str:

@@ -44,10 +44,8 @@ EXAMPLES = (
 )
 INDENT = 6  # columns, of an option's second line
 # Program of this folder -> how the front door starts it.
-PROGRAMS = {
-    "read_page.py": "read", "doctor.py": "doctor", "http_server.py": "serve",
-    "mcp_server.py": "mcp", "install.py": "install", "web_search.py": "",
-}  # fmt: skip
+PROGRAMS = {"web_search": "", "read_page": "read", "http_server": "serve", "mcp_server": "mcp",
+            "doctor": "doctor"}  # fmt: skip
 
 
 def overview(script: dict[str, Any], program: str, width: int) -> str:
@@ -72,10 +70,9 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
 def wrapped_help(text: str, program: str, width: int) -> str:
     """Return the help of a command, wrapped; programs are named as the front door starts them."""
     if program != "web_search.py":
-        text = re.sub(r"doctor\.py (?=key\b)", f"{program} ", text)
+        text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
         for name, word in PROGRAMS.items():
-            command = f"{program} {word}".strip()
-            text = re.sub(rf"\b{re.escape(name)}(?: (?:{word}|check)\b)?", command, text)
+            text = re.sub(rf"\b{name}\.py(?: {word}\b)?", f"{program} {word}".strip(), text)
     lines = []
     for line in text.split("\n"):
         start = line[: len(line) - len(line.lstrip())]

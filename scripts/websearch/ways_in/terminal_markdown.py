@@ -14,7 +14,7 @@ from functools import partial
 from websearch.ways_in.desk.markdown_html import (
     FENCE,
     HEADING,
-    INLINE,
+    Page,
     is_table_rule,
     next_line,
     table_cells,
@@ -51,13 +51,16 @@ def columns_of(text: str) -> int:
     )
 
 
-class Renderer:
+class Renderer(Page):
     """Renders Markdown for a terminal of some width; words: those of the query, highlighted."""
 
     def __init__(self, width: int, words: Sequence[str] = ()) -> None:
-        self.width, self.words = width, words
-        escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-        self.pattern = re.compile(rf"(?i)\b(?:{escaped})\w{{0,20}}") if escaped else None
+        super().__init__(words)
+        self.width, self.query, self.mark = width, words, styled(YELLOW, "{}")
+
+    def escape(self, text: str) -> str:
+        """Return plain text as it is: a terminal runs nothing that kit.clean_text leaves."""
+        return text
 
     def lines(self, markdown: str) -> list[str]:
         """Return Markdown as lines for the terminal."""
@@ -72,20 +75,24 @@ class Renderer:
                 continue
             if "|" in line and index + 1 < len(lines) and is_table_rule(lines[index + 1]):
                 end = next_line(lines, index + 2, lambda text: "|" not in text)
-                shown += self.table([lines[index], *lines[index + 2 : end]])
+                shown += self.columns([lines[index], *lines[index + 2 : end]])
                 index = end
                 continue
             start = _START.match(line)
             prefix = start[0] if start and len(start[0]) < self.width // 2 else ""
             heading = HEADING.match(line, len(prefix))
-            text = self.inline(heading[2], BOLD) if heading else self.inline(line[len(prefix) :])
+            text = (
+                styled_words(BOLD, self.inline(heading[2]))
+                if heading
+                else self.inline(line[len(prefix) :])
+            )
             shown += filled(text, self.width, prefix)
             index += 1
         return shown
 
-    def table(self, rows: list[str]) -> list[str]:
+    def columns(self, rows: list[str]) -> list[str]:
         """Return a table in columns whose cells are wrapped; the first row is its head."""
-        head = [self.inline(cell, BOLD) for cell in table_cells(rows[0])]
+        head = [styled_words(BOLD, self.inline(cell)) for cell in table_cells(rows[0])]
         if len(head) * len(rows) > MAX_CELLS:
             return rows
         body = [[self.inline(cell) for cell in table_cells(row)] for row in rows[1:]]
@@ -110,36 +117,17 @@ class Renderer:
                 shown.append("  ".join(padded).rstrip())
         return shown
 
-    def inline(self, text: str, style: str = "") -> str:
-        """Return a piece of text with its emphasis, code and links, each word in its style."""
-        parts, end = [], 0
-        for match in INLINE.finditer(text):
-            parts += [self.marked(text[end : match.start()], style), self.span(match, style)]
-            end = match.end()
-        return "".join([*parts, self.marked(text[end:], style)])
-
-    def span(self, match: re.Match[str], style: str) -> str:
+    def span(self, match: re.Match[str], depth: int) -> str:  # noqa: ARG002  the desk's
         """Return what a construct within a line means; a link is its text and its address."""
         if match["ticks"]:
-            return styled_words(style + CYAN, match["code"].strip())
+            return styled_words(CYAN, match["code"].strip())
         if match["text"] is not None:
             address = "" if match["picture"] else styled(DIM, f"({match['address']})")
-            return " ".join(filter(None, [self.marked(match["text"], style), address]))
+            return " ".join(filter(None, [self.marked(match["text"]), address]))
         if match["strong"] or match["emphasis"]:
-            inner = BOLD if match["strong"] else ITALIC
-            return self.marked(match["strong"] or match["emphasis"], style + inner)
-        return self.marked(match["escaped"] or match["bare"], style)
-
-    def marked(self, text: str, style: str) -> str:
-        """Return plain text in a style, the words of the query highlighted."""
-        if not self.pattern:
-            return styled_words(style, text)
-        parts, end = [], 0
-        for match in self.pattern.finditer(text):
-            parts += [styled_words(style, text[end : match.start()])]
-            parts += [styled_words(style + YELLOW, match[0])]
-            end = match.end()
-        return "".join([*parts, styled_words(style, text[end:])])
+            code = BOLD if match["strong"] else ITALIC
+            return styled_words(code, self.marked(match["strong"] or match["emphasis"]))
+        return match["escaped"] or match["bare"]
 
 
 def is_code_end(mark: str, line: str) -> bool:
@@ -148,8 +136,9 @@ def is_code_end(mark: str, line: str) -> bool:
 
 
 def styled_words(style: str, text: str) -> str:
-    """Return a text each word of which is in a style."""
-    return " ".join(styled(style, word) for word in text.split(" ")) if style else text
+    """Return a text each word of which is in a style, beside the styles that it has."""
+    words = text.replace(PLAIN, PLAIN + style).split(" ")
+    return " ".join(styled(style, word) for word in words)
 
 
 def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> list[str]:

@@ -39,6 +39,8 @@ class Page:
     has_anchors: headings get their ids, which must be the only ones of a page of HTML.
     """
 
+    mark = "<mark>{}</mark>"  # around a word of the query
+
     def __init__(
         self, words: Sequence[str] = (), first_level: int = 2, has_anchors: bool = False
     ) -> None:
@@ -180,19 +182,23 @@ class Page:
         inner = match["strong"] or match["emphasis"]
         return f"<{tag}>{self.marked(inner) if depth else self.inline(inner, depth + 1)}</{tag}>"
 
+    def escape(self, text: str) -> str:
+        """Return plain text as HTML."""
+        return html.escape(text)
+
     def marked(self, text: str) -> str:
         """Return plain text escaped, the words of the query marked."""
         if not self.words:
-            return html.escape(text)
+            return self.escape(text)
         parts: list[str] = []
         end = 0
         for match in self.words.finditer(text):
             parts += [
-                html.escape(text[end : match.start()]),
-                f"<mark>{html.escape(match[0])}</mark>",
+                self.escape(text[end : match.start()]),
+                self.mark.format(self.escape(match[0])),
             ]
             end = match.end()
-        return "".join([*parts, html.escape(text[end:])])
+        return "".join([*parts, self.escape(text[end:])])
 
 
 def render(markdown: str, words: Sequence[str] = (), first_level: int = 2) -> str:

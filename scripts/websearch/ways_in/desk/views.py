@@ -155,7 +155,8 @@ def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequenc
 <button type="submit">Search</button></div>
 <details{" open" if several else ""}><summary>Several questions</summary>
 <label for="more">One question per line</label>
-<textarea id="more" name="more" rows="3" maxlength="2000">{html.escape(several)}</textarea></details>
+<textarea id="more" name="more" rows="3" maxlength="2000">{html.escape(several)}</textarea>
+</details>
 <details{" open" if is_filtered else ""}><summary>Filters</summary><div class="fields">
 {selects}
 <label>Site<input name="site" value="{site}" placeholder="docs.python.org"></label>
