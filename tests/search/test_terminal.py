@@ -91,7 +91,7 @@ class ForPeople(TerminalCase):
         code, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "2")
         self.assertEqual(code, 0, shown)
         self.assertRegex(shown, r"\x1b\[1m1\. Sourdough starter guide.*\x1b\[0m")
-        self.assertRegex(shown, r"\x1b\[2m   http://\S+\x1b\[0m\n\x1b\[2m   20\d\d-\d\d-\d\d\x1b")
+        self.assertRegex(shown, r"\x1b\[2m   http://.* · 20\d\d-\d\d-\d\d\x1b\[0m")
         self.assertNotIn("untrusted", shown)
         passages = [line for line in shown.split("\n") if line.startswith("   ")]
         self.assertTrue(passages)
@@ -218,6 +218,7 @@ class Markdown(unittest.TestCase):
         wanted = "a \x1b[1mb\x1b[0m \x1b[3mc\x1b[0m \x1b[36md\x1b[0m e"
         self.assertEqual(line, f"{wanted} \x1b[2m(https://f.example/)\x1b[0m")
         self.assertEqual(self.lines("## Head"), ["Head"])
+        self.assertEqual(self.lines("**`a` b**"), ["a b"])
 
     def test_cells_of_a_table_are_wrapped_and_not_its_rows(self) -> None:
         table = "| name | what it means |\n|---|---|\n| a | one two three four five six |\n| b |"
@@ -257,6 +258,9 @@ class HelpAndSettings(TerminalCase):
         shown = self.shown("help", "read", WEB_SEARCH_PROGRAM="web-search")
         self.assertIn("usage: web-search read 'URLS'", shown)
         self.assertLessEqual(max(map(len, shown.split("\n"))), 72)
+        for name in ("check", "key"):
+            shown = self.shown("help", name, WEB_SEARCH_PROGRAM="web-search")
+            self.assertIn(f"usage: web-search {name} ", shown)
 
     def test_words_about_the_program_never_go_to_an_engine(self) -> None:
         for words in (("help", "read"), ("help", "brief"), ("history",)):

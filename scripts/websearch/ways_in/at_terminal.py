@@ -64,11 +64,14 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
     first = words[0] if words else "help"
     if first == "open":
         return open_result(words[1:])
+    words += ["list"] if words == ["key"] else []
     if first == "read" and words[1:2] and words[1].isdecimal():
         words[1] = last_result(words[1])["url"]
     if words[:2] == ["cache", "clear"] and "--dry-run" not in words and not may_clear():
         return 0
-    if first in STREAMING_COMMANDS or not set(STREAMING_FLAGS).isdisjoint(words):
+    is_help = "--help" in words or "-h" in words
+    is_streaming = first in STREAMING_COMMANDS or not set(STREAMING_FLAGS).isdisjoint(words)
+    if is_streaming and not is_help:
         return front_door.start(script, words, view)
     screen = Screen()
     try:
@@ -77,7 +80,6 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
     finally:
         screen.flush()
         text = screen.data.getvalue().decode("utf-8", "replace")
-        is_help = "--help" in words or "-h" in words
         text = terminal_help.wrapped_help(text, view.program, terminal_width()) if is_help else text
         show(receipt(text) if "output" in text[:40] else text, has_pager)
     if code == 0 and items_of(view.document):

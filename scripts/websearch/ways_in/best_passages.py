@@ -22,8 +22,8 @@ _HEADING = re.compile(r"#{1,6} +\S[^\n]*")
 
 
 def query_words(query: str) -> list[str]:
-    """Return the words of a query that tell passages apart."""
-    words = dict.fromkeys(re.findall(r"\w+", query.lower()))
+    """Return the words of a query that tell passages apart; a single letter does not."""
+    words = dict.fromkeys(re.findall(r"\w{2,}|[^\W\x00-\x7f]", query.lower()))
     return [word for word in words if word not in STOP_WORDS]
 
 

@@ -109,9 +109,8 @@ class View:
         """Return a function that runs a command and notes its parameters and document."""
 
         def run_and_note(params: dict[str, Any], *rest: Any, **more: Any) -> Document:
-            self.params, self.document = params, {}
             document = run(params, *rest, **more)
-            self.document = document if isinstance(document, dict) else {}
+            self.params, self.document = params, document if isinstance(document, dict) else {}
             return document
 
         return run_and_note
@@ -127,9 +126,9 @@ class View:
         width = terminal_width()
         if not document["ok"] and "counts" not in document:  # of check, which shows what is wrong
             return shown_error(document, width)
-        query = self.params.get("query", document.get("query", ""))
-        asked = " ".join(map(str, self.params.get("queries", [query])))
-        render = Renderer(width, query_words(asked))
+        query = str(self.params.get("query", document.get("query", "")))
+        asked = [query, *(outcome["query"] for outcome in document.get("queries", []))]
+        render = Renderer(width, query_words(" ".join(asked)))
         if items_of(document):
             blocks = self.result_blocks(document, render)
             if "queries" in document:  # the questions, and which are not answered
@@ -148,9 +147,8 @@ class View:
         hint = object_field(document, "truncated").get("hint", "")
         blocks += ["\n".join(filled(hint, width))] if hint and self.is_full else []
         what = f"{len(items)} {'source' if 'sources' in document else 'result'}"
-        engines = document.get("engines") or [document.get("engine", "")]
-        facts = [what + "s" * (len(items) > 1), *engines]
-        facts.append("from the store" if document.get("from_cache") else "")
+        facts = [what + "s" * (len(items) > 1), document.get("engine", "")]
+        facts += [*document.get("engines", []), "from the store" * bool(document.get("from_cache"))]
         facts.append(f"{time.monotonic() - self.started:.1f} s")
         if not self.is_full:
             hint = f"; {self.program} open {min(2, len(items))}, --full shows all"
@@ -164,7 +162,7 @@ class View:
         title = one_line(str(item.get("title") or item["url"]), 200)
         numbered = filled(title, render.width, f"{number}. ")
         undated = "no date" if "since" in self.params else ""
-        facts = [item.get("date", undated), item.get("author", "")]
+        facts = [item["url"], item.get("date", undated), item.get("author", "")]
         facts += [f"answers {', '.join(map(str, item['queries']))}"] if "queries" in item else []
         facts += [f"not read: {item['error']}"] if "error" in item else []
         text = item.get("text") or item.get("snippet") or ""
@@ -176,20 +174,9 @@ class View:
             for passage in best_passages(text, render.query, PASSAGES)[0]:
                 some = [line for line in inner.lines(passage) if line.strip()]
                 lines += some[:PASSAGE_LINES] + ["…"] * (len(some) > PASSAGE_LINES)
-        small = [f"   {' · '.join(filter(None, [item['url'], *facts]))}"]
-        if len(small[0]) > render.width:
-            facts_line = " · ".join(filter(None, facts))
-            small = [
-                f"   {item['url']}",
-                *(filled(facts_line, render.width, "   ") * bool(facts_line)),
-            ]
-        return "\n".join(
-            [
-                *(styled(BOLD, line) for line in numbered),
-                *(styled(DIM, line) for line in small),
-                *(f"   {line}" if line else "" for line in lines),
-            ]
-        )
+        small = styled(DIM, "   " + " · ".join(filter(None, facts)))
+        shown = [*(styled(BOLD, line) for line in numbered), small]
+        return "\n".join([*shown, *(f"   {line}" if line else "" for line in lines)])
 
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:

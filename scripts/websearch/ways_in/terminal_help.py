@@ -72,7 +72,8 @@ def wrapped_help(text: str, program: str, width: int) -> str:
     if program != "web_search.py":
         text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
         for name, word in PROGRAMS.items():
-            text = re.sub(rf"\b{name}\.py(?: {word}\b)?", f"{program} {word}".strip(), text)
+            pattern = rf"\b{name}\.py(?: {word}\b)?" if word else rf"\b{name}\.py"
+            text = re.sub(pattern, f"{program} {word}".strip(), text)
     lines = []
     for line in text.split("\n"):
         start = line[: len(line) - len(line.lstrip())]

@@ -117,7 +117,7 @@ class Renderer(Page):
                 shown.append("  ".join(padded).rstrip())
         return shown
 
-    def span(self, match: re.Match[str], depth: int) -> str:  # noqa: ARG002  the desk's
+    def span(self, match: re.Match[str], depth: int) -> str:
         """Return what a construct within a line means; a link is its text and its address."""
         if match["ticks"]:
             return styled_words(CYAN, match["code"].strip())
@@ -126,7 +126,8 @@ class Renderer(Page):
             return " ".join(filter(None, [self.marked(match["text"]), address]))
         if match["strong"] or match["emphasis"]:
             code = BOLD if match["strong"] else ITALIC
-            return styled_words(code, self.marked(match["strong"] or match["emphasis"]))
+            inner = match["strong"] or match["emphasis"]
+            return styled_words(code, self.marked(inner) if depth else self.inline(inner, 1))
         return match["escaped"] or match["bare"]
 
 
