@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from websearch import kit
 from websearch.ways_in.terminal_markdown import BOLD, filled, styled
 
 TYPE_CHECKING = False
@@ -59,9 +58,8 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
     lines += ["", styled(BOLD, "Options at a terminal")]
     for flag, text in FLAGS.items():
         lines += filled(f"{flag}: {text}", width, "  ", INDENT)
-    lines += ["", styled(BOLD, "Options of a search")]
-    for parameter in kit.all_params(commands["search"]):
-        lines += filled(kit.flag_help(parameter).strip(), width, "  ", INDENT)
+    more = f"{program} help search lists the options of a search: -n, --since, --site, --engine ..."
+    lines += ["", *filled(more, width)]
     return "\n".join(
         [*lines, "", styled(BOLD, "Examples"), *(f"  {program} {e}" for e in EXAMPLES)]
     )
