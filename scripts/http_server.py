@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 from websearch.kit import end_process, run_command_line
 from websearch.ways_in.http_api import COMMANDS, run_serve, to_markdown
+from websearch.ways_in.terminal import to_terminal
 
 
 def check_machine() -> "dict[str, object]":
@@ -51,6 +52,7 @@ def main(argv: list[str] | None = None) -> int:
         "run": {"serve": functools.partial(run_serve, check_machine=check_machine)},
         "to_markdown": to_markdown,
         "errors_on_stderr": True,  # as GLSI's serve, a Go program with this command
+        "to_terminal": to_terminal,
     }
     return run_command_line(script, argv)
 

@@ -35,7 +35,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 from websearch.kit import end_process, run_command_line
 from websearch.reading.pages_document import to_markdown
 from websearch.reading.read_list import COMMANDS, run_command
-from websearch.ways_in.terminal import to_terminal
+from websearch.ways_in.terminal import for_saving, to_terminal
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
         "description": __doc__,
         "commands": COMMANDS,
         "run": {"read": run_command},
-        "to_markdown": to_markdown,
+        "to_markdown": for_saving(to_markdown, sys.argv[1:] if argv is None else argv),
         "to_terminal": to_terminal,
     }
     return run_command_line(script, argv)

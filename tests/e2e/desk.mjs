@@ -24,7 +24,8 @@ const submit = async (selector) =>
 const texts = (selector) => page.$$eval(selector, (nodes) => nodes.map((node) => node.innerText))
 const search = async (words) => {
     await page.goto(url)
-    await page.$eval("[name=q]", (box, value) => (box.value = value), words)
+    const box = words.includes("\n") ? "[name=more]" : "[name=q]"
+    await page.$eval(box, (box, value) => (box.value = value), words)
     await submit("form[role=search] button, main form button")
 }
 
@@ -80,18 +81,45 @@ const focus = await page.evaluate(() => getComputedStyle(document.activeElement)
 check("the focus is visible", focus !== "none", focus)
 await look("start")
 
+await page.goto(url)
+await page.keyboard.type("rye bread")
+await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")])
+check("the box has the focus, and Enter searches", page.url().includes("q=rye+bread"), page.url())
+await page.goto(url)
+await page.keyboard.type("rye")
+await page.keyboard.press("Tab")
+const next = await page.evaluate(() => document.activeElement.innerText)
+check("from the box to the button it is one Tab", next === "Search", next)
+
+const loading = page.goto(`${url}/?q=faultslow+bread`)
+let progress = ""
+for (let tries = 0; tries < 40 && !progress; tries++) {
+    await new Promise((done) => setTimeout(done, 50))
+    progress = await page.evaluate(() => {
+        const line = document.querySelector(".progress:last-child")
+        return document.readyState === "loading" && line?.checkVisibility() ? line.innerText : ""
+    }).catch(() => "")
+}
+check("progress is seen while an answer is still coming", progress, progress)
+if (shots) await page.screenshot({ path: `${shots}/progress.png` })
+await loading
+check("and is gone when the answer is there", await page.$$eval(".progress", (lines) =>
+    lines.length > 0 && lines.every((line) => !line.checkVisibility())))
+
 await search("sourdough starter")
 check("a search shows results with marked words", (await texts("mark")).length > 2)
 await look("search")
 
 await search("sourdough starter\nsourdough hydration")
 check("several lines are a brief with numbered sources",
-    (await texts("h2")).some((text) => text.startsWith("1. ")), await texts("h2"))
+    (await texts("h3")).some((text) => text.startsWith("1. ")), await texts("h3"))
+check("below their questions", (await texts("h2"))[1] === "2. sourdough hydration", await texts("h2"))
 await look("brief")
 
 await search("sourdough starter")
 await Promise.all([page.waitForNavigation(), page.click("a[href^='/read?']")])
 check("a page is read here", (await texts("main")).join().includes("characters"))
+check("and keeps the question, whose words are marked", (await texts("article mark")).length > 2)
 await look("read")
 
 await page.goto(`${url}/read?url=${encodeURIComponent(hostile)}`)
@@ -117,11 +145,11 @@ check("the state names the engines", (await texts("main")).join().includes("duck
 await look("state")
 
 await page.goto(`${url}/history`)
-await page.evaluate(() => {
-    const all = document.querySelector("form[action='/history/forget'] [name=all]")
-    all.closest("form").querySelector("button").id = "forget-all"
-})
-await submit("#forget-all")
+await submit("main > form[action='/history/forget'] button")
+check("a page asks before everything is forgotten",
+    (await texts("h1"))[0] === "Forget everything?", await texts("h1"))
+await look("forget")
+await submit("form[action='/history/forget'] button")
 check("everything is forgotten", (await texts("main")).join().includes("Nothing was searched"),
     (await page.content()).slice(0, 900))
 

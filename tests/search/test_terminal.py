@@ -8,17 +8,43 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
+import socket
 import subprocess
 import sys
+import time
 import unittest
 import urllib.parse
+from typing import Any
 
-from tests.support import PYTHON, SCRIPTS, SmallWebCase, clean_environment, run_script
+from tests.search.scripted_web import GOOD_KEY
+from tests.support import (
+    PYTHON,
+    SCRIPTS,
+    SmallWebCase,
+    clean_environment,
+    load_script,
+    run_script,
+)
+
+best_passages: Any = load_script("websearch.ways_in.best_passages")
+terminal: Any = load_script("websearch.ways_in.terminal")
+terminal_markdown: Any = load_script("websearch.ways_in.terminal_markdown")
+
+
+def plain(shown: str) -> str:
+    """Return what a terminal shows, without styles."""
+    return re.sub(r"\x1b\[\d*m", "", shown)
 
 
 class TerminalCase(SmallWebCase):
-    def at_terminal(self, script: str, *words: str, **variables: str) -> tuple[int, str, str]:
-        """Run a script whose stdout is a terminal; return (exit code, what it shows, stderr)."""
+    def at_terminal(
+        self, script: str, *words: str, typed: str | None = None, **variables: str
+    ) -> tuple[int, str, str]:
+        """Run a script whose stdout is a terminal; return (exit code, what it shows, stderr).
+
+        typed: what the person types; then standard input is the terminal, too.
+        """
         main_end, other_end = pty.openpty()
         environment = clean_environment(
             **{
@@ -26,23 +52,31 @@ class TerminalCase(SmallWebCase):
                 "GLSI_DB_PATH": self.store,
                 "TERM": "xterm-256color",
                 "COLUMNS": "72",
+                "PAGER": "cat",
                 **variables,
             }
         )
         process = subprocess.Popen(
             [*PYTHON, str(SCRIPTS / script), *words],
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if typed is None else other_end,
             stdout=other_end,
             stderr=subprocess.PIPE,
         )
         os.close(other_end)
+        os.write(main_end, (typed or "").encode())
         shown = b""
         while piece := self.read_piece(main_end):
             shown += piece
         os.close(main_end)
         _, errors = process.communicate(timeout=60)
         return process.returncode, shown.decode().replace("\r\n", "\n"), errors.decode()
+
+    def shown(self, *words: str, typed: str | None = None, **variables: str) -> str:
+        code, shown, errors = self.at_terminal("web_search.py", *words, typed=typed, **variables)
+        self.assertIn(code, (0, 2), shown)
+        self.assertNotIn("Traceback", errors)
+        return plain(shown)
 
     @staticmethod
     def read_piece(descriptor: int) -> bytes:
@@ -61,7 +95,7 @@ class ForPeople(TerminalCase):
         self.assertNotIn("untrusted", shown)
         passages = [line for line in shown.split("\n") if line.startswith("   ")]
         self.assertTrue(passages)
-        self.assertLessEqual(max(map(len, passages)), 72)
+        self.assertLessEqual(max(len(plain(line)) for line in passages), 72)
 
     def test_without_colour_where_none_is_wanted(self) -> None:
         _, shown, _ = self.at_terminal("web_search.py", "sourdough", "-n", "1", NO_COLOR="1")
@@ -97,9 +131,181 @@ class ForPeople(TerminalCase):
         url = f"{self.server.url}/site/articles/lighthouse"
         _, shown, _ = self.at_terminal("read_page.py", url)
         self.assertNotIn("untrusted", shown)
-        self.assertIn("\x1b[1m#", shown)
+        self.assertIn("\n\x1b[1mYear\x1b[0m \x1b[1m2\x1b[0m\n", shown)
         _, shown, _ = self.at_terminal("doctor.py")
         self.assertIn("python: 3.", shown)
+
+
+class FirstLook(TerminalCase):
+    """What a person sees of a search, and how the rest is reached."""
+
+    def test_two_passages_a_result_then_one_line_and_full_shows_all(self) -> None:
+        short = self.shown("sourdough starter", "-n", "2")
+        last = short.strip().split("\n")[-1]
+        self.assertRegex(
+            last, r"^2 results, searxng, \d+\.\d s; web_search.py open 2, --full shows all$"
+        )
+        full = self.shown("sourdough starter", "-n", "2", "--full")
+        self.assertLess(len(short), len(full))
+        self.assertNotIn("--full", full)
+        self.assertNotRegex(short, r"(?m)^ *#+ |\[…\]")
+
+    def test_a_heading_is_shown_above_a_passage_of_its_own_only(self) -> None:
+        text = "## Empty\n\n[…]\n\n## Full\n\nabout bread\n\nbut not this\n\n## Other\n\nmore bread"
+        best, rest = best_passages.best_passages(text, ["bread"], 2)
+        self.assertEqual(best, ["## Full\n\nabout bread", "## Other\n\nmore bread"])
+        self.assertEqual(rest, "## Full\n\nbut not this")
+
+    def test_the_words_of_the_query_are_highlighted(self) -> None:
+        _, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "1")
+        self.assertIn("\x1b[33msourdough\x1b[0m", shown)
+
+    def test_results_are_opened_and_read_by_number_without_a_new_search(self) -> None:
+        for words in (("open", "2"), ("read", "2")):
+            self.assertIn("No results of a search are kept here.", self.shown(*words))
+        found = self.shown("sourdough starter", "-n", "2")
+        urls = re.findall(r"http://\S+", found)
+        title = re.findall(r"(?m)^2\. (.*)", found)[0]
+        self.server.clear()
+        opened = f"{self.store}.opened"
+        shown = self.shown("open", "2", BROWSER=f'sh -c "echo $0 > {opened}" %s')
+        self.assertEqual(shown, f"Opened 2: {title} {urls[1]}\n")
+        with open(opened, encoding="utf-8") as file:
+            self.assertEqual(file.read().strip(), urls[1])
+        self.assertIn(urls[1], self.shown("read", "2", "--outline"))
+        self.assertIn("Give a number from 1 to 2.", self.shown("read", "3"))
+        self.assertEqual([each for each in self.server.requests if "search" in each.target], [])
+        shown = self.shown("sourdough", "-n", "1", "--open", "1", BROWSER="true")
+        self.assertIn("Opened 1: ", shown)
+        self.shown("cache", "clear")
+        self.assertIn("No results of a search are kept here.", self.shown("open", "1"))
+
+    def test_results_that_may_not_be_stored_are_not_kept(self) -> None:
+        self.shown("rye", "-n", "1", "--no-pages")
+        key = {"BRAVE_SEARCH_API_KEY": GOOD_KEY}
+        self.shown("sourdough", "-n", "1", "--no-pages", "--engine", "brave", **key)
+        self.assertIn("No results of a search are kept here.", self.shown("open", "1"))
+
+    def test_what_is_longer_than_the_screen_goes_to_the_pager(self) -> None:
+        pager = "sed s/^/paged:/"
+        variables = {"PAGER": pager, "LINES": "10"}
+        self.assertIn("paged:1. ", self.shown("sourdough", "-n", "2", **variables))
+        self.assertNotIn("paged:", self.shown("sourdough", "-n", "2", "--no-pager", **variables))
+        self.assertNotIn("paged:", self.shown("version", **variables))
+        self.assertIn("1. ", self.shown("sourdough", "-n", "2", PAGER="no-such-pager", LINES="10"))
+
+    def test_a_brief_names_the_questions_that_each_source_answers(self) -> None:
+        shown = self.shown("brief", "sourdough starter", "zzqx unicorn gliding")
+        self.assertIn("1. sourdough starter\n2. zzqx unicorn gliding (", shown)
+        self.assertRegex(shown, r"(?m)answers 1$")
+
+    def test_results_without_a_date_say_so_where_a_period_was_asked_for(self) -> None:
+        results = [{"title": "Of 2020", "url": "https://a.example/"}]
+        document = {"ok": True, "engine": "arxiv", "results": results}
+        for params, is_said in (({"since": "week"}, True), ({}, False)):
+            shown = plain(terminal.View(params=params).for_people(document, str))
+            self.assertEqual("https://a.example/ · no date" in shown, is_said)
+
+
+class Markdown(unittest.TestCase):
+    """Markdown as lines of a terminal."""
+
+    def lines(self, markdown: str, width: int = 30) -> list[str]:
+        return [plain(line) for line in terminal_markdown.Renderer(width, []).lines(markdown)]
+
+    def test_marks_become_styles(self) -> None:
+        [line] = terminal_markdown.Renderer(60, []).lines("a **b** *c* `d` [e](https://f.example/)")
+        wanted = "a \x1b[1mb\x1b[0m \x1b[3mc\x1b[0m \x1b[36md\x1b[0m e"
+        self.assertEqual(line, f"{wanted} \x1b[2m(https://f.example/)\x1b[0m")
+        self.assertEqual(self.lines("## Head"), ["Head"])
+        self.assertEqual(self.lines("**`a` b**"), ["a b"])
+
+    def test_cells_of_a_table_are_wrapped_and_not_its_rows(self) -> None:
+        table = "| name | what it means |\n|---|---|\n| a | one two three four five six |\n| b |"
+        self.assertEqual(self.lines(table, 24), [
+            "name  what it means", "a     one two three four", "      five six", "b",
+        ])  # fmt: skip
+        many = "|" + "head|" * 9 + "\n|" + "-|" * 9 + "\n|" + "cell|" * 9
+        self.assertEqual(self.lines(many)[0], "head: cell")
+
+    def test_lists_keep_their_indentation_and_code_is_as_it_is(self) -> None:
+        text = "- one two three four five six seven\n  - nested one two three four five"
+        self.assertEqual(self.lines(text), [
+            "- one two three four five six", "  seven", "  - nested one two three four", "    five",
+        ])  # fmt: skip
+        code = "x = 1  # " + "long " * 9
+        self.assertEqual(self.lines(f"```py\n{code}\n**a**\n```"), [f"    {code}", "    **a**"])
+
+    def test_wide_characters_take_two_columns(self) -> None:
+        self.assertEqual(self.lines("\u4e2d" * 20), ["\u4e2d" * 15, "\u4e2d" * 5])
+
+
+class HelpAndSettings(TerminalCase):
+    def test_alone_it_shows_a_help_that_lists_every_command(self) -> None:
+        front_door = load_script("websearch.ways_in.front_door")
+        for words in ((), ("help",), ("--help",)):
+            shown = self.shown(*words, COLUMNS="100")
+            for name in ("search", "brief", "recall", "check", "batch", "open", *front_door.OTHERS):
+                self.assertRegex(shown, rf"(?m)^  {name} +\w")
+            self.assertLessEqual(max(map(len, shown.split("\n"))), 100)
+            self.assertIn("--open N: ", shown)
+            self.assertIn("--urls: ", shown)
+
+    def test_it_is_called_as_it_was_started(self) -> None:
+        shown = self.shown("help", WEB_SEARCH_PROGRAM="web-search")
+        self.assertIn("usage: web-search 'QUESTION'", shown)
+        self.assertNotIn("web_search.py", shown)
+        shown = self.shown("help", "read", WEB_SEARCH_PROGRAM="web-search")
+        self.assertIn("usage: web-search read 'URLS'", shown)
+        self.assertLessEqual(max(map(len, shown.split("\n"))), 72)
+        for name in ("check", "key"):
+            shown = self.shown("help", name, WEB_SEARCH_PROGRAM="web-search")
+            self.assertIn(f"usage: web-search {name} ", shown)
+
+    def test_words_about_the_program_never_go_to_an_engine(self) -> None:
+        for words in (("help", "read"), ("help", "brief"), ("history",)):
+            self.shown(*words)
+            run = self.run_script("web_search.py", *words)
+            self.assertIn(run.code, (0, 2))
+        self.assertEqual(self.server.requests, [])
+
+    def test_config_shows_each_setting_and_where_it_comes_from(self) -> None:
+        key = {"SERPER_API_KEY": "secret-key-12345"}
+        shown = self.shown("config", COLUMNS="100", WEB_SEARCH_LOG="/nowhere/log", **key)
+        self.assertRegex(shown, r"count +5 +default")
+        self.assertRegex(shown, r"WEB_SEARCH_LOG +/nowhere/log +the environment")
+        self.assertRegex(shown, r"SERPER_API_KEY +set +the environment")
+        self.assertNotIn("secret-key", shown)
+        for words in (("config", "set", "count", "3"), ("key", "unset", "SERPER_API_KEY")):
+            self.assertRegex(self.shown(*words), "(?s)(Write lines|delete its line).*secrets.yaml")
+
+    def test_the_store_is_cleared_after_a_yes_only(self) -> None:
+        self.shown("sourdough", "-n", "1")
+        self.assertNotIn("Removed", self.shown("cache", "clear", typed="\n"))
+        self.assertIn("- pages: 1", self.shown("cache", "stats"))
+        self.assertIn("Removed", self.shown("cache", "clear", typed="y\n"))
+        self.assertIn("- pages: 0", self.shown("cache", "stats"))
+
+    def test_receipts_and_errors_are_sentences(self) -> None:
+        path = os.path.join(os.path.dirname(os.path.dirname(self.store)), "saved.md")
+        url = f"{self.server.url}/site/articles/lighthouse"
+        shown = self.shown("read", url, "--md", "--max-chars", "2000", "--output", path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(shown, f"Wrote {len(text.encode()):,} bytes to {path}.\n")
+        self.assertLess(len(text), 2_100)
+        self.assertNotIn("untrusted", text)
+        self.shown("sourdough", "-n", "2", "--md", "--output", path)
+        with open(path, encoding="utf-8") as file:
+            self.assertIn("untrusted", file.read())
+        self.assertEqual(
+            self.shown("completion"), "completion needs a shell.\nGive bash, zsh or fish.\n"
+        )
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = str(taken.getsockname()[1])
+            shown = self.shown("serve", "--port", port)
+        self.assertNotIn("{", shown)
+        self.assertIn(port, shown)
 
 
 class FrontDoor(TerminalCase):
@@ -191,6 +397,14 @@ class FrontDoor(TerminalCase):
             hint = "1 stored page holds these words: recall shows them."
             with self.subTest(query):
                 self.assertEqual(hint in run.document["details"]["hint"], is_stored)
+
+    def test_an_engine_whose_connection_is_refused_is_asked_once(self) -> None:
+        nobody = {"SEARXNG_BASE_URL": "http://127.0.0.1:9"}  # where nothing listens
+        began = time.monotonic()
+        run = self.run_script("web_search.py", "rye", "--engine", "searxng", **nobody,
+                              GLSI_RATE_LIMIT="3s")  # fmt: skip
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+        self.assertLess(time.monotonic() - began, 5)  # two more tries would wait 6 s
 
     def test_the_users_defaults_hold_until_a_call_gives_others(self) -> None:
         secrets = os.path.join(os.path.dirname(os.path.dirname(self.store)), "secrets.yaml")
@@ -294,6 +508,10 @@ class FrontDoor(TerminalCase):
             ("web-search search --sit", 2, {"--site"}),
             ("web-search brief --que", 2, set()),
             ("web-search cache --o", 2, {"--output"}),
+            ("web-search read --outl", 2, {"--outline"}),
+            ("web-search serve --tok", 2, {"--token-file"}),
+            ("web-search brief --engine wiki", 3, {"wikipedia"}),
+            ("web-search completion f", 2, {"fish"}),
         ):
             words = " ".join(map(repr, line.split()))
             asked = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _web_search"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 markdown_html: Any = load_script("websearch.ways_in.desk.markdown_html")
+views: Any = load_script("websearch.ways_in.desk.views")
 answers: Any = load_script("websearch.ways_in.desk.answers")
 QUESTION = "sourdough starter"
 PAGES = ("/", "/read", "/check", "/history", "/state", "/docs")
@@ -190,8 +191,8 @@ class Pages(DeskCase):
 
     def test_several_lines_are_a_brief_with_numbered_sources(self) -> None:
         answer = self.page(f"/?q={quote('sourdough starter' + chr(10) + 'sourdough hydration')}")
-        self.assertIn("<li>sourdough hydration</li>", answer.document)
-        self.assertIn("<h2>1. <a", answer.document)
+        self.assertIn("<h2>2. sourdough hydration</h2>", answer.document)
+        self.assertRegex(answer.document, r'<li id="source-1"><h3>1\. <a')
 
     def test_several_states_at_once_leave_the_log_alone(self) -> None:
         server = ServerProcess("--verbose", **self.variables())
@@ -203,9 +204,64 @@ class Pages(DeskCase):
         self.assertEqual(log.count("GET /state -> 200"), 24)
         self.assertIn("GET /health -> 200", log)
 
+    def test_the_box_is_one_line_with_the_focus_and_the_rest_opens(self) -> None:
+        text = self.page("/").document
+        self.assertRegex(text, r'<input id="q"[^>]* autofocus></label>\n<button type="submit">')
+        self.assertEqual(re.findall(r"<details[^>]*><summary>([^<]*)", text),
+                         ["Several questions", "Filters"])  # fmt: skip
+        text = self.page(f"/?q={quote(QUESTION)}&site=example.com").document
+        self.assertNotIn("autofocus", text)  # a person reads results now
+        self.assertIn("<details open><summary>Filters", text)
+        text = self.page(f"/?q=sourdough&more={quote('rye flour' + chr(10) + 'oven')}").document
+        self.assertIn("sourdough\nrye flour\noven</textarea>", text)
+
+    def test_a_result_shows_its_best_passages_and_the_rest_opens(self) -> None:
+        parts = [
+            f"## Head {n}\n\npassage {n} about {'bread' if n > 2 else 'rye'}" for n in range(6)
+        ]
+        item = {"url": "https://a.example/", "text": "\n\n".join(["## Empty", *parts])}
+        shown, _, rest = views.result(item, "bread").partition("<details>")
+        self.assertEqual(re.findall(r"passage (\d)", shown), ["3", "4", "5"])
+        self.assertEqual(re.findall(r"passage (\d)", rest), ["0", "1", "2"])
+        self.assertNotIn("Empty", shown + rest)
+        self.assertEqual(re.findall(r"<h(\d)", shown), ["2", "3", "3", "3"])
+
+    def test_a_brief_says_which_question_nothing_answers_and_shows_a_source_once(self) -> None:
+        source = {"number": 1, "title": "Both", "url": "https://a.example/", "queries": [1, 2]}
+        document = {
+            "ok": True,
+            "queries": [{"query": "one"}, {"query": "two"}, {"query": "three", "error": "Down."},
+                        {"query": "four"}],
+            "sources": [{**source, "text": "one and two"}],
+        }  # fmt: skip
+        text = views.search_results(document, "")
+        parts = re.split(r"<h2>\d\. (?:one|two|three|four)</h2>", text)
+        self.assertEqual(text.count('id="source-1"'), 1)
+        self.assertIn('id="source-1"', parts[1])
+        self.assertIn('<a href="#source-1">1. Both</a>', parts[2])
+        self.assertIn("Down.", parts[3])
+        self.assertIn("No page that was read answers this question.", parts[4])
+
+    def test_reading_here_keeps_the_question(self) -> None:
+        found = self.page(f"/?q={quote(QUESTION)}").document
+        address = re.search(r'href="(/read\?[^"]+)"', found)
+        assert address
+        text = self.page(address[1].replace("&amp;", "&")).document
+        self.assertIn(f'name="q" type="search" maxlength="2000" value="{QUESTION}"', text)
+        self.assertIn("What answers the question", text)
+        self.assertIn("<mark>", text.partition("<article")[2])
+        url = quote(self.page_url("articles/lighthouse"))
+        text = self.page(f"/read?url={url}&q=zebra").document
+        self.assertIn("No word of the question is on this page.", text)
+
+    def test_no_level_of_headings_is_left_out(self) -> None:
+        html = markdown_html.render("#### a\n\n## b\n\n##### c", first_level=3)
+        self.assertEqual(re.findall(r"<h(\d)", html), ["3", "3", "4"])
+
     def test_an_error_is_shown_with_what_to_do(self) -> None:
         answer = self.page("/?q=sourdough&engine=nosuch")
         self.assertIn('role="alert"', answer.document)
+        self.assertNotIn("invalid_input", answer.document)
         self.assertIn("nosuch", answer.document)
 
     def test_a_page_has_its_outline_and_its_address(self) -> None:
@@ -253,6 +309,19 @@ class History(DeskCase):
         self.assertIn("rye flour", text)
         self.post("/history/forget", {"token": token[1], "all": "yes"})
         self.assertIn("Nothing was searched or read yet", self.page("/history").document)
+
+    def test_it_has_groups_with_titles_of_pages_and_asks_before_all_is_forgotten(self) -> None:
+        url = self.page_url("articles/lighthouse")
+        self.page(f"/read?url={quote(url)}")
+        self.page(f"/?q={quote(QUESTION)}")
+        text = self.page("/history").document
+        self.assertEqual(re.findall("<h3>(.*?)</h3>", text), ["Questions", "Pages"])
+        self.assertIn(">The lighthouse log</a>", text)
+        self.assertNotIn('name="all"', text)
+        asked = self.page("/history/forget").document
+        self.assertIn("It cannot be undone.", asked)
+        self.assertIn('name="all" value="yes"', asked)
+        self.assertIn(QUESTION, self.page("/history").document)
 
     def test_browsers_name_the_desk_as_the_origin_of_its_forms(self) -> None:
         """With no-referrer they would send "null", which is refused as another site is."""

@@ -417,6 +417,35 @@ def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
 
 RUN: dict[str, Callable[..., Document]] = {"check": run_check, **key_file.RUN}
 
+# ===== the settings ===============================================================================
+
+
+def settings_markdown(program: str) -> str:
+    """Return every setting with its value and where it comes from; keys are named, never shown.
+
+    program: as the user calls the front door.
+    """
+    path, defaults = kit.secrets_path(), user_defaults()
+    usual = {"engine": "auto", "country": "any", "language": "any", "count": "5", "format": "text"}
+    rows = [
+        (name, defaults.get(name, value), "secrets.yaml" if name in defaults else "default")
+        for name, value in usual.items()
+    ]
+    rows.append(("engines of auto", ", ".join(default_engines()) or "invalid", "this machine"))
+    prefixes = ("WEB_SEARCH_", "GLSI_")
+    for name, value in sorted(os.environ.items()):
+        if name.startswith(prefixes) or name in (*ADDRESSES, *OWN_SERVERS):
+            rows.append((name, kit.hide_credentials(shorten(value, 200)), "the environment"))
+    rows += [(name, "set", source) for source, name in key_file.key_sources(kit.read_secrets())]
+    cells = [" | ".join(text.replace("|", "\\|") for text in row) for row in rows]
+    table = "\n".join(f"| {row} |" for row in ("Setting | Value | Comes from", "-|-|-", *cells))
+    return (
+        f"{table}\n\nDefaults and keys are lines of {path}, such as DEFAULT_COUNT: 3.\n"
+        f"{program} key set NAME writes a key; delete its line to remove it.\n"
+        f"{program} doctor checks what works on this machine."
+    )
+
+
 # ===== the document for people ====================================================================
 
 

@@ -244,10 +244,11 @@ def command_text(skill: Path) -> bytes:
     script = str(skill / "scripts/web_search.py")
     mark = f"{MARK.decode()}: install.py uninstall removes it."
     if os.name == "nt":
-        return f'@rem {mark}\n@uv run --quiet --script "{script}" %*\n'.encode()
+        start = f'@set WEB_SEARCH_PROGRAM={NAME}\n@uv run --quiet --script "{script}" %*\n'
+        return f"@rem {mark}\n{start}".encode()
     quoted = shlex.quote(script)
     return (
-        f"#!/bin/sh\n# {mark}\n"
+        f"#!/bin/sh\n# {mark}\nexport WEB_SEARCH_PROGRAM={NAME}\n"
         f'if command -v uv >/dev/null 2>&1; then exec uv run --quiet --script {quoted} "$@"; fi\n'
         f'exec python3 {quoted} "$@"\n'
     ).encode()

@@ -84,6 +84,7 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
                     "keys": keys}  # fmt: skip
         if action != "set" or len(names) != 1:
             hint = "Give list, or set and the name of one key, such as SERPER_API_KEY."
+            hint += f" To remove a key, delete its line from {kit.secrets_path()}."
             raise SearchError("invalid_input", "key takes list, or set and a name.", hint)
         name = names[0]
         if name not in KEY_NAMES:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from websearch.engines.table import ENGINES
 from websearch.kit import (
-    COMMON_PARAMS,
-    OUTPUT_PARAMS,
     SearchError,
+    all_params,
     error_document,
     flag_of,
     print_document,
@@ -13,16 +13,25 @@ from websearch.kit import (
 )
 from websearch.search.commands import COMMANDS
 from websearch.ways_in.front_door import OTHERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from websearch.ways_in.terminal import to_terminal
 
 NAMES = "web-search web_search.py"  # of the programs that are completed
+# Commands whose flags are in the table of another module -> module, and the command's name there.
+TABLES = {
+    "read": ("websearch.reading.read_list", "read"),
+    "doctor": ("websearch.machine.doctor", "check"),
+    "key": ("websearch.machine.doctor", "key"),
+    "config": ("websearch.machine.doctor", "check"),
+    "serve": ("websearch.ways_in.http_api", "serve"),
+}
 BASH = """_web_search() {{
   local words='{first}'
   case "${{COMP_WORDS[1]}}" in
 {cases}
+  esac
+  case "${{COMP_WORDS[COMP_CWORD-1]}}" in
+    --engine) words='{engines}';;
+    completion) words='bash zsh fish';;
   esac
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
@@ -31,20 +40,26 @@ complete -o default -F _web_search {names}"""
 
 def flags_of(command: str) -> list[str]:
     """Return the flags of a command, the common ones included."""
-    params: list[dict[str, Any]] = [*COMMANDS[command]["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]
-    return [
-        flag_of(param["name"])
-        for param in params
-        if not param.get("batch") and not param.get("positional")
-    ]
+    import importlib
+
+    if command == "install":
+        return ["--dir", "--command"]
+
+    module, name = TABLES.get(command, ("", command))
+    commands = importlib.import_module(module).COMMANDS if module else COMMANDS
+    flags = [flag_of(item["name"]) for item in all_params(commands[name])
+             if not item.get("positional")]  # fmt: skip
+    is_search = command in ("search", "brief", "recall")
+    return [*flags, "--no-pager", *(["--full", "--open", "--urls"] if is_search else [])]
 
 
 def script_for(shell: str) -> str:
     """Return the completion script of a shell. Raises SearchError (invalid_input)."""
-    commands = " ".join([*COMMANDS, *OTHERS, "help", "version"])
+    commands = " ".join([*COMMANDS, *OTHERS, "open", "help", "version"])
+    engines, names = " ".join(["auto", "all", *ENGINES]), [*COMMANDS, *TABLES, "install"]
     first = f"{commands} {' '.join(flags_of('search'))}"
-    cases = [f"    {name}) words='{' '.join(flags_of(name))}';;" for name in COMMANDS]
-    bash = BASH.format(first=first, cases="\n".join(cases), names=NAMES)
+    cases = [f"    {name}) words='{' '.join(flags_of(name))}';;" for name in names]
+    bash = BASH.format(first=first, cases="\n".join(cases), engines=engines, names=NAMES)
     if shell == "bash":
         return bash
     if shell == "zsh":
@@ -54,11 +69,13 @@ def script_for(shell: str) -> str:
         raise SearchError("invalid_input", message, "Give bash, zsh or fish.")
     start = "complete -c web-search -n"
     lines = [f"{start} __fish_use_subcommand -f -a '{commands}'"]
-    for name in COMMANDS:
+    for name in names:
         seen = f"__fish_seen_subcommand_from {name}"
         if name == "search":  # the default command, which nobody names
             seen = f"not __fish_seen_subcommand_from {commands.replace('search ', '')}"
-        lines += [f"{start} '{seen}' -l {flag[2:]}" for flag in flags_of(name)]
+        values = {"--engine": f" -x -a '{engines}'"}
+        flags = ((flag[2:], values.get(flag, "")) for flag in flags_of(name))
+        lines += [f"{start} '{seen}' -l {flag}{value}" for flag, value in flags]
     return "\n".join(lines)
 
 
@@ -67,5 +84,7 @@ def main(argv: list[str]) -> int:
     try:
         print_text(script_for(" ".join(argv)))
     except SearchError as error:
-        return print_document(error_document(error), {}, {"to_markdown": str})
+        return print_document(
+            error_document(error), {}, {"to_markdown": str, "to_terminal": to_terminal}
+        )
     return 0

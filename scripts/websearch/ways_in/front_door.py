@@ -7,7 +7,14 @@ import sys
 from websearch import kit
 from websearch.kit import SearchError, error_document
 from websearch.search.defaults import user_defaults
-from websearch.ways_in.terminal import opening, result_urls, to_terminal
+from websearch.ways_in.terminal import (
+    View,
+    for_saving,
+    is_persons,
+    opening,
+    result_urls,
+    to_terminal,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +39,10 @@ INSTEAD = {
     "scholar",
     "budget": "doctor.py shows what was spent; WEB_SEARCH_BUDGET sets a limit",
 }
+HISTORY_HINT = (  # for a single word that is no question
+    "recall 'WORDS' searches the pages that were read; serve starts the desk, whose History lists "
+    "every question. To search for the word, put -- before it."
+)
 MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
 
@@ -46,7 +57,15 @@ def default_format(words: list[str]) -> list[str]:
 
 def refuse(error: SearchError, script: dict[str, Any]) -> int:
     """Print an error; return the exit code."""
-    return kit.print_document(error_document(error), {}, script)
+    return kit.print_document(error_document(error), {}, {**script, "to_terminal": to_terminal})
+
+
+def take(words: list[str], flag: str) -> bool:
+    """Remove a flag from the words; return whether it was there."""
+    is_there = flag in words
+    if is_there:
+        words.remove(flag)
+    return is_there
 
 
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
@@ -56,6 +75,33 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     sys.argv's.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    has_pager = not take(words, "--no-pager")
+    view = View(is_full=take(words, "--full"))
+    if words[:1] == ["help"] and words[1:2] and words[1] in (*OTHERS, *script["commands"]):
+        words = [*words[1:2], "--help"]
+    try:
+        check_words(words)
+        if is_persons():
+            from websearch.ways_in import at_terminal
+
+            return at_terminal.run(script, words, view, has_pager)
+        return start(script, words, view)
+    except SearchError as error:
+        return refuse(error, script)
+
+
+def check_words(words: list[str]) -> None:
+    """Raise SearchError (invalid_input) for what is no question and no command."""
+    if words == ["history"]:
+        raise SearchError("invalid_input", "'history' is not a command.", HISTORY_HINT)
+    if words[:1] == ["config"] and words[1:2] and not words[1].startswith("-"):
+        hint = f"Write lines such as DEFAULT_COUNT: 3 into {kit.secrets_path()}. "
+        hint += "For a key, run: key set NAME."
+        raise SearchError("invalid_input", "config shows the settings; it changes none.", hint)
+
+
+def start(script: dict[str, Any], words: list[str], view: View) -> int:
+    """Run one command, or hand over to another one; return the exit code."""
     first = words[0] if words else ""
     formatting = default_format(words) if sys.stdout and not sys.stdout.isatty() else []
     if first in OTHERS:
@@ -68,18 +114,22 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         words = ["--params-json", *words]
     if len(words) == 1:
         words = [MEANT.get(first, first)]
-    shown: Callable[[dict[str, Any], Callable[[dict[str, Any]], str]], str] = to_terminal
-    if "--urls" in words:
-        words.remove("--urls")
+    shown: Callable[[dict[str, Any], Callable[[dict[str, Any]], str]], str] = view.show
+    if take(words, "--urls"):
         words += [] if words[:1] in (["brief"], ["recall"]) else ["--no-pages"]
         shown = result_urls
     elif "--open" in words:
         index = words.index("--open")
         number = "".join(words[index + 1 : index + 2])
         if not number.isdecimal():
-            return refuse(SearchError("invalid_input", "--open takes a result's number."), script)
+            raise SearchError("invalid_input", "--open takes a result's number.")
         del words[index : index + 2]
+        view.opened = int(number)
         runs = script["run"].items()
-        script = {**script, "run": {name: opening(run, int(number)) for name, run in runs}}
+        script = {**script, "run": {name: opening(run, view.opened) for name, run in runs}}
+    if is_persons():
+        runs = script["run"].items()
+        script = {**script, "run": {name: view.noting(run) for name, run in runs}}
+    for_file = for_saving(script["to_markdown"], words)
     script = {**script, "others": OTHERS, "instead": INSTEAD, "to_terminal": shown}
-    return kit.run_command_line(script, [*formatting, *words])
+    return kit.run_command_line({**script, "to_markdown": for_file}, [*formatting, *words])

@@ -10,9 +10,12 @@ import os
 import re
 import shutil
 import sys
-import textwrap
+import time
+from dataclasses import dataclass, field
 
 from websearch.kit import WEB_ADDRESS, SearchError, error_document, object_field, one_line
+from websearch.ways_in.best_passages import best_passages, query_words
+from websearch.ways_in.terminal_markdown import BOLD, DIM, RED, Renderer, filled, styled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +28,12 @@ if TYPE_CHECKING:
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
-BOLD, DIM, RED, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[0m"
+PASSAGES = 2  # of a result, if not all of it is shown
+PASSAGE_LINES = 4  # of such a passage
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
+
+
+FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a hint's name of a field: people see none
 
 
 def is_agents() -> bool:
@@ -35,25 +42,37 @@ def is_agents() -> bool:
     return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
 
 
+def is_persons() -> bool:
+    """Return whether a person looks at the output."""
+    return bool(sys.stdout and sys.stdout.isatty()) and not is_agents()
+
+
+def terminal_width() -> int:
+    """Return the columns of text at this terminal."""
+    # A terminal that does not know its width has 0 columns for Python 3.10.
+    return min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
+
+
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:
     """Return what a terminal shows of a document: Markdown to an agent, "" if there is none."""
-    if not sys.stdout.isatty():
-        return ""
-    return to_markdown(document) if is_agents() else for_people(document, to_markdown)
+    return View().show(document, to_markdown)
 
 
 def result_urls(document: Document, _: Callable[[Document], str]) -> str:
     """Return the addresses of a document's results or sources, one a line; "" if there are none."""
+    return "\n".join(item["url"] for item in items_of(document))
+
+
+def items_of(document: Document) -> list[dict[str, Any]]:
+    """Return the results or sources of a document that have an address."""
     items = document.get("sources") or document.get("results") or []
-    return "\n".join(item["url"] for item in items if "url" in item)
+    return [item for item in items if isinstance(item, dict) and "url" in item]
 
 
 def opening(run: Callable[..., Document], number: int) -> Callable[..., Document]:
     """Return a function that runs a search and opens its result of this number in a browser."""
 
     def run_and_open(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-        import webbrowser
-
         document = run(params, report)
         if not document["ok"]:
             return document
@@ -62,69 +81,134 @@ def opening(run: Callable[..., Document], number: int) -> Callable[..., Document
             there = "is 1 result" if len(urls) == 1 else f"are {len(urls)} results"
             error = SearchError("invalid_input", f"--open {number}: there {there}.")
             return {**error_document(error), "document": document}
-        if re.match(WEB_ADDRESS, urls[number - 1]):
-            webbrowser.open(urls[number - 1])
+        open_in_browser(urls[number - 1])
         return document
 
     return run_and_open
 
 
-def for_people(document: Document, to_markdown: Callable[[Document], str]) -> str:
-    """Return a document as a person reads it at a terminal."""
-    # A terminal that does not know its width has 0 columns for Python 3.10.
-    width = min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
-    if not document["ok"] and "counts" not in document:  # of check, which shows what is wrong
-        return shown_error(document, width)
-    items = document.get("sources") or document.get("results")
-    if items and all(isinstance(item, dict) and "url" in item for item in items):
-        return shown_results(document, items, width)
-    text = FENCE_LINE.sub("", to_markdown(document))
-    return "\n".join(shown_line(line, width) for line in text.split("\n"))
+def open_in_browser(url: str) -> bool:
+    """Open a web address in the user's browser; return whether that worked."""
+    import webbrowser
+
+    return bool(re.match(WEB_ADDRESS, url)) and webbrowser.open(url)
+
+
+@dataclass
+class View:
+    """How a call is shown: by the name of its program, its parameters, and whether in full."""
+
+    program: str = "web_search.py"
+    is_full: bool = True
+    params: dict[str, Any] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+    opened: int = 0  # the number of the result that was opened; 0: none
+    document: Document = field(default_factory=dict)
+
+    def noting(self, run: Callable[..., Document]) -> Callable[..., Document]:
+        """Return a function that runs a command and notes its parameters and document."""
+
+        def run_and_note(params: dict[str, Any], *rest: Any, **more: Any) -> Document:
+            document = run(params, *rest, **more)
+            self.params, self.document = params, document if isinstance(document, dict) else {}
+            return document
+
+        return run_and_note
+
+    def show(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
+        """Return what a terminal shows of a document: Markdown to an agent, "" in a pipe."""
+        if not sys.stdout.isatty():
+            return ""
+        return to_markdown(document) if is_agents() else self.for_people(document, to_markdown)
+
+    def for_people(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
+        """Return a document as a person reads it at a terminal."""
+        width = terminal_width()
+        if not document["ok"] and "counts" not in document:  # of check, which shows what is wrong
+            return shown_error(document, width)
+        query = str(self.params.get("query", document.get("query", "")))
+        asked = [query, *(outcome["query"] for outcome in document.get("queries", []))]
+        render = Renderer(width, query_words(" ".join(asked)))
+        if items_of(document):
+            blocks = self.result_blocks(document, render)
+            if "queries" in document:  # the questions, and which are not answered
+                questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
+                blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
+            return "\n\n".join(blocks)
+        text = FENCE_LINE.sub("", to_markdown(document)).strip("\n")
+        text = FIELD.sub("", text) if "counts" in document else text
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(render.lines(text)))
+
+    def result_blocks(self, document: Document, render: Renderer) -> list[str]:
+        """Return the blocks of results or sources: warnings, questions, each result, the sum."""
+        width, items = render.width, items_of(document)
+        blocks = ["\n".join(filled(text, width)) for text in document.get("warnings", [])]
+        blocks += [self.shown_item(item, n, render) for n, item in enumerate(items, 1)]
+        hint = object_field(document, "truncated").get("hint", "")
+        blocks += ["\n".join(filled(hint, width))] if hint and self.is_full else []
+        what = f"{len(items)} {'source' if 'sources' in document else 'result'}"
+        facts = [what + "s" * (len(items) > 1), document.get("engine", "")]
+        facts += [*document.get("engines", []), "from the store" * bool(document.get("from_cache"))]
+        facts.append(f"{time.monotonic() - self.started:.1f} s")
+        if not self.is_full:
+            hint = f"; {self.program} open {min(2, len(items))}, --full shows all"
+            blocks.append(styled(DIM, ", ".join(filter(None, facts)) + hint))
+        if self.opened:
+            blocks.append(opened_sentence(self.opened, items[self.opened - 1]))
+        return blocks
+
+    def shown_item(self, item: dict[str, Any], number: int, render: Renderer) -> str:
+        """Return a result or source: its number and title, address and facts, passages."""
+        title = one_line(str(item.get("title") or item["url"]), 200)
+        numbered = filled(title, render.width, f"{number}. ")
+        undated = "no date" if "since" in self.params else ""
+        facts = [item["url"], item.get("date", undated), item.get("author", "")]
+        facts += [f"answers {', '.join(map(str, item['queries']))}"] if "queries" in item else []
+        facts += [f"not read: {item['error']}"] if "error" in item else []
+        text = item.get("text") or item.get("snippet") or ""
+        inner = Renderer(render.width - 3, render.query)
+        if self.is_full:
+            lines = inner.lines(text)
+        else:
+            lines = []
+            for passage in best_passages(text, render.query, PASSAGES)[0]:
+                some = [line for line in inner.lines(passage) if line.strip()]
+                lines += some[:PASSAGE_LINES] + ["…"] * (len(some) > PASSAGE_LINES)
+        small = styled(DIM, "   " + " · ".join(filter(None, facts)))
+        shown = [*(styled(BOLD, line) for line in numbered), small]
+        return "\n".join([*shown, *(f"   {line}" if line else "" for line in lines)])
+
+
+def opened_sentence(number: int, item: dict[str, Any]) -> str:
+    """Return what was opened in the browser."""
+    return f"Opened {number}: {one_line(str(item.get('title', '')), 100)} {item['url']}"
+
+
+def for_saving(
+    to_markdown: Callable[[Document], str], words: list[str]
+) -> Callable[[Document], str]:
+    """Return to_markdown; what a person saves has no marks for agents around a single text.
+
+    words: of the command line.
+    """
+    is_saved = any(word.partition("=")[0] == "--output" for word in words)
+    if not (is_saved and is_persons()):
+        return to_markdown
+
+    def without_marks(document: Document) -> str:
+        texts = document.get("pages") or items_of(document)
+        markdown = to_markdown(document)
+        return markdown if len(texts) > 1 else FENCE_LINE.sub("", markdown).strip("\n")
+
+    return without_marks
 
 
 def shown_error(document: Document, width: int) -> str:
-    """Return an error as one line, then one hint."""
+    """Return an error as one sentence, then one hint."""
     details = document["details"]
-    lines = [styled(RED, document["error"]), *wrapped(details.get("hint", ""), width, "")]
+    lines = [styled(RED, line) for line in filled(document["error"], width)]
+    lines += filled(details["hint"], width) if details.get("hint") else []
     archived = object_field(details, "archived")
     if archived:
         lines.append(f"A copy of {archived['date']}: {archived['url']}")
     return "\n".join(lines)
-
-
-def shown_results(document: Document, items: list[dict[str, Any]], width: int) -> str:
-    """Return results or sources, numbered: title, address and date, passages."""
-    blocks = ["\n".join(wrapped(warning, width, "")) for warning in document.get("warnings", [])]
-    for number, item in enumerate(items, 1):
-        title = f"{number}. {one_line(str(item.get('title') or item['url']), 200)}"
-        facts = [item["url"], item.get("date") or item.get("age", ""), item.get("author", "")]
-        facts += [f"not read: {item['error']}"] if "error" in item else []
-        text = item.get("text") or item.get("snippet") or ""
-        passages = [line for part in text.split("\n") for line in wrapped(part, width, "   ")]
-        small = styled(DIM, "   " + " · ".join(fact for fact in facts if fact))
-        blocks.append("\n".join([styled(BOLD, title), small, *passages]))
-    hint = object_field(document, "truncated").get("hint", "")
-    blocks += ["\n".join(wrapped(hint, width, ""))] if hint else []
-    return "\n\n".join(blocks)
-
-
-def shown_line(line: str, width: int) -> str:
-    """Return a line of Markdown: headings bold, long text wrapped; tables and code stay."""
-    if re.match(r"#{1,6} ", line):
-        return styled(BOLD, line)
-    if len(line) <= width or line.startswith(("|", "    ", "```")):
-        return line
-    indent = re.match(r"[ ]*(?:[-*] |\d+\. |> )?", line)
-    return textwrap.fill(line, width, subsequent_indent=" " * len(indent[0] if indent else ""))
-
-
-def wrapped(text: str, width: int, indent: str) -> list[str]:
-    """Return a text as indented lines of a width; an empty text is an empty list."""
-    return textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
-
-
-def styled(code: str, text: str) -> str:
-    """Return a text in a style, unless NO_COLOR is set."""
-    return text if os.environ.get("NO_COLOR") else f"{code}{text}{PLAIN}"

@@ -6,6 +6,7 @@ slot stays unused; a call that is cancelled gives it back.
 
 from __future__ import annotations
 
+import re
 import time
 from functools import partial
 
@@ -169,7 +170,9 @@ def is_passing_fault(error: SearchError) -> bool:
     """Return whether a request may be sent again at once, in its next turn."""
     passing = error.kind == "provider" and error.status in (500, 502, 503, 504)
     waits = error.kind == "rate_limit" and error.retry_after is not None
-    return error.retryable and (passing or waits or error.kind == "network")
+    # Nothing listens there, or the name is unknown: that does not pass within a call.
+    is_absent = re.search("refused the connection|could not be resolved", error.message)
+    return error.retryable and (passing or waits or (error.kind == "network" and not is_absent))
 
 
 # ===== what an outcome means ======================================================================

@@ -111,10 +111,11 @@ def fields_of(request: HttpRequest) -> Fields:
 
 def search_page(fields: Fields, settings: Settings) -> Iterator[str]:
     """Yield the page of a search: its form, what is going on, the results."""
-    query = fields.get("q", "")
-    questions = [line.strip() for line in query.splitlines() if line.strip()]
+    lines = (fields.get("q", "") + "\n" + fields.get("more", "")).splitlines()
+    questions = [line.strip() for line in lines if line.strip()]
+    query = "\n".join(questions)
     yield views.head("/", questions[0] if len(questions) == 1 else "Search")
-    yield views.search_form(fields, ["", *ENGINES], FOCUSES)
+    yield views.search_form({**fields, "q": query}, ["", *ENGINES], FOCUSES)
     if questions:
         yield views.progress("Searching …")
         document = yield from with_progress(functools.partial(search, fields, questions, settings))
@@ -147,7 +148,10 @@ def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
         yield views.progress("Reading …")
         document = yield from with_progress(functools.partial(read, fields, settings))
         pages = document.get("pages", [document])
-        yield "".join(f"<h2>{title_of(page, url)}</h2>\n{views.page_text(page)}" for page in pages)
+        query = fields.get("q", "")
+        yield "".join(
+            f"<h2>{title_of(page, url)}</h2>\n{views.page_text(page, query)}" for page in pages
+        )
     yield views.FOOT
 
 
@@ -202,15 +206,21 @@ def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
     else:
         store = PageStore()
         try:
-            shown = [entry_of(entry) for entry in history.entries(store)]
+            entries = history.entries(store)
+            urls = [entry["text"].split("\n")[0] for entry in entries if entry["kind"] == "read"]
+            pages = store.get_pages(urls, None)
+            shown = [entry_of(entry, pages) for entry in entries]
         finally:
             store.close()
         yield views.history_form("") + views.history_list(shown, form_token())
     yield views.FOOT
 
 
-def entry_of(entry: dict[str, Any]) -> dict[str, str]:
-    """Return an entry of the history as it is shown, with the address that opens its answer."""
+def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return an entry of the history as it is shown, with the address that opens its answer.
+
+    pages: address -> page of the store, for the title.
+    """
     moment = time.localtime(entry["moment"])
     is_read = entry["kind"] == "read"
     path, name = ("/read", "url") if is_read else ("/", "q")
@@ -223,16 +233,25 @@ def entry_of(entry: dict[str, Any]) -> dict[str, str]:
         "time": time.strftime("%H:%M", moment),
         "caller": entry["caller"],
         "kind": entry["kind"] if entry["ok"] else f"{entry['kind']} (failed)",
-        "text": entry["text"].replace("\n", " · "),
+        "text": pages.get(text, {}).get("title") or entry["text"].replace("\n", " · "),
+        "is_page": "yes" * is_read,
         "address": f"{path}?{urlencode({name: text, **shown})}",
     }
+
+
+def forget_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield the page that asks before everything is forgotten."""
+    from websearch.search.commands import run_cache
+
+    yield views.head("/history", "Forget everything?")
+    yield views.forget_question(form_token(), run_cache({"action": "stats"})) + views.FOOT
 
 
 def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
     """Yield what works on this machine, what rests, what was spent, and what the store holds."""
     from websearch.search.commands import run_cache
 
-    yield views.head("/state", "State")
+    yield views.head("/state", "Status")
     yield views.state_tables(settings["check_machine"](), run_cache({"action": "stats"}))
     yield views.FOOT
 
@@ -321,6 +340,7 @@ PAGES: dict[str, Callable[[Fields, Settings], Iterator[str]]] = {
     "/read": read_page,
     "/check": check_page,
     "/history": history_page,
+    "/history/forget": forget_page,
     "/state": state_page,
     "/docs": api_page,
 }

@@ -39,10 +39,13 @@ class Page:
     has_anchors: headings get their ids, which must be the only ones of a page of HTML.
     """
 
+    mark = "<mark>{}</mark>"  # around a word of the query
+
     def __init__(
         self, words: Sequence[str] = (), first_level: int = 2, has_anchors: bool = False
     ) -> None:
         self.first_level = first_level
+        self.above: list[int] = []  # levels of the headings above: no level of HTML is skipped
         self.has_anchors = has_anchors
         self.headings: list[tuple[int, str, str]] = []
         escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
@@ -100,7 +103,9 @@ class Page:
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading with an id, below the headings of the desk itself."""
-        shown = min(6, level + self.first_level - 1)
+        self.above = [other for other in self.above if other < level]
+        shown = min(6, self.first_level + len(self.above))
+        self.above.append(level)
         name = f"section-{len(self.headings) + 1}"
         self.headings.append((level, name, plain_text(text)))
         anchor = f' id="{name}"' if self.has_anchors else ""
@@ -177,19 +182,23 @@ class Page:
         inner = match["strong"] or match["emphasis"]
         return f"<{tag}>{self.marked(inner) if depth else self.inline(inner, depth + 1)}</{tag}>"
 
+    def escape(self, text: str) -> str:
+        """Return plain text as HTML."""
+        return html.escape(text)
+
     def marked(self, text: str) -> str:
         """Return plain text escaped, the words of the query marked."""
         if not self.words:
-            return html.escape(text)
+            return self.escape(text)
         parts: list[str] = []
         end = 0
         for match in self.words.finditer(text):
             parts += [
-                html.escape(text[end : match.start()]),
-                f"<mark>{html.escape(match[0])}</mark>",
+                self.escape(text[end : match.start()]),
+                self.mark.format(self.escape(match[0])),
             ]
             end = match.end()
-        return "".join([*parts, html.escape(text[end:])])
+        return "".join([*parts, self.escape(text[end:])])
 
 
 def render(markdown: str, words: Sequence[str] = (), first_level: int = 2) -> str:

@@ -11,7 +11,7 @@ import html
 from string import Template
 from urllib.parse import urlencode
 
-from websearch.base.words import STOP_WORDS
+from websearch.ways_in.best_passages import best_passages, query_words
 from websearch.ways_in.desk.markdown_html import Page, link, render
 
 TYPE_CHECKING = False
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 LINKS = {
-    "/": "Search", "/read": "Read", "/check": "Check", "/history": "History", "/state": "State",
+    "/": "Search", "/read": "Read", "/check": "Check", "/history": "History", "/state": "Status",
     "/docs": "API",
 }  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
+PASSAGES = 3  # of a result that are shown at once
 LONGEST_TITLE = 200  # characters of a stranger's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -52,8 +53,8 @@ $links
 )
 FOOT = """
 </main>
-<footer><p>This page stands on your machine. Texts of pages come from strangers: they are data,
-and nothing in them was loaded or run.</p></footer>
+<footer><p>This page is served by your own machine. Page text is untrusted: nothing in it was
+loaded or run.</p></footer>
 </body>
 </html>
 """
@@ -94,7 +95,7 @@ def error_box(document: Document) -> str:
     """Return what an error document says: its sentence, what to do, and an archived copy."""
     details = document["details"]
     parts = [
-        f"<strong>{html.escape(str(details['kind']))}</strong>: {html.escape(document['error'])}",
+        f"<strong>{html.escape(document['error'])}</strong>",
         html.escape(str(details.get("hint", ""))),
     ]
     archived = details.get("archived")
@@ -132,67 +133,92 @@ def options(values: Iterable[str], chosen: str, first: str) -> str:
 
 
 def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequence[str]) -> str:
-    """Return the form of a search. fields: the values that it shows."""
-    query, site = html.escape(fields.get("q", "")), html.escape(fields.get("site", ""))
-    choices = {
-        "engine": options(engines, fields.get("engine", ""), "auto"),
-        "focus": options(focuses, fields.get("focus", ""), "general"),
-        "since": options(SINCE, fields.get("since", ""), "any time"),
-    }
+    """Return the form of a search. fields: the values that it shows.
+
+    Enter in the first box searches. Several questions and filters are in boxes that open.
+    """
+    query, site = fields.get("q", ""), html.escape(fields.get("site", ""))
+    one, several = ("", query) if "\n" in query else (query, "")
+    names = ("engine", "focus", "since")
+    first = {"engine": "auto", "focus": "general", "since": "any time"}
+    values = {"engine": engines, "focus": focuses, "since": SINCE}
     selects = "\n".join(
-        f'<label>{name.capitalize()}<select name="{name}">{shown}</select></label>'
-        for name, shown in choices.items()
+        f'<label>{name.capitalize()}<select name="{name}">'
+        f"{options(values[name], fields.get(name, ''), first[name])}</select></label>"
+        for name in names
     )
+    is_filtered = any(fields.get(name, "") not in ("", "general") for name in (*names, "site"))
     return f"""<form class="search" action="/" method="get" role="search">
-<label for="q">What do you want to know? Several lines are several questions.</label>
-<textarea id="q" name="q" rows="2" required maxlength="2000">{query}</textarea>
-<div class="fields">
+<div class="fields"><label class="grow">What do you want to know?
+<input id="q" name="q" type="search" maxlength="2000" value="{html.escape(one)}"\
+{"" if query else " autofocus"}></label>
+<button type="submit">Search</button></div>
+<details{" open" if several else ""}><summary>Several questions</summary>
+<label for="more">One question per line</label>
+<textarea id="more" name="more" rows="3" maxlength="2000">{html.escape(several)}</textarea>
+</details>
+<details{" open" if is_filtered else ""}><summary>Filters</summary><div class="fields">
 {selects}
 <label>Site<input name="site" value="{site}" placeholder="docs.python.org"></label>
-<button type="submit">Search</button>
-</div>
+</div></details>
 </form>
 """
 
 
 def search_results(document: Document, query: str) -> str:
-    """Return the results of a search or the sources of a brief, each with its passages."""
+    """Return the results of a search, or the sources of a brief below its questions."""
     if not document["ok"]:
         return error_box(document) + notes(document["details"])
-    words = [word for word in query.split() if word.lower() not in STOP_WORDS]
-    items = document.get("sources") or document.get("results") or []
-    shown = "".join(result(item, words) for item in items)
-    return f'{notes(document)}{questions(document)}<ol class="results">\n{shown}</ol>\n'
+    if "queries" in document:
+        return notes(document) + question_groups(document)
+    shown = "".join(result(item, query) for item in document.get("results", []))
+    return f'{notes(document)}<ol class="results">\n{shown}</ol>\n'
 
 
-def questions(document: Document) -> str:
-    """Return the questions of a brief with what became of each, "" for a search."""
-    rows = [
-        f"<li>{html.escape(state['query'])}"
-        + (
-            f' <span class="failed">{html.escape(state["error"])}</span>'
-            if "error" in state
-            else ""
-        )
-        + "</li>"
-        for state in document.get("queries", [])
-    ]
-    return f"<ol>{''.join(rows)}</ol>\n" if rows else ""
+def question_groups(document: Document) -> str:
+    """Return the sources of a brief below the questions that they answer, each source once."""
+    parts, shown = list[str](), set[int]()
+    for number, outcome in enumerate(document["queries"], 1):
+        parts.append(f"<h2>{number}. {html.escape(outcome['query'])}</h2>\n")
+        items = [item for item in document["sources"] if number in item["queries"]]
+        if "error" in outcome:
+            parts.append(f'<p class="failed">{html.escape(outcome["error"])}</p>\n')
+        elif not any("text" in item for item in items):
+            parts.append('<p class="note">No page that was read answers this question.</p>\n')
+        for item in (item for item in items if item["number"] in shown):
+            title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
+            name = f"{item['number']}. {title}"
+            parts.append(f'<p>Also <a href="#source-{item["number"]}">{name}</a></p>\n')
+        new = [item for item in items if item["number"] not in shown]
+        shown |= {item["number"] for item in new}
+        rows = "".join(result(item, outcome["query"], level=3) for item in new)
+        parts.append(f'<ol class="results">\n{rows}</ol>\n' if rows else "")
+    return "".join(parts)
 
 
-def result(item: dict[str, Any], words: Sequence[str]) -> str:
-    """Return one result: title, address, date, then its passages or its snippet."""
+def result(item: dict[str, Any], query: str, level: int = 2) -> str:
+    """Return one result: title, address, date, its best passages or snippet, and the others.
+
+    level: of its heading.
+    """
     title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
-    number = f"{item['number']}. " if "number" in item else ""
+    number, anchor = "", ""
+    if "number" in item:
+        number, anchor = f"{item['number']}. ", f' id="source-{item["number"]}"'
     facts = [item.get("date", ""), item.get("author", ""), item.get("license", "")]
     facts += [f"archived {item['archived']}"] if "archived" in item else []
-    text = item.get("text") or item.get("snippet") or ""
+    words = query_words(query)
+    best, more = best_passages(item.get("text") or item.get("snippet") or "", words, PASSAGES)
+    text = render("\n\n".join(best), words, first_level=level + 1)
+    rest = render(more, words, first_level=level + 1)
+    if rest:
+        rest = f"<details><summary>More of this page</summary>\n{rest}</details>\n"
     note = f'<p class="note">Not read: {html.escape(item["error"])}</p>' if "error" in item else ""
     return (
-        f"<li><h2>{number}{link(item['url'], title)}</h2>\n"
+        f"<li{anchor}><h{level}>{number}{link(item['url'], title)}</h{level}>\n"
         f'<p class="address">{html.escape(" · ".join(filter(None, [item["url"], *facts])))} · '
-        f'<a href="{read_address(item["url"])}">read here</a></p>\n'
-        f'<div class="text">{render(text, words, first_level=3)}</div>{note}</li>\n'
+        f'<a href="{read_address(item["url"], q=query)}">read here</a></p>\n'
+        f'<div class="text">{text}{rest}</div>{note}</li>\n'
     )
 
 
@@ -216,8 +242,27 @@ def read_form(url: str) -> str:
 """
 
 
-def page_text(page: dict[str, Any]) -> str:
-    """Return a page as agents get it: facts, outline, text."""
+def find_form(url: str, query: str) -> str:
+    """Return the form that looks for words or a question in the page that is shown."""
+    return f"""<form class="search" action="/read" method="get" role="search">
+<input type="hidden" name="url" value="{html.escape(url)}">
+<div class="fields"><label class="grow">Find in this page
+<input name="q" type="search" maxlength="2000" value="{html.escape(query)}"></label>
+<button type="submit">Find</button></div>
+</form>
+"""
+
+
+def page_answers(text: str, words: Sequence[str]) -> str:
+    """Return the passages of a page that answer a question, "" if none has a word of it."""
+    best = render("\n\n".join(best_passages(text, words, PASSAGES)[0]), words, first_level=4)
+    if "<mark>" not in best:
+        return '<p role="status">No word of the question is on this page.</p>\n'
+    return f'<section class="panel text"><h3>What answers the question</h3>\n{best}</section>\n'
+
+
+def page_text(page: dict[str, Any], query: str = "") -> str:
+    """Return a page: facts, outline, what answers a question, text with its words marked."""
     if not page["ok"]:
         return error_box(page)
     address = page.get("final_url", page["url"])
@@ -227,20 +272,24 @@ def page_text(page: dict[str, Any]) -> str:
         f"fetched {page['fetched_at']}" if "fetched_at" in page else "",
         f"archived {page['archived']}" if "archived" in page else "",
     ]
-    body = Page(has_anchors=True)
+    words = query_words(query) or query.split()
+    body = Page(words, first_level=3, has_anchors=True)
     text = body.blocks(str(page.get("text", "")).split("\n"))
-    cut = "The text is cut here; the rest begins below." if page.get("truncated") else ""
+    cut = "The text is cut here." if page.get("truncated") else ""
     more = (
-        f'<a href="{read_address(page["url"], offset=str(page["next_offset"]))}">Go on reading</a>'
+        f'<a href="{read_address(page["url"], q=query, offset=str(page["next_offset"]))}">'
+        "Continue reading</a>"
         if "next_offset" in page
         else ""
     )
     note = f'<p class="note">{html.escape(page["note"])}</p>\n' if "note" in page else ""
+    answers = page_answers(str(page.get("text", "")), words) if words else ""
     return (
         f'<p class="address">{link(address, html.escape(address))}'
         f" · {html.escape(' · '.join(filter(None, facts)))}"
         f' · <a href="{read_address(page["url"], format="markdown")}">Markdown</a></p>\n'
-        f'{note}{outline(body.headings)}<article class="text">\n{text}</article>\n'
+        f"{note}{find_form(page['url'], query)}{answers}{outline(body.headings)}"
+        f'<article class="text">\n{text}</article>\n'
         f'<p class="note">{cut} {more}</p>\n'
     )
 
@@ -274,7 +323,7 @@ def check_results(document: Document) -> str:
     """Return what a check has found: what is wrong first, all of it with its line and source."""
     if "counts" not in document:
         return error_box(document)
-    sentence = document.get("error") or "All stands in the sources."
+    sentence = document.get("error") or "Every quotation and number is in its source."
     items = "".join(map(checked, [*document["checks"], *document["numbers"]]))
     return f'<p role="status">{html.escape(sentence)}</p>\n<ul class="entries">\n{items}</ul>\n'
 
@@ -282,15 +331,15 @@ def check_results(document: Document) -> str:
 def checked(item: dict[str, Any]) -> str:
     """Return a quotation or a sentence with numbers, and what its source says."""
     missing = item.get("missing")
-    verdict = item.get("verdict") or ("unread" if "error" in item else "numbers stand there")
+    verdict = item.get("verdict") or ("unread" if "error" in item else "numbers found")
     verdict = "doubtful" if "doubtful" in item else verdict
     verdict = f"not in the source: {', '.join(missing)}" if missing else verdict
-    is_good = verdict in ("verbatim", "numbers stand there")
+    is_good = verdict in ("verbatim", "numbers found")
     differs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in item.get("differs", ()))
     facts = [
         f"The page: “{item['source_text']}”" if "source_text" in item else "",
         "; ".join(differs),
-        f"It stands in {item['found_in']}" if "found_in" in item else "",
+        f"Found in {item['found_in']}" if "found_in" in item else "",
         item.get("note", ""),
         item.get("error", ""),
         *(f"{number['number']}: {number['note']}" for number in item.get("doubtful", ())),
@@ -328,11 +377,14 @@ def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
         days.setdefault(entry["day"], []).append(entry)
     parts = []
     for day, listed in days.items():
-        rows = "".join(history_entry(entry, token) for entry in listed)
         forget = forget_form(token, "day", day, f"Forget {day}")
         parts.append(f'<div class="day"><h2>{day}</h2>{forget}</div>\n')
-        parts.append(f'<ul class="entries">\n{rows}</ul>\n')
-    parts.append(forget_form(token, "all", "yes", "Forget everything, answers and pages too"))
+        groups = {"Questions": [entry for entry in listed if not entry["is_page"]],
+                  "Pages": [entry for entry in listed if entry["is_page"]]}  # fmt: skip
+        for title, group in groups.items():
+            rows = "".join(history_entry(entry, token) for entry in group)
+            parts.append(f'<h3>{title}</h3>\n<ul class="entries">\n{rows}</ul>\n' if rows else "")
+    parts.append('<form action="/history/forget"><button>Forget everything …</button></form>\n')
     return "".join(parts)
 
 
@@ -347,13 +399,23 @@ def history_entry(entry: dict[str, str], token: str) -> str:
     )
 
 
-def forget_form(token: str, name: str, value: str, label: str) -> str:
+def forget_question(token: str, stats: Document) -> str:
+    """Return the page that asks before everything is forgotten."""
+    counts = f"{stats['history']:,} questions and reads, {stats['answers']:,} answers and "
+    return (
+        f"<p>This removes {counts}{stats['pages']:,} pages. It cannot be undone.</p>\n"
+        f"{forget_form(token, 'all', 'yes', 'Forget everything', 'danger')}\n"
+        '<p><a href="/history">Keep everything</a></p>\n'
+    )
+
+
+def forget_form(token: str, name: str, value: str, label: str, style: str = "plain") -> str:
     """Return the button that forgets an entry, a day or everything; token: against forgery."""
     return (
         '<form action="/history/forget" method="post">'
         f'<input type="hidden" name="token" value="{html.escape(token)}">'
         f'<input type="hidden" name="{name}" value="{html.escape(value)}">'
-        f'<button class="plain" type="submit">{html.escape(label)}</button></form>'
+        f'<button class="{style}" type="submit">{html.escape(label)}</button></form>'
     )
 
 
@@ -388,7 +450,7 @@ def plain(value: Any) -> str:
 
 def token_form(path: str, is_wrong: bool) -> str:
     """Return the form that asks for the server's token once."""
-    wrong = '<p class="failed" role="alert">This is not the token.</p>' if is_wrong else ""
+    wrong = '<p class="failed" role="alert">Wrong token.</p>' if is_wrong else ""
     return f"""{wrong}<form class="search" action="/sign-in" method="post">
 <input type="hidden" name="next" value="{html.escape(path)}">
 <div class="fields"><label>Token of this server (the line of its token file)

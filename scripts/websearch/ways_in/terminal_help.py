@@ -1,0 +1,80 @@
+"""The help for a person at a terminal: grouped, wrapped, under the name that was called."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.ways_in.terminal_markdown import BOLD, filled, styled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Command -> what it does; "": the table of commands says so.
+GROUPS: dict[str, dict[str, str]] = {
+    "Search": {"search": "", "brief": "", "batch": ""},
+    "Read": {
+        "read": "read pages or files: URLs, paths, or the number of a result of the last search",
+        "open": "open a result of the last search in the browser, by its number",
+    },
+    "Check": {"check": ""},
+    "Look back": {"recall": "", "cache": ""},
+    "Set up": {
+        "config": "show the settings and where each comes from",
+        "key": "list the keys that are set, or set one",
+        "doctor": "check what works on this machine",
+        "install": "copy the skill to where agents look for it",
+        "completion": "print the completion for bash, zsh or fish",
+        "serve": "serve the pages for people and the HTTP API",
+        "mcp": "start the MCP server, or try its tools",
+    },
+}
+FLAGS = {
+    "--full": "all passages of each result (default at a terminal: the best two)",
+    "--open N": "also open the N-th result in the browser",
+    "--urls": "only the URLs of the results, one per line",
+    "--no-pager": "do not use $PAGER for output that is longer than the screen",
+}
+EXAMPLES = (
+    "'how do tokio and async-std differ'",
+    "open 2",
+    "read 2 --query 'scheduler'",
+    "brief 'what is tokio' 'is async-std maintained'",
+)
+INDENT = 6  # columns, of an option's second line
+# Program of this folder -> how the front door starts it.
+PROGRAMS = {"web_search": "", "read_page": "read", "http_server": "serve", "mcp_server": "mcp",
+            "doctor": "doctor"}  # fmt: skip
+
+
+def overview(script: dict[str, Any], program: str, width: int) -> str:
+    """Return the help of the front door; script: as run_command_line takes it."""
+    commands, lines = script["commands"], [f"usage: {program} 'QUESTION' [options]"]
+    lines += [f"       {program} COMMAND ...", f"       {program} help COMMAND", ""]
+    for title, group in GROUPS.items():
+        lines.append(styled(BOLD, title))
+        for name, text in group.items():
+            lines += filled(text or commands[name]["help"], width, f"  {name:<12}")
+    lines += ["", styled(BOLD, "Options at a terminal")]
+    for flag, text in FLAGS.items():
+        lines += filled(f"{flag}: {text}", width, "  ", INDENT)
+    more = f"{program} help search lists the options of a search: -n, --since, --site, --engine ..."
+    lines += ["", *filled(more, width)]
+    return "\n".join(
+        [*lines, "", styled(BOLD, "Examples"), *(f"  {program} {e}" for e in EXAMPLES)]
+    )
+
+
+def wrapped_help(text: str, program: str, width: int) -> str:
+    """Return the help of a command, wrapped; programs are named as the front door starts them."""
+    if program != "web_search.py":
+        text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
+        for name, word in PROGRAMS.items():
+            pattern = rf"\b{name}\.py(?: {word}\b)?" if word else rf"\b{name}\.py"
+            text = re.sub(pattern, f"{program} {word}".strip(), text)
+    lines = []
+    for line in text.split("\n"):
+        start = line[: len(line) - len(line.lstrip())]
+        is_long = len(line) > width
+        lines += filled(line.strip(), width, start, INDENT * bool(start)) if is_long else [line]
+    return "\n".join(lines)
