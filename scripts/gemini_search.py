@@ -1714,7 +1714,7 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "To go on, give {offset}. Or raise {count}.",
+    "page": "It has no result pages. To go on, give {offset}. For more, raise {count}.",
     "size": "For the number of results give {count}. For the length of the text {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
@@ -1807,8 +1807,11 @@ def spelled_name(name: Any) -> str:
 def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
     """Return what to do about a parameter or flag that a command does not have."""
     name = spelled_name(word)
-    hint = spec.get("cannot", {}).get(name) or NO_SYNONYMS.get(name)
-    return hint or nearest(word, known, what)
+    meant = SYNONYMS.get(name, name)
+    reasons = {**NO_SYNONYMS, **spec.get("cannot", {})}
+    if meant in SYNONYMS.values() and name not in reasons:  # the nearest word would mislead
+        return str(reasons.get(meant, f"It has no parameter {meant}: leave it out."))
+    return reasons.get(name) or nearest(word, known, what)
 
 
 def check_value(parameter: Fields, value: Any) -> Any:
