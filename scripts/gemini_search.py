@@ -1739,16 +1739,15 @@ _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
-# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point. Some are
-# needed by their neighbors: joiners in Persian, Hindi and emoji; variation selectors in emoji, CJK.
-_FOREIGN = "\u0300-\u1fff\u2190-\u3163\u3165-\ufaff\U00010000-\U0001bc9f\U0001d200-\U0003ffff"
+# Characters that show nothing and can hide text (Default_Ignorable_Code_Point). Joiners and
+# variation selectors stay, singly, after characters that may need one: Persian, Hindi, CJK, emoji.
 _IGNORABLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe03-\ufe0d\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    f"|(?<![{_FOREIGN}\ufe0f])[\u200c\u200d]|[\u200c\u200d](?![{_FOREIGN}])"
-    "|(?<![\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\ufe00-\ufe02]"
-    "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
+    "|(?<![\u0300-\u1fff\u2100-\ufdff\U00010000-\U000dffff])(?<![\u2100-\U000dffff]\ufe0f)"
+    "[\u200c\u200d\ufe00-\ufe02]"
+    "|(?<![#*0-9\u00a9\u00ae\u2100-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
 WEB_ADDRESS = r"(?i)https?://[^\s/?#]"
 _HTML = r"(?is)<!--.*?(?:-->|\Z)|</?[a-z][^<>]*(?:>|\Z)"  # comments, tags, the start of a cut tag
@@ -1848,7 +1847,7 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "To go on, give {offset}. Or raise {count}.",
+    "page": "It has no result pages. To go on, give {offset}. For more, raise {count}.",
     "size": "For the number of results give {count}. For the length of the text {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
@@ -1872,7 +1871,6 @@ OUTPUT_PARAMS: list[Fields] = [
     {"name": "output", "type": "str", "metavar": "FILE",
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
-    {"name": "quiet", "type": "bool", "help": "show no progress on a terminal"},
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document per line, as it comes (implied by --output FILE.jsonl)"},
     {"name": "ordered", "type": "bool", "batch": True, "help": "jsonl in the order of the input"},
@@ -1917,7 +1915,7 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     for key, item in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
-            hint = unknown_hint(spec, spelled, spelled, table, "parameter")
+            hint = unknown_hint(spec, spelled, table, "parameter")
             raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
         parameter, name = table[spelled], table[spelled]["name"]
         value = given_value(parameter, item)
@@ -1925,11 +1923,10 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
             continue
         if spelled != name and str(value).strip():  # the others are checked by check_params
             value = check_value({**parameter, "name": spelled}, value)
-        if name in values and isinstance(value, list) and isinstance(values[name], list):
-            value = [*values.pop(name), *value]  # --site A --domain B
-        first = values.setdefault(name, value)
-        if first is not value and first != value:
-            raise given_twice(name, first, value)
+        first = values.get(name)
+        if isinstance(first, list) and isinstance(value, list):  # --site A --domain B
+            value = [*first, *value]
+        values[name] = value
     return values
 
 
@@ -1968,21 +1965,19 @@ def list_items(parameter: Fields, value: Any) -> list[Any]:
     return filled if len(items) > 1 else items
 
 
-def given_twice(name: str, first: Any, second: Any) -> SearchError:
-    """Return the error for a parameter that was given with two values."""
-    message = f"{name} is given twice: {quoted(first)} and {quoted(second)}."
-    return SearchError("invalid_input", message, "Give it once.")
-
-
 def spelled_name(name: Any) -> str:
     """Return a parameter's name as the tables spell it: --Max-Chars is max_chars."""
     return str(name).strip().lstrip("-").replace("-", "_").lower()
 
 
-def unknown_hint(spec: Fields, name: str, shown: str, known: Any, what: str) -> str:
-    """Return what to do about a name that a command does not have."""
-    hint = spec.get("cannot", {}).get(name) or NO_SYNONYMS.get(name)
-    return hint or nearest(shown, known, what)
+def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
+    """Return what to do about a parameter or flag that a command does not have."""
+    name = spelled_name(word)
+    meant = SYNONYMS.get(name, name)
+    reasons = {**NO_SYNONYMS, **spec.get("cannot", {})}
+    if meant in SYNONYMS.values() and name not in reasons:  # the nearest word would mislead
+        return str(reasons.get(meant, f"It has no parameter {meant}: leave it out."))
+    return reasons.get(name) or nearest(word, known, what)
 
 
 def check_value(parameter: Fields, value: Any) -> Any:
@@ -2057,20 +2052,19 @@ def check_dates(parameter: Fields, text: str) -> str:
         if word in parameter["choices"]:
             return str(word)
         text = f"{today - timedelta(days)}.."
-    day, start, end = r"(\d{4}-\d\d-\d\d)", today, today
-    dates = re.fullmatch(rf"{day}?(?:\.\.|to){day}|{day}(?:\.\.)?", text)
-    if not dates:
+    dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(?:\.\.|to)(\d{4}-\d\d-\d\d)?)?", text)
+    if not dates or not any(dates.groups()):
         allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
-    try:  # 1990: before there were pages
-        start = date.fromisoformat(dates[1] or dates[3] or "1990-01-01")
-        end = date.fromisoformat(dates[2]) if dates[2] else today
+    try:
+        start = date.fromisoformat(dates[1] or "1990-01-01")  # before there were pages
+        end = date.fromisoformat(dates[2] or str(today))
     except ValueError:
         raise wrong_value(parameter, text, "a range of dates that exist") from None
-    if not start <= min(end, today):
-        wanted = "a range whose earlier date comes first"
-        wanted = f"a range that begins by today, {today}" if start > today else wanted
-        raise wrong_value(parameter, text, wanted)
+    if start > today:
+        raise wrong_value(parameter, text, f"a range that begins by today, {today}")
+    if start > end:
+        raise wrong_value(parameter, text, "a range whose earlier date comes first")
     return f"{start}..{end}"
 
 
@@ -2337,7 +2331,7 @@ def find_command(commands: Fields, words: list[str]) -> tuple[str, bool]:
 
 def run_and_fit(script: Fields, params: Fields, options: Fields) -> Any:
     """Return the document of a command; Markdown is measured as Markdown. Progress is shown."""
-    spec, limit, is_shown = options["spec"], 0, sys.stderr.isatty() and not options.get("quiet")
+    spec, limit, is_shown = options["spec"], 0, sys.stderr.isatty()
     batch = {"options": options} if spec.get("batch") else {}
     if script.get("returns_everything") and not batch and options.get("format") == "markdown":
         limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
@@ -2468,10 +2462,9 @@ def parse_flags(
     for word in plain:
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
-            name = spelled_name(flag)
             flags = [flag for flag in known if flag[:2] == "--"]
             last = [one for one in flags if flag.endswith(one[1:])]  # --output-format: --format
-            hint = unknown_hint(spec, name, flag, last or flags, "flag")
+            hint = unknown_hint(spec, flag, last or flags, "flag")
             hint = hint or f"{parser.prog} --help lists them."
             hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
@@ -2525,9 +2518,7 @@ def take_words(
         if item["type"] in ("list", "csv"):
             params |= {name: [*params.get(name, []), *words]} if words else {}
             return
-        if words and name in params:
-            raise given_twice(name, params[name], words[0])
-        if words:
+        if words and name not in params:
             params[name], *words = words
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")

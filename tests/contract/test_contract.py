@@ -269,6 +269,96 @@ class MistypedCommands(FakeServerCase):
                 self.assertEqual((run.code, run.document["error"]), (2, message))
         self.assertEqual(self.server.requests, [])
 
+    def test_a_command_of_another_script_is_no_query_and_the_hint_names_its_script(self) -> None:
+        for script, words, hint in (
+            ("web_search.py", ("fetch", "https://e.org/"), "web_search.py read reads a page."),
+            ("web_search.py", ("news",), "serper_search.py news."),
+            ("web_search.py", ("scholar", "yeast"), "--focus papers."),
+            ("web_search.py", ("budget",), "doctor.py shows what was spent"),
+            ("keyless_search.py", ("images", "cats"), "serper_search.py has it, with a key."),
+            ("brave_search.py", ("scholar", "x"), "serper_search.py has it, with a key."),
+            ("brave_search.py", ("read", "https://e.org/"), "web_search.py read reads a page."),
+            ("serper_search.py", ("context", "x"), "brave_search.py has it, with a key."),
+            ("gemini_search.py", ("news",), "serper_search.py has it, with a key."),
+        ):
+            with self.subTest(script, words=words):
+                run = self.run_script(script, *words)
+                error = f"{words[0]!r} is no command of {script}."
+                self.assertEqual((run.code, run.document["error"]), (2, error))
+                self.assertIn(hint, run.document["details"]["hint"])
+                self.assertIn("put -- before it", run.document["details"]["hint"])
+        self.assertEqual(self.server.requests, [])
+        for words in (("--", "scholar"), ("scholar yeast",), ("brief", "history", "of", "time")):
+            run = self.run_script("brave_search.py", "--dry-run", *words)
+            self.assertEqual(run.code, 0, words)
+
+
+class NamesOfOtherTools(FakeServerCase):
+    """What agents type because another search tool calls it so."""
+
+    WORDS = (  # such a name, a value, the parameter it means
+        ("limit", "3", "count"), ("num", "3", "count"), ("num_results", "3", "count"),
+        ("max_results", "3", "count"), ("time_range", "week", "since"), ("lang", "de", "language"),
+        ("domain", "docs.python.org", "site"), ("domains", "docs.python.org", "site"),
+        ("include_domains", "docs.python.org", "site"),
+        ("exclude_domains", "docs.python.org", "exclude_site"),
+    )  # fmt: skip
+    SCRIPTS = ("brave_search.py", "serper_search.py", "keyless_search.py", "web_search.py")
+
+    def dry_run(self, script: str, *words: str) -> Any:
+        return call_main(load_script(script), *words, "--dry-run")
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_environment(SERPER_API_KEY="good-" + CANARY, GEMINI_API_KEY="good-" + CANARY)
+
+    def test_are_understood_as_flags_and_in_json(self) -> None:
+        for script in self.SCRIPTS:
+            for word, value, name in self.WORDS:
+                with self.subTest(script, word=word):
+                    flag, own = (f"--{one.replace('_', '-')}={value}" for one in (word, name))
+                    meant = self.dry_run(script, "python", own)
+                    self.assertEqual(meant.code, 0)
+                    self.assertEqual(self.dry_run(script, "python", flag).document, meant.document)
+                    given = json.dumps({"query": "python", word: value})
+                    run = self.dry_run(script, "--params-json", given)
+                    self.assertEqual(run.document, meant.document)
+            self.assertEqual(self.dry_run(script, "python", "--json").code, 0)
+
+    def test_are_understood_as_arguments_of_a_tool(self) -> None:
+        tools = load_script("websearch.ways_in.mcp_tools")
+        for word, value, _ in self.WORDS:
+            meant = tools.tool_params("web_search", {"query": "x", word: value})
+            self.assertEqual(len(meant.keys() - {"query"}), 1, word)
+
+    def test_an_error_names_a_parameter_as_its_caller_wrote_it(self) -> None:
+        for script, word in (
+            ("brave_search.py", "safesearch"), ("serper_search.py", "time_range"),
+            ("web_search.py", "limit"), ("keyless_search.py", "safesearch"),
+            ("gemini_search.py", "time_range"),
+        ):  # fmt: skip
+            run = self.dry_run(script, "--params-json", json.dumps({"query": "x", word: "foo"}))
+            with self.subTest(script):
+                self.assertEqual(run.code, 2)
+                self.assertRegex(run.document["error"], rf"^{word} must be .*, not 'foo'\.$")
+
+    def test_those_that_cannot_be_had_say_what_to_do(self) -> None:
+        for script, flag, hint in (
+            ("brave_search.py", "--page", "To go on, give --offset. For more, raise --count."),
+            ("brave_search.py", "--size", "For the number of results give --count."),
+            ("web_search.py", "--page", "For more, raise --count."),
+            ("gemini_search.py", "--page", "It has no result pages."),
+            ("gemini_search.py", "--limit", "max_sources lists fewer of them"),
+            ("gemini_search.py", "--include-domains", "name the site in the question"),
+            ("gemini_search.py", "--lang", "in the language of the question"),
+            ("read_page.py", "--limit", "It is for a search"),
+            ("serper_search.py", "--safesearch", "Brave Search has one"),
+        ):
+            run = self.dry_run(script, "https://e.org/", flag, "2")
+            with self.subTest(script, flag=flag):
+                self.assertEqual(run.code, 2)
+                self.assertIn(hint, run.document["details"]["hint"])
+
 
 class Messages(unittest.TestCase):
     def test_messages_and_hints_name_parameters_not_flags_and_no_file(self) -> None:

@@ -302,6 +302,13 @@ class OutputFiles(StreamCase):
         words = ("--params-json", given, "--overwrite", "--output", str(self.out))
         run = self.run_script("serper_search.py", "batch", *words)
         self.assertIn("is an input", run.document["error"])
+        for script, *words in (
+            ("web_search.py", "check", str(self.out)),
+            ("read_page.py", "--urls-from", str(self.out)),
+            ("web_search.py", "batch", str(self.out), "--overwrite"),
+        ):
+            run = self.run_script(script, *words, "--output", str(self.out))
+            self.assertIn("is an input", run.document["error"])
         self.assertEqual(self.out.read_text(), "guide\n")
 
     @unittest.skipIf(LIKE_WINDOWS, "it has no FIFOs")

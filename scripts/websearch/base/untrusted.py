@@ -1,7 +1,7 @@
 """Text of pages: its references decoded, its live HTML and Markdown broken, addresses for Markdown.
 
-kit.make_harmless removes every tag from a snippet. Here tags that do nothing stay, because the text
-of a page may be program code, such as List<String>.
+kit.make_harmless removes every tag from a snippet. disarm_text leaves tags that do nothing, because
+the text of a page may be program code, such as List<String>.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def plain_address(url: str) -> str:
     return re.sub(signs, lambda sign: f"%{ord(sign[0]):02X}", "%20".join(url.split()))
 
 
-def make_harmless(text: str) -> str:
-    """Return untrusted text without live Markdown and HTML: images, links, comments, tags.
+def disarm_text(text: str) -> str:
+    """Return text of a page without live Markdown and HTML: images, links, comments, live tags.
 
-    The words of a link stay.
+    The words of a link stay, and so do tags that do nothing.
     """
     return without_live_links(without_live_html(text))
 

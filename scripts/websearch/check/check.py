@@ -6,7 +6,7 @@ import functools
 import time
 
 from websearch.base.calls import result_or_error
-from websearch.base.untrusted import make_harmless, plain_address
+from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import (
     DryRun,
     SearchError,
@@ -556,4 +556,4 @@ def place_of(item: Document) -> str:
 
 def line_of(text: str) -> str:
     """Return text of a draft or page in one line, with nothing live in it."""
-    return one_line(make_harmless(text), SHOWN_CHARS)
+    return one_line(disarm_text(text), SHOWN_CHARS)

@@ -8,7 +8,7 @@ import time
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
 from websearch.base.http_client import proxy_for
-from websearch.base.untrusted import make_harmless, plain_address
+from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
     SearchError,
@@ -388,7 +388,7 @@ def page_markdown(page: Document) -> list[str]:
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
     if not page.get("note", "").startswith(RAW_NOTE):
         text = lower_headings(text, 3)  # below "## address"
-    head = " · ".join(map(make_harmless, facts))
+    head = " · ".join(map(disarm_text, facts))
     return [
         f"## {plain_address(str(page.get('final_url') or page['url']))}",
         page.get("note", ""),
@@ -428,7 +428,7 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
 
     is_one: no other text was looked for; of several, one place each is shown.
     """
-    wanted = make_harmless(quoted(result["find"]))
+    wanted = disarm_text(quoted(result["find"]))
     places = [("At", place) for place in result.get("places", [])]
     count = result["places_in_all"]
     is_part = bool(places) and len(places) < count
@@ -438,10 +438,10 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
     if nearest := result.get("nearest"):
         places = [("Nearest, at", nearest)]
     for word, place in places:
-        heading = f", under {make_harmless(place['heading'])}" if "heading" in place else ""
-        differs = f" ({make_harmless(place['differs'])})" if "differs" in place else ""
+        heading = f", under {disarm_text(place['heading'])}" if "heading" in place else ""
+        differs = f" ({disarm_text(place['differs'])})" if "differs" in place else ""
         lines.append(f"{word} {place['offset']}{heading}{differs}:")
-        lines.append(make_harmless(place["text"]))  # may begin inside of code
+        lines.append(disarm_text(place["text"]))  # may begin inside of code
     return "\n\n".join(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from websearch.base.untrusted import make_harmless
+from websearch.base.untrusted import disarm_text
 from websearch.base.words import script_language
 from websearch.engines.base.days import utc_day, with_day
 from websearch.engines.base.engine import FILTER_PARAMS
@@ -139,4 +139,4 @@ def result_markdown(position: int, item: dict[str, Any]) -> str:
     line = f"{position}. {markdown_link(title, item['url'])}"
     facts = [item[name] for name in ("date", "age", "author", "license") if name in item]
     line = " · ".join([line, *facts])
-    return f"{line}\n   {make_harmless(item['snippet'])}" if "snippet" in item else line
+    return f"{line}\n   {disarm_text(item['snippet'])}" if "snippet" in item else line

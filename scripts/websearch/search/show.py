@@ -186,8 +186,8 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     others those stay that answer best. Without a limit of characters the first sources stay.
     """
     if not evidence.scores:
-        kept = best_sources(evidence.sources, limits.count)
-        evidence.keep([evidence.sources.index(source) for source in kept])
+        best_found = best_sources(evidence.sources, limits.count)
+        evidence.keep([evidence.sources.index(source) for source in best_found])
         return
     answering = [
         index for index, excerpt in enumerate(evidence.excerpts(limits.max_chars)) if excerpt.shown
@@ -204,11 +204,11 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     kept = list(dict.fromkeys([*first, *others]))[: limits.count]
     strengths = evidence.strengths()
     # The number of the question that a source answers best: sources follow the questions.
-    of_question = {
+    answered = {
         index: max(range(len(strengths)), key=lambda number: strengths[number][index])
         for index in kept
     }
-    evidence.keep(sorted(kept, key=lambda index: (of_question[index], index)))
+    evidence.keep(sorted(kept, key=lambda index: (answered[index], index)))
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.calls import result_or_error
-from websearch.base.untrusted import make_harmless, plain_address
+from websearch.base.untrusted import disarm_text, plain_address
 from websearch.check import check
 from websearch.kit import (
     SearchError,
@@ -119,14 +119,14 @@ def section_of(item: dict[str, Any]) -> str:
     section: str | SearchError = result_or_error(item_markdown, item)
     if isinstance(section, SearchError):
         address = plain_address(item["url"])
-        beginning = one_line(make_harmless(item.get("text", "")), SNIPPET_CHARS)
+        beginning = one_line(disarm_text(item.get("text", "")), SNIPPET_CHARS)
         return f"## {address}\n\n{beginning}\n\n(not shown whole: {section.message})"
     return section
 
 
 def item_markdown(item: dict[str, Any]) -> str:
     """Return the section of a result or source: its URL, title and facts, then text or snippet."""
-    title = make_harmless(" ".join(str(item.get("title", "")).split()))
+    title = disarm_text(" ".join(str(item.get("title", "")).split()))
     number = f"[{item['number']}] " if "number" in item else ""
     read = f"read {item['fetched_at']}" if "fetched_at" in item else ""
     date = item.get("date") or item.get("age") or read
@@ -140,13 +140,11 @@ def item_markdown(item: dict[str, Any]) -> str:
     also = ", ".join(map(plain_address, item.get("also", [])))
     blocks = [
         f"## {plain_address(item['url'])}",
-        " · ".join(
-            filter(None, [number + f"**{title}**" * bool(title), *map(make_harmless, facts)])
-        ),
-        page_text(item.get("text") or make_harmless(item.get("snippet", ""))),
+        " · ".join(filter(None, [number + f"**{title}**" * bool(title), *map(disarm_text, facts)])),
+        page_text(item.get("text") or disarm_text(item.get("snippet", ""))),
         cut_line(item),
         f"(the same text: {also})" if also else "",
-        f"(page not read: {make_harmless(item['error'])})" if "error" in item else "",
+        f"(page not read: {disarm_text(item['error'])})" if "error" in item else "",
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -154,7 +152,7 @@ def item_markdown(item: dict[str, Any]) -> str:
 def cut_line(item: dict[str, Any]) -> str:
     """Return how to read the sections whole of which an item shows a part; "" if there are none."""
     address = plain_address(item["url"])
-    names = [make_harmless(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
+    names = [disarm_text(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
     commands = [f"read '{address}' --section {quoted(name, SECTION_CHARS)}" for name in names]
     return f"(cut; whole: {'; '.join(commands)})" if commands else ""
 

@@ -263,7 +263,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
         item, label = known[name], known[name]["name"]
         value = given_value(item, text)
         # Without its query, a DELETE of the answers to one would become one of everything.
-        if not text.strip() and (item.get("required") or operation.get("command") == "cache"):
+        if not text.strip() and (item.get("required") or operation.command == "cache"):
             raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
         if value is None:
             continue

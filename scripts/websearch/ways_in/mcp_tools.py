@@ -30,7 +30,6 @@ from websearch.kit import (
     error_document,
     error_markdown,
     fit_document,
-    given_twice,
     given_value,
     internal_error,
     json_fields,
@@ -512,7 +511,8 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
             check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:
-            raise given_twice(known[spelled], first, value)
+            message = f"{known[spelled]} is given twice: {quoted(first)} and {quoted(value)}."
+            raise SearchError("invalid_input", message, "Give it once.")
         if parameter["name"] == "max_chars":  # its bounds are narrower than the command's
             params["max_chars"] = check_value(parameter, value)
         elif known[spelled] in TOOLS[name].more_choices:

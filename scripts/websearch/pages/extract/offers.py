@@ -10,7 +10,7 @@ import itertools
 import re
 
 from websearch.base.html_tree import text_beginning
-from websearch.base.untrusted import make_harmless
+from websearch.base.untrusted import disarm_text
 from websearch.kit import one_line
 from websearch.pages.extract.metadata import MAX_DATA_CHARS, meta_values, parse_data, types_of
 
@@ -52,7 +52,7 @@ def offer_text(offer: dict[str, str], is_named: bool) -> str:
     """Return an offer as text: its name, its price, and whether it can be had."""
     price = " ".join(filter(None, (offer["price"], offer["currency"])))
     price = ", ".join(filter(None, (price, offer["availability"])))
-    name = make_harmless(one_line(offer["name"], MAX_NAME)) if is_named else ""
+    name = disarm_text(one_line(offer["name"], MAX_NAME)) if is_named else ""
     return f"{name}: {price}" if name else price
 
 

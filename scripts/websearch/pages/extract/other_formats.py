@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from websearch.base.untrusted import make_harmless, unescape
+from websearch.base.untrusted import disarm_text, unescape
 from websearch.kit import SearchError, markdown_link, one_line, plain_text
 from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
 from websearch.pages.extract.markdown import MarkdownWriter
@@ -229,8 +229,8 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         is_cut = is_cut or len(body) < len(entry.body)
         room -= len(body)
         page = PageTree(f"<div>{body}</div>")
-        heading = markdown_link(title, address) if address else make_harmless(title)
-        date = make_harmless(one_line(entry.date, MAX_FIELD))
+        heading = markdown_link(title, address) if address else disarm_text(title)
+        date = disarm_text(one_line(entry.date, MAX_FIELD))
         parts = (f"## {heading}", date, writer.markdown(page.root))
         sections.append("\n\n".join(filter(None, parts)))
     return {"title": name, "text": "\n\n".join(sections), "cut": writer.cut or is_cut}

@@ -8,8 +8,8 @@ import re
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
 from websearch.pages.extract.formulas import read_formulas
 from websearch.pages.extract.generator_rules import is_frame, named_program
-from websearch.pages.extract.rewriting import rewrite
 from websearch.pages.extract.hidden_styles import unseen_elements
+from websearch.pages.extract.rewriting import rewrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
