@@ -1894,7 +1894,10 @@ def take_words(
         if item["type"] in ("list", "csv"):
             params |= {name: [*params.get(name, []), *words]} if words else {}
             return
-        if words and name not in params:
+        if words and name in params:
+            message = f"{name} is given twice: {quoted(params[name])} and {quoted(words[0])}."
+            raise SearchError("invalid_input", message, "Give it once.")
+        if words:
             params[name], *words = words
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
