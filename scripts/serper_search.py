@@ -1729,16 +1729,9 @@ def parse_arguments(
     return params
 
 
-def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
-) -> tuple[Fields, list[str]]:
-    """Return (values of the flags, the words that are not flags); output options go into options.
-
-    Every value is joined to its flag first: argparse takes -33.8,151.2 for a flag, and the word
-    after a switch for its value. Values stay text: canonical_names checks them. Raises SearchError.
-    """
-    spec = options["spec"]
-    known: dict[str, str] = {}
+def flag_parser(script: Fields, command: str, spec: Fields) -> tuple[Parser, dict[str, str]]:
+    """Return the parser of a command's flags, and flag -> type; values stay text."""
+    types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
@@ -1747,16 +1740,28 @@ def parse_flags(
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
         own = parameter.get("flags", ()) if name == parameter["name"] else ()
-        kind, flags = parameter["type"], [flag_of(name), *own]
-        known |= dict.fromkeys(flags, kind)
-        action = "append" if kind in ("list", "csv") else "store"
+        flags = [flag_of(name), *own]
+        types |= dict.fromkeys(flags, parameter["type"])
+        action = "append" if parameter["type"] in ("list", "csv") else "store"
         parser.add_argument(*flags, dest=name, action=action)
-        if kind == "bool" and parameter.get("wire"):  # the API's default may be on
+        if parameter["type"] == "bool" and parameter.get("wire"):  # the API's default may be on
             no = flag_of(f"no_{name}")
             parser.add_argument(no, dest=name, action="store_const", const="false")
-    joined, rest = [], iter(words)
+    return parser, types
+
+
+def parse_flags(
+    script: Fields, command: str, words: list[str], options: Fields
+) -> tuple[Fields, list[str]]:
+    """Return (values of the flags, the words that are not flags); output options go into options.
+
+    Every value is joined to its flag first: argparse takes -33.8,151.2 for a flag, and the word
+    after a switch for its value. canonical_names checks the values. Raises SearchError.
+    """
+    spec, joined, rest = options["spec"], [], iter(words)
+    parser, types = flag_parser(script, command, spec)
     for word in rest:
-        value = "true" if known.get(word) == "bool" else next(rest, None) if word in known else None
+        value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")
     parsed, plain = parser.parse_known_args(joined)
     values = vars(parsed)
@@ -1767,7 +1772,7 @@ def parse_flags(
     for word in plain:
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
-            flags = [flag for flag in known if flag[:2] == "--"]
+            flags = [flag for flag in types if flag[:2] == "--"]
             last = [one for one in flags if flag.endswith(one[1:])]  # --output-format: --format
             hint = unknown_hint(spec, flag, last or flags, "flag")
             hint = hint or f"{parser.prog} --help lists them."
