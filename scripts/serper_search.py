@@ -2374,34 +2374,17 @@ def send_once(request: Fields, deadline: float) -> Response:
     and a name lookup has none at all. Raises SearchError.
     """
     import threading
-    import urllib.error
-    import urllib.request
-
-    class NoRedirect(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: Any) -> None:  # urllib's would hand the key to the new host
-            return None
 
     url, headers = request["url"], {"User-Agent": USER_AGENT, **request["headers"]}
     headers |= {"Content-Type": "application/json"} if "json" in request else {}
-    body = dump_json(request["json"]).encode() if "json" in request else None
-    sent = urllib.request.Request(url, body, headers, method=request["method"])
-    is_local = url.startswith("http://")  # base_url accepts it on loopback only
-    proxies = [urllib.request.ProxyHandler({})] if is_local else []
-    opener = urllib.request.build_opener(NoRedirect, *proxies)
+    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
+    key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     left = deadline - time.monotonic()
     outcome: list[Any] = []
 
     def work() -> None:
-        try:
-            try:  # one second late, so that the waiting thread times out first
-                answer = opener.open(sent, timeout=left + 1)
-            except urllib.error.HTTPError as refused:
-                answer = refused
-            with answer:
-                content = answer.read(MAX_BODY + 1)
-                if answer.length and len(content) <= MAX_BODY:
-                    raise EOFError  # http.client's read(n) returns a cut body without an error
-            outcome.append((answer.status, answer.headers, content))
+        try:  # one second late, so that the waiting thread times out first
+            outcome.append(answer_of({**request, "headers": headers}, left + 1))
         except Exception as error:  # noqa: BLE001  handed over to the waiting thread
             outcome.append(error)
 
@@ -2414,14 +2397,40 @@ def send_once(request: Fields, deadline: float) -> Response:
         hint = "Try again. A higher {timeout} gives it more time."
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Exception):
-        raise transport_error(outcome[0], host, is_local) from None
+        raise transport_error(outcome[0], host, url.startswith("http://")) from None
     status, received, content = outcome[0]
     if len(content) > MAX_BODY:
         message = f"The answer is longer than {MAX_BODY} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
-    key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     return Response(status, {k.lower(): v for k, v in received.items()}, content, key=key)
+
+
+def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
+    """Return status, headers and body of what a request is answered with, whatever its status.
+
+    A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
+    """
+    import urllib.error
+    import urllib.request
+
+    class NoRedirect(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:  # urllib's would hand the key to the new host
+            return None
+
+    url = request["url"]
+    body = dump_json(request["json"]).encode() if "json" in request else None
+    sent = urllib.request.Request(url, body, request["headers"], method=request["method"])
+    # base_url accepts plain http on loopback only, which no proxy is for.
+    proxies = [urllib.request.ProxyHandler({})] if url.startswith("http://") else []
+    try:
+        answer = urllib.request.build_opener(NoRedirect, *proxies).open(sent, timeout=timeout)
+    except urllib.error.HTTPError as refused:
+        answer = refused
+    with answer:
+        content = answer.read(MAX_BODY + 1)
+        if answer.length and len(content) <= MAX_BODY:
+            raise EOFError  # http.client's read(n) returns a cut body without an error
+        return answer.status, answer.headers, content
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
