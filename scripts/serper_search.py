@@ -1966,9 +1966,10 @@ def prepare_output(params: Fields, options: Fields) -> None:
     given, name = [options.get("params_json"), *params.values()], file_name(path)
     texts = [text for item in given for text in (item if isinstance(item, list) else [item])]
     has_content = os.path.isfile(name) and os.path.getsize(name) > 0
+    may_write = options.get("overwrite") or any(is_same_file(file, path) for file in done)
     if any(isinstance(text, str) and is_same_file(text.removeprefix("@"), path) for text in texts):
         problem = "is an input"
-    elif is_list and has_content and not (path in done or options.get("overwrite")):
+    elif is_list and has_content and not may_write:
         problem = "has content already"
         hint = "{skip_done} with the same file appends to it; {overwrite} replaces it."
     if problem:
