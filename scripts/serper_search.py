@@ -1784,16 +1784,9 @@ def parse_arguments(
     return params
 
 
-def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
-) -> tuple[Fields, list[str]]:
-    """Return (values of the flags, the words that are not flags); output options go into options.
-
-    Every value is joined to its flag first: argparse takes -33.8,151.2 for a flag, and the word
-    after a switch for its value. Values stay text: canonical_names checks them. Raises SearchError.
-    """
-    spec = options["spec"]
-    known: dict[str, str] = {}
+def flag_parser(script: Fields, command: str, spec: Fields) -> tuple[Parser, dict[str, str]]:
+    """Return the parser of a command's flags, and flag -> type; values stay text."""
+    types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
@@ -1802,16 +1795,28 @@ def parse_flags(
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
         own = parameter.get("flags", ()) if name == parameter["name"] else ()
-        kind, flags = parameter["type"], [flag_of(name), *own]
-        known |= dict.fromkeys(flags, kind)
-        action = "append" if kind in ("list", "csv") else "store"
+        flags = [flag_of(name), *own]
+        types |= dict.fromkeys(flags, parameter["type"])
+        action = "append" if parameter["type"] in ("list", "csv") else "store"
         parser.add_argument(*flags, dest=name, action=action)
-        if kind == "bool" and parameter.get("wire"):  # the API's default may be on
+        if parameter["type"] == "bool" and parameter.get("wire"):  # the API's default may be on
             no = flag_of(f"no_{name}")
             parser.add_argument(no, dest=name, action="store_const", const="false")
-    joined, rest = [], iter(words)
+    return parser, types
+
+
+def parse_flags(
+    script: Fields, command: str, words: list[str], options: Fields
+) -> tuple[Fields, list[str]]:
+    """Return (values of the flags, the words that are not flags); output options go into options.
+
+    Every value is joined to its flag first: argparse takes -33.8,151.2 for a flag, and the word
+    after a switch for its value. canonical_names checks the values. Raises SearchError.
+    """
+    spec, joined, rest = options["spec"], [], iter(words)
+    parser, types = flag_parser(script, command, spec)
     for word in rest:
-        value = "true" if known.get(word) == "bool" else next(rest, None) if word in known else None
+        value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")
     parsed, plain = parser.parse_known_args(joined)
     values = vars(parsed)
@@ -1822,7 +1827,7 @@ def parse_flags(
     for word in plain:
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
-            flags = [flag for flag in known if flag[:2] == "--"]
+            flags = [flag for flag in types if flag[:2] == "--"]
             last = [one for one in flags if flag.endswith(one[1:])]  # --output-format: --format
             hint = unknown_hint(spec, flag, last or flags, "flag")
             hint = hint or f"{parser.prog} --help lists them."
@@ -1878,7 +1883,10 @@ def take_words(
         if item["type"] in ("list", "csv"):
             params |= {name: [*params.get(name, []), *words]} if words else {}
             return
-        if words and name not in params:
+        if words and name in params:
+            message = f"{name} is given twice: {quoted(params[name])} and {quoted(words[0])}."
+            raise SearchError("invalid_input", message, "Give it once.")
+        if words:
             params[name], *words = words
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
@@ -2013,9 +2021,10 @@ def prepare_output(params: Fields, options: Fields) -> None:
     given, name = [options.get("params_json"), *params.values()], file_name(path)
     texts = [text for item in given for text in (item if isinstance(item, list) else [item])]
     has_content = os.path.isfile(name) and os.path.getsize(name) > 0
+    may_write = options.get("overwrite") or any(is_same_file(file, path) for file in done)
     if any(isinstance(text, str) and is_same_file(text.removeprefix("@"), path) for text in texts):
         problem = "is an input"
-    elif is_list and has_content and not (path in done or options.get("overwrite")):
+    elif is_list and has_content and not may_write:
         problem = "has content already"
         hint = "{skip_done} with the same file appends to it; {overwrite} replaces it."
     if problem:
@@ -2421,34 +2430,17 @@ def send_once(request: Fields, deadline: float) -> Response:
     and a name lookup has none at all. Raises SearchError.
     """
     import threading
-    import urllib.error
-    import urllib.request
-
-    class NoRedirect(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: Any) -> None:  # urllib's would hand the key to the new host
-            return None
 
     url, headers = request["url"], {"User-Agent": USER_AGENT, **request["headers"]}
     headers |= {"Content-Type": "application/json"} if "json" in request else {}
-    body = dump_json(request["json"]).encode() if "json" in request else None
-    sent = urllib.request.Request(url, body, headers, method=request["method"])
-    is_local = url.startswith("http://")  # base_url accepts it on loopback only
-    proxies = [urllib.request.ProxyHandler({})] if is_local else []
-    opener = urllib.request.build_opener(NoRedirect, *proxies)
+    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
+    key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     left = deadline - time.monotonic()
     outcome: list[Any] = []
 
     def work() -> None:
-        try:
-            try:  # one second late, so that the waiting thread times out first
-                answer = opener.open(sent, timeout=left + 1)
-            except urllib.error.HTTPError as refused:
-                answer = refused
-            with answer:
-                content = answer.read(MAX_BODY + 1)
-                if answer.length and len(content) <= MAX_BODY:
-                    raise EOFError  # http.client's read(n) returns a cut body without an error
-            outcome.append((answer.status, answer.headers, content))
+        try:  # one second late, so that the waiting thread times out first
+            outcome.append(answer_of({**request, "headers": headers}, left + 1))
         except Exception as error:  # noqa: BLE001  handed over to the waiting thread
             outcome.append(error)
 
@@ -2461,14 +2453,40 @@ def send_once(request: Fields, deadline: float) -> Response:
         hint = "Try again. A higher {timeout} gives it more time."
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Exception):
-        raise transport_error(outcome[0], host, is_local) from None
+        raise transport_error(outcome[0], host, url.startswith("http://")) from None
     status, received, content = outcome[0]
     if len(content) > MAX_BODY:
         message = f"The answer is longer than {MAX_BODY} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
-    key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     return Response(status, {k.lower(): v for k, v in received.items()}, content, key=key)
+
+
+def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
+    """Return status, headers and body of what a request is answered with, whatever its status.
+
+    A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
+    """
+    import urllib.error
+    import urllib.request
+
+    class NoRedirect(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:  # urllib's would hand the key to the new host
+            return None
+
+    url = request["url"]
+    body = dump_json(request["json"]).encode() if "json" in request else None
+    sent = urllib.request.Request(url, body, request["headers"], method=request["method"])
+    # base_url accepts plain http on loopback only, which no proxy is for.
+    proxies = [urllib.request.ProxyHandler({})] if url.startswith("http://") else []
+    try:
+        answer = urllib.request.build_opener(NoRedirect, *proxies).open(sent, timeout=timeout)
+    except urllib.error.HTTPError as refused:
+        answer = refused
+    with answer:
+        content = answer.read(MAX_BODY + 1)
+        if answer.length and len(content) <= MAX_BODY:
+            raise EOFError  # http.client's read(n) returns a cut body without an error
+        return answer.status, answer.headers, content
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:

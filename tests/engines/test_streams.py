@@ -266,7 +266,11 @@ class OutputFiles(StreamCase):
                 self.assertTrue(receipt.keys() & {"credits", "billed_queries"}, receipt)
                 self.assertEqual(sorted(self.inputs()), sorted(lines))
                 before = self.out.read_bytes()
-                code, receipt, stderr = self.into_file(script, lines, *words)
+                again = (
+                    "--skip-done",
+                    os.path.join(self.folder, "..", self.folder.name, "out.jsonl"),
+                )
+                code, receipt, stderr = self.into_file(script, lines, *again)
                 self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
                 self.assertEqual(self.out.read_bytes(), before)
 
