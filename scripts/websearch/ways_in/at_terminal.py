@@ -17,7 +17,7 @@ import sys
 from websearch import kit
 from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, drop_empty
-from websearch.store.page_store import PageStore
+from websearch.store.page_store import LAST_RESULTS, PageStore
 from websearch.ways_in import front_door, terminal_help
 from websearch.ways_in.terminal import (
     View,
@@ -38,7 +38,6 @@ PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
 # What is shown as it comes: commands that ask or do not end, and lists without end.
 STREAMING_COMMANDS = ("batch", "serve", "mcp", "install", "key")
 STREAMING_FLAGS = ("--urls-from", "--jsonl", "--skip-done", "--params-json")
-LAST_RESULTS = "last results at a terminal"  # key in the store; keys of answers are hashes
 MAX_AGE = 7 * 24 * 3600.0  # seconds, of the last results
 LESS = "FRX"  # options of less: leave if all fits one screen, keep styles, keep the screen
 

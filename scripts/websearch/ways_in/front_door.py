@@ -77,8 +77,10 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     has_pager = not take(words, "--no-pager")
     view = View(is_full=take(words, "--full"))
-    if words[:1] == ["help"] and words[1:2] and words[1] in (*OTHERS, *script["commands"]):
-        words = [*words[1:2], "--help"]
+    if words[:1] == ["help"] and words[1:] in (
+        [name] for name in (*script["commands"], "open", *OTHERS)
+    ):
+        words = [words[1], "--help"]
     try:
         check_words(words)
         if is_persons():
