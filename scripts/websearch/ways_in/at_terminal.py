@@ -57,7 +57,7 @@ class Screen(io.TextIOWrapper):
 def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -> int:
     """Run a command line for a person; return the exit code. Raises SearchError.
 
-    script: as run_command_line takes it.
+    script: as run_command_line takes it, and settings (name of the program -> Markdown).
     """
     view.program = os.environ.get(PROGRAM_VARIABLE) or view.program
     first = words[0] if words else "help"
@@ -92,9 +92,7 @@ def run_on_screen(script: dict[str, Any], words: list[str], view: View) -> int:
         kit.print_text(terminal_help.overview(script, view.program, terminal_width()))
         return 0
     if words == ["config"]:
-        from websearch.machine.doctor import settings_markdown
-
-        lines = Renderer(terminal_width()).lines(settings_markdown(view.program))
+        lines = Renderer(terminal_width()).lines(script["settings"](view.program))
         kit.print_text("\n".join(lines))
         return 0
     return front_door.start(script, words, view)
