@@ -18,7 +18,7 @@ from websearch import kit
 from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, drop_empty
 from websearch.store.page_store import LAST_RESULTS, PageStore
-from websearch.ways_in import front_door, terminal_help
+from websearch.ways_in import terminal_help
 from websearch.ways_in.terminal import (
     View,
     items_of,
@@ -30,9 +30,12 @@ from websearch.ways_in.terminal_markdown import Renderer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.kit import Document
+
+    Start = Callable[[dict[str, Any], list[str], View], int]
 
 PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
 # What is shown as it comes: commands that ask or do not end, and lists without end.
@@ -54,10 +57,11 @@ class Screen(io.TextIOWrapper):
         return True
 
 
-def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -> int:
+def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool, start: Start) -> int:
     """Run a command line for a person; return the exit code. Raises SearchError.
 
-    script: as run_command_line takes it, and settings (name of the program -> Markdown).
+    script: as run_command_line takes it, and settings (name of the program -> Markdown). start:
+    runs a command (script, words, view).
     """
     view.program = os.environ.get(PROGRAM_VARIABLE) or view.program
     first = words[0] if words else "help"
@@ -71,11 +75,11 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
     is_help = "--help" in words or "-h" in words
     is_streaming = first in STREAMING_COMMANDS or not set(STREAMING_FLAGS).isdisjoint(words)
     if is_streaming and not is_help:
-        return front_door.start(script, words, view)
+        return start(script, words, view)
     screen = Screen()
     try:
         with contextlib.redirect_stdout(screen):
-            code = run_on_screen(script, words, view)
+            code = run_on_screen(script, words, view, start)
     finally:
         screen.flush()
         text = screen.data.getvalue().decode("utf-8", "replace")
@@ -86,7 +90,7 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
     return code
 
 
-def run_on_screen(script: dict[str, Any], words: list[str], view: View) -> int:
+def run_on_screen(script: dict[str, Any], words: list[str], view: View, start: Start) -> int:
     """Run a command line whose output is held; return the exit code."""
     if words in ([], ["help"], ["--help"], ["-h"]):
         kit.print_text(terminal_help.overview(script, view.program, terminal_width()))
@@ -95,7 +99,7 @@ def run_on_screen(script: dict[str, Any], words: list[str], view: View) -> int:
         lines = Renderer(terminal_width()).lines(script["settings"](view.program))
         kit.print_text("\n".join(lines))
         return 0
-    return front_door.start(script, words, view)
+    return start(script, words, view)
 
 
 def open_result(words: list[str]) -> int:

@@ -86,7 +86,7 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         if is_persons():
             from websearch.ways_in import at_terminal
 
-            return at_terminal.run(script, words, view, has_pager)
+            return at_terminal.run(script, words, view, has_pager, start)
         return start(script, words, view)
     except SearchError as error:
         return refuse(error, script)
