@@ -45,6 +45,13 @@ from websearch.search.commands import COMMANDS, RUN, to_markdown
 from websearch.ways_in import front_door
 
 
+def settings(program: str) -> str:
+    """Return the settings and where each comes from as Markdown; program: as it is called."""
+    from websearch.machine.doctor import settings_markdown
+
+    return settings_markdown(program)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line, or hand over to another command; return the exit code."""
     script = {
@@ -53,6 +60,7 @@ def main(argv: list[str] | None = None) -> int:
         "commands": COMMANDS,
         "run": RUN,
         "to_markdown": to_markdown,
+        "settings": settings,
         "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
     return front_door.run(script, argv)

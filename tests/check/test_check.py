@@ -550,7 +550,13 @@ class WaysIn(CheckCase):
             ("application/json", "*/*", "{", 400, "neither UTF-8 text nor JSON"),
             ("text/markdown", "*/*", "", 400, "There is no draft"),
             (form, browser, urlencode({"text": text}), 200, ">altered</strong> line 1"),
-            (form, browser, urlencode({"text": "no quotation"}), 200, "no_results"),
+            (
+                form,
+                browser,
+                urlencode({"text": "no quotation"}),
+                200,
+                'role="alert"><p><strong>The ',
+            ),
         ):
             with self.subTest(body, kind=kind, accept=accept):
                 headers = {"Content-Type": kind, "Accept": accept}

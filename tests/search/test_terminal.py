@@ -263,7 +263,7 @@ class HelpAndSettings(TerminalCase):
             self.assertIn(f"usage: web-search {name} ", shown)
 
     def test_words_about_the_program_never_go_to_an_engine(self) -> None:
-        for words in (("help", "read"), ("help", "brief"), ("history",)):
+        for words in (("help", "read"), ("help", "brief"), ("help", "open"), ("history",)):
             self.shown(*words)
             run = self.run_script("web_search.py", *words)
             self.assertIn(run.code, (0, 2))
@@ -282,7 +282,7 @@ class HelpAndSettings(TerminalCase):
     def test_the_store_is_cleared_after_a_yes_only(self) -> None:
         self.shown("sourdough", "-n", "1")
         self.assertNotIn("Removed", self.shown("cache", "clear", typed="\n"))
-        self.assertIn("- pages: 1", self.shown("cache", "stats"))
+        self.assertIn("- answers: 1\n- pages: 1\n", self.shown("cache", "stats"))
         self.assertIn("Removed", self.shown("cache", "clear", typed="y\n"))
         self.assertIn("- pages: 0", self.shown("cache", "stats"))
 

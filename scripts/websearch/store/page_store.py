@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+LAST_RESULTS = "last results at a terminal"  # key; those of answers are hashes
 MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file: some 15,000 pages with their index
 # How old a stored thing may be: whoever takes it says so (max_age), and is_young decides for all.
 # A search and a brief take answers and pages by their ttl, unless force or stale is given; a read
@@ -261,6 +262,7 @@ def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
     for name, (table, moment) in {**moments, "history": ("history", "NULL")}.items():
         if table in tables:
             query = f"SELECT count(*), min({moment}), max({moment}) FROM {table}"  # noqa: S608
+            query += f" WHERE query_hash != '{LAST_RESULTS}'" if table == "cache" else ""
             counts[name], *ends = db.execute(query).fetchone()
             times += [end for end in ends if end is not None]
     if times:

@@ -17,8 +17,8 @@ import sys
 from websearch import kit
 from websearch.engines.table import ENGINES
 from websearch.kit import SearchError, drop_empty
-from websearch.store.page_store import PageStore
-from websearch.ways_in import front_door, terminal_help
+from websearch.store.page_store import LAST_RESULTS, PageStore
+from websearch.ways_in import terminal_help
 from websearch.ways_in.terminal import (
     View,
     items_of,
@@ -30,15 +30,17 @@ from websearch.ways_in.terminal_markdown import Renderer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.kit import Document
+
+    Start = Callable[[dict[str, Any], list[str], View], int]
 
 PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
 # What is shown as it comes: commands that ask or do not end, and lists without end.
 STREAMING_COMMANDS = ("batch", "serve", "mcp", "install", "key")
 STREAMING_FLAGS = ("--urls-from", "--jsonl", "--skip-done", "--params-json")
-LAST_RESULTS = "last results at a terminal"  # key in the store; keys of answers are hashes
 MAX_AGE = 7 * 24 * 3600.0  # seconds, of the last results
 LESS = "FRX"  # options of less: leave if all fits one screen, keep styles, keep the screen
 
@@ -55,10 +57,11 @@ class Screen(io.TextIOWrapper):
         return True
 
 
-def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -> int:
+def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool, start: Start) -> int:
     """Run a command line for a person; return the exit code. Raises SearchError.
 
-    script: as run_command_line takes it.
+    script: as run_command_line takes it, and settings (name of the program -> Markdown). start:
+    runs a command (script, words, view).
     """
     view.program = os.environ.get(PROGRAM_VARIABLE) or view.program
     first = words[0] if words else "help"
@@ -72,11 +75,11 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
     is_help = "--help" in words or "-h" in words
     is_streaming = first in STREAMING_COMMANDS or not set(STREAMING_FLAGS).isdisjoint(words)
     if is_streaming and not is_help:
-        return front_door.start(script, words, view)
+        return start(script, words, view)
     screen = Screen()
     try:
         with contextlib.redirect_stdout(screen):
-            code = run_on_screen(script, words, view)
+            code = run_on_screen(script, words, view, start)
     finally:
         screen.flush()
         text = screen.data.getvalue().decode("utf-8", "replace")
@@ -87,18 +90,16 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool) -
     return code
 
 
-def run_on_screen(script: dict[str, Any], words: list[str], view: View) -> int:
+def run_on_screen(script: dict[str, Any], words: list[str], view: View, start: Start) -> int:
     """Run a command line whose output is held; return the exit code."""
     if words in ([], ["help"], ["--help"], ["-h"]):
         kit.print_text(terminal_help.overview(script, view.program, terminal_width()))
         return 0
     if words == ["config"]:
-        from websearch.machine.doctor import settings_markdown
-
-        lines = Renderer(terminal_width()).lines(settings_markdown(view.program))
+        lines = Renderer(terminal_width()).lines(script["settings"](view.program))
         kit.print_text("\n".join(lines))
         return 0
-    return front_door.start(script, words, view)
+    return start(script, words, view)
 
 
 def open_result(words: list[str]) -> int:

@@ -77,14 +77,16 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     has_pager = not take(words, "--no-pager")
     view = View(is_full=take(words, "--full"))
-    if words[:1] == ["help"] and words[1:2] and words[1] in (*OTHERS, *script["commands"]):
-        words = [*words[1:2], "--help"]
+    if words[:1] == ["help"] and words[1:] in (
+        [name] for name in (*script["commands"], "open", *OTHERS)
+    ):
+        words = [words[1], "--help"]
     try:
         check_words(words)
         if is_persons():
             from websearch.ways_in import at_terminal
 
-            return at_terminal.run(script, words, view, has_pager)
+            return at_terminal.run(script, words, view, has_pager, start)
         return start(script, words, view)
     except SearchError as error:
         return refuse(error, script)

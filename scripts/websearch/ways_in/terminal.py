@@ -151,8 +151,8 @@ class View:
         facts += [*document.get("engines", []), "from the store" * bool(document.get("from_cache"))]
         facts.append(f"{time.monotonic() - self.started:.1f} s")
         if not self.is_full:
-            hint = f"; {self.program} open {min(2, len(items))}, --full shows all"
-            blocks.append(styled(DIM, ", ".join(filter(None, facts)) + hint))
+            more = f"; {self.program} open {min(2, len(items))}, --full shows all"
+            blocks.append(styled(DIM, ", ".join(filter(None, facts)) + more))
         if self.opened:
             blocks.append(opened_sentence(self.opened, items[self.opened - 1]))
         return blocks
