@@ -122,6 +122,24 @@ class Verdicts(CheckCase):
         )  # wrong first
         self.assertEqual(run.document["counts"]["verbatim"], 10)
 
+    def test_what_is_beside_the_article_counts_and_is_named(self) -> None:
+        box = "<div class='sidebar'><p>The harbour holds ninety boats in a winter.</p></div>"
+        for wrap, verdict in (
+            ("{}", "verbatim"), ("<div hidden>{}</div>", "absent"), ("<nav>{}</nav>", "absent"),
+            ("<div style='opacity:0'>{}</div>", "absent"),
+        ):  # fmt: skip
+            self.serve(PAGE.replace("</article>", f"</article>{wrap.format(box)}"))
+            run = self.check(self.cite("holds ninety boats in a winter"), "--force")
+            check = run.document["checks"][0]
+            self.assertEqual(check["verdict"], verdict, wrap)
+            self.assertEqual("outside of the article" in check.get("note", ""), wrap == "{}")
+
+    def test_text_that_no_one_sees_is_no_source(self) -> None:
+        hidden = "<p style='font-size:0'>The harbour holds ninety boats in a winter.</p>"
+        self.serve(PAGE.replace("</article>", f"{hidden}</article>"))
+        run = self.check(self.cite("holds ninety boats in a winter"))
+        self.assertEqual(run.document["checks"][0]["verdict"], "absent")
+
     def test_a_good_draft_ends_with_0_and_reads_the_store_first(self) -> None:
         text = self.cite("Nobody asked why the harbour was closed")
         for _ in range(2):

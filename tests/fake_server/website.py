@@ -317,7 +317,20 @@ def _redirect(rest: str, request: RecordedRequest) -> Reply:
     return Reply(HTTPStatus.FOUND, b"", "text/plain", (("Location", location),))
 
 
+def _with_quote() -> bytes:
+    """An article beside which a box has the figures of a stock."""
+    prose = (
+        "<p>The company said on Monday that it had agreed to be bought, and that its shareholders "
+        "would vote on the plan in the summer of the year.</p>"
+    )
+    rows = "<tr><th>Market Cap</th><td>$1.25B</td></tr><tr><th>Volume</th><td>3,904</td></tr>"
+    box = f"<div class='column--aside'><h3>Quote</h3><table>{rows}</table></div>"
+    article = f"<article><h1>A sale is agreed</h1>{prose * 6}</article>"
+    return f"<html><head><title>A sale</title></head><body>{article}{box}</body></html>".encode()
+
+
 SPECIAL: dict[str, Callable[[], Answer]] = {
+    "articles/quote": lambda: _html(_with_quote()),
     "articles/lighthouse": lambda: _html(_long_page()),
     "charset/windows-1251": lambda: _html(RUSSIAN.encode("cp1251"), "text/html"),
     "charset/shift-jis": lambda: _html(JAPANESE.encode("cp932"), "text/html; charset=x-sjis"),

@@ -80,6 +80,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
 # fmt: on
 
 
+OUTSIDE_NOTE = "It is outside of the article: in a box beside it, a caption or a byline."
+
+
 class SourcePage:
     """A page that a draft cites: its text, with its title, or why there is none."""
 
@@ -95,6 +98,7 @@ class SourcePage:
         self.head = " ".join(filter(None, facts))
         self.lead = f"{facts[0]}\n\n"
         self.text = self.lead + page.text
+        self.outside = page.outside
         if not (self.error or page.text.strip()):
             self.error = "The page has no text."
 
@@ -104,6 +108,13 @@ class SourcePage:
         from websearch.check.standing import ComparedText
 
         return ComparedText(self.text, len(self.lead))
+
+    @functools.cached_property
+    def compared_outside(self) -> ComparedText:
+        """Return what is outside of the page's text as quotations are compared with it."""
+        from websearch.check.standing import ComparedText
+
+        return ComparedText(self.outside)
 
     @functools.cached_property
     def numbers(self) -> PageNumbers:
@@ -375,6 +386,9 @@ def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
     if page.error:
         return {"verdict": "unread", "error": page.error}
     answer = quotation.judged(page.compared, deadline)
+    is_open = answer["verdict"] not in ("verbatim", "unread") and page.outside
+    if is_open and quotation.stands_in(page.compared_outside):
+        return {"verdict": "verbatim", "note": OUTSIDE_NOTE}
     if page.is_cut and answer["verdict"] == "absent":
         return {"verdict": "unread", "error": "The page is longer than what was read of it."}
     return answer

@@ -23,6 +23,7 @@ from websearch.pages.extract.other_formats import (
     read_csv,
     sniff_kind,
 )
+from websearch.pages.extract.outside import outside_markdown
 from websearch.pages.extract.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
 from websearch.pages.extract.thin_pages import (
     MIN_PAGE_CHARS,
@@ -103,7 +104,8 @@ def read_page(
 
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
     text, is_cut = content.pop("text"), bool(content.pop("cut", False))
-    return Page(text=text, is_cut=is_cut, fields=content)
+    outside = harmless_markdown(clean_text(content.pop("outside", "")))
+    return Page(text=text, is_cut=is_cut, fields=content, outside=outside)
 
 
 def is_refused(error: SearchError) -> bool:
@@ -252,13 +254,16 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
             text, metadata["note"], metadata["is_foreign"] = data, DATA_NOTE, True
     onward = refresh_target(metadata.pop("refresh", ""), base)
     if len(text) < MAX_WALL_TEXT:
+        onward = "" if onward == fetched.url else onward  # a page that loads itself again
         check_content(page, html, text, onward, fetched)
     if re.search(_PAYWALL, html):
         metadata.setdefault("note", PAYWALL_NOTE)
     if text and (line := offer_line(page, text)):
         text = f"{line}\n\n{text}"
     dropped = dropped_elements(page) if params.get("explain") else []
-    return {**metadata, "text": text, "cut": cut or page.cut, "dropped": dropped}
+    outside = outside_markdown(page, base)
+    found = {"text": text, "cut": cut or page.cut, "dropped": dropped, "outside": outside}
+    return {**metadata, **found}
 
 
 def base_address(page: PageTree, url: str) -> str:

@@ -20,7 +20,8 @@ class Page:
 
     url: as it was asked for. text: all of it, as Markdown. is_cut: the page goes on behind the
     text. fields: what else its document says: final_url, title, author, published, updated,
-    license, language, note and more, as far as they are known.
+    license, language, note and more, as far as they are known. outside: what rules dropped of the
+    page and a question may ask for, as Markdown; it is no part of the text.
     """
 
     url: str = ""
@@ -28,6 +29,7 @@ class Page:
     is_cut: bool = False
     fields: Document = field(default_factory=dict)
     error: SearchError | None = None
+    outside: str = ""
 
     def document(self) -> Document:
         """Return the document of the page: ok, its fields and the whole text, or its error."""
@@ -40,6 +42,7 @@ class Page:
     def to_store(self) -> dict[str, Any]:
         """Return the page as PageStore.put_pages takes it."""
         kept = {"title": "", **self.fields, "text": self.text, "truncated": self.is_cut}
+        kept["outside"] = self.outside
         return {**kept, "url": self.url, "fetched_at": time.time()}
 
 
@@ -49,4 +52,5 @@ def stored_page(stored: dict[str, Any]) -> Page:
     fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stored["fetched_at"]))
     fields: Document = drop_empty({name: stored.get(name) for name in names})
     fields |= {"from_cache": True, "fetched_at": fetched_at}
-    return Page(stored["url"], stored["text"], bool(stored["truncated"]), fields)
+    text, outside = stored["text"], stored.get("outside", "")
+    return Page(stored["url"], text, bool(stored["truncated"]), fields, outside=outside)

@@ -35,6 +35,7 @@ from websearch.markdown.units import PageText
 from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import PARAGRAPH_GAP
+from websearch.passages.terms import count_terms, missing_words, telling_terms, term_weights
 from websearch.reading.finding import MAX_PLACES, PageFinder
 from websearch.reading.one_page import RAW_NOTE, in_time
 
@@ -58,6 +59,8 @@ PROXY_NOTE = (
 )
 NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading holds these words: these are all."
+OUTSIDE = "[outside of the article]"  # heading of what rules dropped of the page
+MAX_OUTSIDE_SHOWN = 1_500  # characters of it for a query
 MOST_PARTS = 4  # lines in a row, such as headings, that go to the next slice
 
 # ===== what fits =================================================================================
@@ -173,7 +176,7 @@ def fill_page(
         shown |= (
             outlined(headings, room)
             if params.get("outline")
-            else found(text[first:], params["find"], room, first)
+            else found(text[first:], params["find"], room, first, page.outside)
         )
         return
     start = max(params["offset"], first)
@@ -183,14 +186,16 @@ def fill_page(
         limit = deadline + MAX_LATENESS
         answer = in_time(lambda: fitting_passages(text[start:], query, room, deadline), limit)
         passages, length = answer or ([], 0)
+        left = max(1, room - json_size(passages)) if room else 0
+        passages += outside_passages(page, query, left, deadline)
         end = start + length
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages are not text that was left out.
-            size = sum(len(passage["text"]) for passage in passages)
+            size = sum(len(each["text"]) for each in passages if each["heading"] != OUTSIDE)
             if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
-                shown |= {"next_offset": end} if end < len(text) else {}
+                shown |= {"next_offset": end} if start < end < len(text) else {}
             shown |= drop_empty({"note": " ".join(filter(None, notes))})
             return
         why = "No time was left for the query"
@@ -207,6 +212,21 @@ def fill_page(
         shown["truncated"] = True
         notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
+
+
+def outside_passages(page: Page, query: str, room: int, deadline: float) -> list[dict[str, str]]:
+    """Return what is outside of a page's text of the words of a query that the text lacks."""
+    if not page.outside or time.monotonic() >= deadline:
+        return []
+    words = []
+    for question in limit_query(query)[0]:
+        wanted = telling_terms(term_weights(question))
+        (held,) = count_terms([page.text], wanted, deadline)
+        words += missing_words(question, set(held))
+    most = min(room, MAX_OUTSIDE_SHOWN) if room else MAX_OUTSIDE_SHOWN
+    outside = PageText(page.outside)
+    found, _ = passages_within(outside, " ".join(words), most, json_size, deadline)
+    return [{"heading": OUTSIDE, "text": passage["text"]} for passage in found]
 
 
 def asked_headings(
@@ -236,10 +256,11 @@ def outlined(headings: list[Heading], room: int) -> Document:
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
 
 
-def found(text: str, wanted: list[str], room: int, first: int) -> Document:
+def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> Document:
     """Return where texts stand in a page, within room characters of JSON (0: no limit).
 
-    text: the page from its offset first on. Returns {find, places_in_all, places or nearest} of
+    text: the page from its offset first on. outside: what is outside of it, where texts are looked
+    for last: such places have no offset. Returns {find, places_in_all, places or nearest} of
     one text; of several {found: [the same of each]}. Raises SearchError (no_results) if there is
     none of them; its field found has what is nearest.
     """
@@ -248,6 +269,10 @@ def found(text: str, wanted: list[str], room: int, first: int) -> Document:
     for result in results:
         for place in [*result.get("places", []), *filter(None, [result.get("nearest")])]:
             place["offset"] += first
+    results = [
+        result if result["places_in_all"] else found_outside(result, outside, len(wanted))
+        for result in results
+    ]
     shown = fitting_items(results, room) if len(wanted) > 1 else results
     for result in results[len(shown) :]:  # their numbers alone
         result.pop("places", None)
@@ -264,6 +289,17 @@ def found(text: str, wanted: list[str], room: int, first: int) -> Document:
     if len(results) > 1:
         return {"found": results}
     return {**results[0], "places": fitting_items(results[0]["places"], room)}
+
+
+def found_outside(result: Document, outside: str, number: int) -> Document:
+    """Return where a text is outside of the article, or the result without a place."""
+    other = PageFinder(outside).find(result["find"], MAX_PLACES if number == 1 else 1)
+    if not other["places_in_all"]:
+        return result
+    for place in other["places"]:
+        del place["offset"]
+        place["heading"] = OUTSIDE
+    return other
 
 
 def fitting_items(items: list[Document], room: int) -> list[Document]:
@@ -400,7 +436,8 @@ def page_markdown(page: Document) -> list[str]:
 
 def shown_part(page: Document) -> str:
     """Return how much of a page's text is shown and where it goes on; "" if that is all of it."""
-    shown = len(page.get("text", "")) + sum(len(each["text"]) for each in page.get("passages", []))
+    passages = [each for each in page.get("passages", []) if each["heading"] != OUTSIDE]
+    shown = len(page.get("text", "")) + sum(len(each["text"]) for each in passages)
     if not shown or not page.get("truncated"):
         return ""
     part = f"{shown:,} of {page['chars']:,} characters" + " of the section" * ("section" in page)
@@ -440,7 +477,8 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
     for word, place in places:
         heading = f", under {disarm_text(place['heading'])}" if "heading" in place else ""
         differs = f" ({disarm_text(place['differs'])})" if "differs" in place else ""
-        lines.append(f"{word} {place['offset']}{heading}{differs}:")
+        where = f"{word} {place['offset']}{heading}" if "offset" in place else OUTSIDE
+        lines.append(f"{where}{differs}:")
         lines.append(disarm_text(place["text"]))  # may begin inside of code
     return "\n\n".join(lines)
 

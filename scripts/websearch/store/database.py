@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     Work = Callable[[sqlite3.Connection], Any]
 
 DEFAULT_PATH = "~/.glsi/cache.db"  # GLSI's
-SCHEMA_VERSION = 4  # in PRAGMA user_version; 0: a new file, or one that only GLSI has used
+SCHEMA_VERSION = 5  # in PRAGMA user_version; 0: a new file, or one that only GLSI has used
 LAST_OTHER_FORM = 2  # version 1.1.0 of the skill: pages and answers have another form
 APPLICATION_ID = 0x77656273  # in the file's header, from version 4 on: this is a store
 LOCK_SECONDS = 5.0  # wait for other processes
 
-# AUTOINCREMENT: the newest pages have the highest ids, also after removals. The text stands last,
-# so that SQLite reads no other column past it. The index holds words only (content=''); marks are
-# part of words in Hindi and Thai.
+# AUTOINCREMENT: the newest pages have the highest ids, also after removals. The long texts are
+# last, so that SQLite reads no other column past them. The index holds words only (content='');
+# marks are part of words in Hindi and Thai.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS cache (
     query_hash TEXT PRIMARY KEY, content TEXT, updated_at DATETIME DEFAULT CURRENT_TIMESTAMP);
 CREATE INDEX IF NOT EXISTS cache_updated ON cache (updated_at);
 CREATE TABLE IF NOT EXISTS pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE, final_url TEXT, hosts TEXT,
-    fetched_at REAL, truncated INTEGER, published TEXT, title TEXT, text TEXT);
+    fetched_at REAL, truncated INTEGER, published TEXT, title TEXT, text TEXT, outside TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='', prefix='1',
     tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'");
@@ -341,6 +341,9 @@ def prepare(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM cache WHERE content LIKE '{%'")  # GLSI's are no JSON
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
+        columns = [row[1] for row in db.execute("PRAGMA table_info(pages)")]
+        if "outside" not in columns:  # before version 5
+            db.execute("ALTER TABLE pages ADD COLUMN outside TEXT")
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 

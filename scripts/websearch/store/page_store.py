@@ -52,6 +52,7 @@ DEFAULT_TTL = "24h"
 PART_SECONDS = 3_600.0
 KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and entries of the history are removed
 MAX_TEXT_CHARS = 500_000  # of one page: a long book
+MAX_OUTSIDE_CHARS = 20_000  # of what rules dropped of a page
 MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times in the index
 MAX_PUBLISHED_CHARS = 100  # a longer one is no date
 REMOVED_PART = 8  # an eighth of the pages and answers goes if the file is too large
@@ -65,11 +66,20 @@ _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are tex
 _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
 MOMENT = "max(0.0, min(253402300799.0, ifnull(CAST({} AS REAL), 0.0)))"  # until the year 9999
 _FETCHED_AT = MOMENT.format("fetched_at")
-_PAGE_FIELDS = ("url", "final_url", "published", "truncated", "title", "text", "fetched_at")
+_PAGE_FIELDS = (
+    "url",
+    "final_url",
+    "published",
+    "truncated",
+    "title",
+    "text",
+    "outside",
+    "fetched_at",
+)
 _PAGES = (
     "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
     "ifnull(CAST(published AS TEXT), ''), truncated, "
-    f"{TITLE}, {TEXT}, {_FETCHED_AT} FROM pages"
+    f"{TITLE}, {TEXT}, ifnull(CAST(outside AS TEXT), ''), {_FETCHED_AT} FROM pages"
 )
 
 
@@ -122,7 +132,7 @@ class PageStore(StoreFile):
 
         Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
         (whether the page goes on after the text), fetched_at (seconds since 1970), updated if the
-        page says when it was changed.
+        page says when it was changed, and outside (see reading.page.Page) if there is any.
         """
         pages: dict[str, dict[str, Any]] = {}
         for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
@@ -395,6 +405,7 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
         "published": storable("/".join(days))[:MAX_PUBLISHED_CHARS],  # an interval of ISO 8601
         "title": storable(page.get("title") or "")[:MAX_TITLE_CHARS],
         "text": text[:MAX_TEXT_CHARS],
+        "outside": storable(page.get("outside") or "")[:MAX_OUTSIDE_CHARS],
     }
 
 
@@ -403,6 +414,8 @@ def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
     page = dict(zip(_PAGE_FIELDS, row, strict=True))
     published, _, updated = page["published"].partition("/")
     page |= {"published": published, "truncated": bool(page["truncated"])}
+    if not page["outside"]:
+        del page["outside"]
     return {**page, "updated": updated} if updated else page
 
 
@@ -420,7 +433,7 @@ def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
     if old and old[1:] == (row["title"], row["text"]):
         statement = (
             "UPDATE pages SET final_url = :final_url, hosts = :hosts, fetched_at = :fetched_at, "
-            "published = :published, truncated = :truncated WHERE url = :url"
+            "published = :published, truncated = :truncated, outside = :outside WHERE url = :url"
         )
         db.execute(statement, row)
         return

@@ -152,6 +152,24 @@ class Sources(unittest.TestCase):
         own = f"<article>{HEADING}<p>text</p><footer class=entry-footer>{shown}</footer></article>"
         self.assertEqual(published(own), "2020-01-05")
 
+    def test_a_lone_date_beside_the_text_counts_near_the_heading(self) -> None:
+        time = "<time datetime='2020-01-05'>x</time>"
+        for html in (
+            f"{HEADING}<aside class=meta><p>{time}</p></aside>",
+            f"{HEADING}{'<p>text</p>' * 30}<div class=sidebar><b class=published>5.1.2020</b>",
+        ):
+            self.assertEqual(published(html), "2020-01-05", html)
+        two = f"{HEADING}<aside class=meta>{time}<time datetime='2020-02-07'>y</time></aside>"
+        self.assertNotIn("published", fields_of(two))
+
+    def test_a_day_in_an_address_may_come_first(self) -> None:
+        for address, day in (
+            ("https://example.org/news/23-01-2022-a-race", "2022-01-23"),
+            ("https://example.org/news/03-01-2022-a-race", ""),
+        ):
+            found = dates.address_dates(address)
+            self.assertEqual([str(one.day) for one in found], [day] if day else [])
+
     def test_dates_of_something_else_are_no_dates_of_the_page(self) -> None:
         day = "4 January 2020"
         prose = "The ferry ran for the first time on {}, a Saturday, with forty people on board. "

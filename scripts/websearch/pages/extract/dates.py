@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 FIRST_DAY = date(1990, 1, 1)  # there were no pages before
 # Where a date may stand, the most trusted first. Of pages with a known date, the first three and
 # elements with a name are right on 92 to 97 of 100, dates beside the heading on 88.
-STAGES = ("address", "meta", "json-ld", "element", "time", "heading")
+# alone: the only day of all elements that are marked as dates, though it is beside the text.
+STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone")
 MAX_DATE_CHARS = 200  # of a text in which a date is looked for
 # Characters of the line of a date: more are running text. Beside the heading, where nothing but the
 # place says what a date is, a line is a byline or none.
@@ -38,6 +39,7 @@ MAX_ADDRESS = 2_000  # characters of an address that are read
 MAX_TITLE = 300  # characters of the page's title and its headings
 MIN_HEADING = 12  # characters of a heading that is looked for in the page's title
 NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
+NEAR_ALONE = 20  # elements from the heading to a time element that is alone
 HEAD = 6  # elements after the heading that are the head of the article
 LABEL_CHARS = 25  # before a date, that may say that it is the one of a change
 
@@ -83,14 +85,23 @@ _OTHER_NAMES = (
     r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
     r"|bibliograph|infobox|wp-caption"
 )
+# Of these, what is never the head of an article.
+_NOT_ALONE = (
+    r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
+    r"|carousel|slider|similar|teaser|calendar|event|reference|footnote|bibliograph|list|card"
+    r"|current|today|weather|archive|newest|cookie|consent|most-?read|more-|mehr-|clock|masthead"
+    r"|site-?header|top-?bar"
+)
 # The same, but not right below the heading, where such names are those of the article's own head.
 _FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
 
-# A day in an address: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31 or /20240531/.
+# A day in an address: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024
+# only if no month is meant by the first number.
 _ADDRESS_DAY = (
     r"(?<!\d)(199\d|20\d\d)(?:/(\d\d?|[a-z]{3})/(\d\d?)(?=/)"
     r"|[_-](\d\d)[_-](\d\d)(?!\d))|/(199\d|20\d\d)(\d\d)(\d\d)/"
 )
+_ADDRESS_DAY_FIRST = r"(?<![\d.-])(1[3-9]|2\d|3[01])([.-])(\d\d)\2(199\d|20\d\d)(?!\d)"
 
 # ===== written dates ==============================================================================
 
@@ -258,7 +269,10 @@ def find_dates(
         "meta": field_dates([meta], PUBLISHED_META, month_first),
         "json-ld": field_dates(items, PUBLISHED_DATA, month_first),
         **marked,
+        "alone": [],
     }
+    if not any(dates.values()):
+        dates["alone"] = lone_date(page, month_first)
     updates = field_dates([meta], UPDATED_META, month_first)
     updates += field_dates(items, UPDATED_DATA, month_first)
     updates += [written for stage in marked.values() for written in stage if written.is_update]
@@ -300,9 +314,12 @@ def address_dates(address: str) -> list[Written]:
     """Return the day in the path of an address, as a list."""
     path = address[:MAX_ADDRESS].partition("://")[2].partition("/")[2].partition("?")[0]
     match = re.search(_ADDRESS_DAY, f"/{path}/")
-    if not match:
+    if match:
+        year, month, number = filter(None, match.groups())
+    elif match := re.search(_ADDRESS_DAY_FIRST, path):
+        number, _, month, year = match.groups()
+    else:
         return []
-    year, month, number = filter(None, match.groups())
     day = day_of(year, month, number)
     return [Written(day, "")] if day and is_possible(day) else []
 
@@ -345,6 +362,38 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
         stage: [written for _, written in sorted(pairs, key=lambda pair: pair[0])]
         for stage, pairs in dates.items()
     }
+
+
+def lone_date(page: PageTree, month_first: bool) -> list[Written]:
+    """Return the one day that time elements near the heading, or dates of publication, name.
+
+    Asked where nothing else is known: themes put the head of an article into an aside or sidebar.
+    Several days may be those of other pages. Comments have their own.
+    """
+    heading = heading_index(page)
+    others = comment_elements(page)
+    days: dict[date, Written] = {}
+    for index, node in enumerate(page.nodes):
+        names = f"{names_of(node)} {node.attributes.get('itemprop', '')[:MAX_NAMES]}"
+        is_published = has_name(_PUBLISHED_NAMES, names) and node.tag not in ("meta", "link")
+        is_near = node.tag == "time" and 0 < heading < index <= heading + NEAR_ALONE
+        if node in others or not (is_published or is_near) or len(days) > 1:
+            continue
+        if len(line_of(block_of(node))) <= MAX_BYLINE:
+            for written in element_dates(node, month_first)[:1]:
+                if not has_name(_UPDATED_NAMES, names):
+                    days.setdefault(written.day, written)
+    return list(days.values()) if heading and len(days) == 1 else []
+
+
+def comment_elements(page: PageTree) -> set[Node]:
+    """Return the elements of readers' comments, lists of other pages and the foot."""
+    found: set[Node] = set()
+    for node in page.nodes:
+        is_foot = node.tag in ("nav", "footer", "table") or has_name(_NOT_ALONE, names_of(node))
+        if is_foot or node.parent in found:
+            found.add(node)
+    return found
 
 
 def block_of(node: Node) -> Node:

@@ -362,7 +362,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
         headers = {**page_headers(), **cookie}
         request = guarded_request({"method": "GET", "url": url, "headers": headers})
         response, is_broken = page_answer(request, deadline)
-        target = onward_target(response)
+        target = onward_target(response, url)
         following = redirect_target(url, target) if target else url
         cookie = cookie_for(following, url, response) or (
             cookie if origin_of(following) == origin_of(url) else {}
@@ -393,8 +393,8 @@ def page_answer(request: dict[str, Any], deadline: float) -> tuple[Response, boo
     return response, False
 
 
-def onward_target(response: Response) -> str:
-    """Return where an answer sends browsers on to, by Location or Refresh, or "".
+def onward_target(response: Response, url: str) -> str:
+    """Return where the answer at url sends browsers on to, by Location or Refresh, or "".
 
     Refresh, as a header or an element, counts if it comes within 5 seconds and the page has next to
     no text to be read until then.
@@ -410,7 +410,11 @@ def onward_target(response: Response) -> str:
     if is_html and (refresh or b"refresh" in body.lower()):
         refresh = refresh_of_stub(response.text(), refresh)
     found = re.match(_REFRESH, refresh)
-    return found[1].strip() if found else ""
+    target = found[1].strip() if found else ""
+    try:
+        return redirect_target(url, target) if target else ""
+    except SearchError:  # javascript: and the like
+        return ""
 
 
 def refresh_of_stub(html: str, refresh: str) -> str:

@@ -1,0 +1,91 @@
+"""What rules drop of a page: a question that the text does not answer finds it, and nothing else.
+
+The only module to notice figures beside an article that are lost to --query and --find.
+"""
+
+from __future__ import annotations
+
+import time
+import unittest
+from typing import Any
+
+from tests.reading.test_read_page import SiteCase
+from tests.support import load_script
+
+documents: Any = load_script("websearch.reading.pages_document")
+fetch: Any = load_script("websearch.pages.fetch.fetch")
+one_page: Any = load_script("websearch.reading.one_page")
+URL = "https://example.org/news"
+PROSE = (
+    "<p>The company said on Monday that it had agreed to be bought, and that its shareholders "
+    "would vote on the plan in the summer of the year.</p>"
+)
+QUOTE = (
+    '<div class="column--aside"><h3>Quote</h3><table><tr><th>Market Cap</th><td>$1.25B</td></tr>'
+    "<tr><th>Volume</th><td>3,904</td></tr></table><nav>Markets index</nav></div>"
+)
+PAGE = (
+    "<html><head><title>A sale</title></head><body><nav>Dividend menu</nav><article>"
+    f"<h1>A sale is agreed</h1>{PROSE * 6}</article>{QUOTE}"
+    '<aside style="display:none">Hidden dividend</aside><form>Dividend search</form>'
+    "<footer>Dividend of the site</footer></body></html>"
+)
+
+
+def read(html: str = PAGE, **params: Any) -> dict[str, Any]:
+    """Return the document of a page whose bytes are at hand."""
+    answer = fetch.fetched_bytes(URL, html.encode(), "text/html")
+    page = one_page.read_page(answer, params, time.monotonic() + 10)
+    page.url = URL
+    params = {"offset": 0, "max_chars": 9_000, **params}
+    document: dict[str, Any] = documents.pages_document([page], params, time.monotonic() + 10)
+    return document
+
+
+class Outside(unittest.TestCase):
+    def test_the_text_of_the_page_is_as_before(self) -> None:
+        page = read()["pages"][0]
+        self.assertNotIn("Market Cap", page["text"])
+        self.assertNotIn("outside", page)
+
+    def test_a_question_gets_the_row_last_and_marked(self) -> None:
+        passages = read(query="market cap after the shareholders vote")["pages"][0]["passages"]
+        self.assertIn("shareholders", passages[0]["text"])
+        self.assertEqual(passages[-1]["heading"], "[outside of the article]")
+        self.assertIn("$1.25B", passages[-1]["text"])
+
+    def test_a_question_that_the_text_answers_gets_nothing_of_it(self) -> None:
+        page = read(PAGE.replace("the plan", "the market cap"), query="market cap vote")["pages"][0]
+        self.assertNotIn("$1.25B", str(page))
+
+    def test_menus_forms_feet_and_hidden_parts_are_not_kept(self) -> None:
+        self.assertNotIn("passages", read(query="dividend")["pages"][0])
+        self.assertNotIn("passages", read(query="index")["pages"][0])
+
+    def test_find_looks_there_last_and_says_so(self) -> None:
+        document = read(find=["$1.25B"])
+        place = document["pages"][0]["places"][0]
+        self.assertEqual(place["heading"], "[outside of the article]")
+        self.assertNotIn("offset", place)
+        self.assertIn("[outside of the article]", documents.to_markdown(document))
+        self.assertFalse(read(find=["dividend"])["ok"])
+
+    def test_what_is_dropped_of_a_long_page_is_bounded(self) -> None:
+        rows = "".join(f"<tr><td>Figure {number}</td></tr>" for number in range(9_000))
+        answer = fetch.fetched_bytes(
+            URL, PAGE.replace("<tr><th>Volume", rows + "<tr><th>").encode()
+        )
+        page = one_page.read_page(answer, {}, time.monotonic() + 30)
+        self.assertLessEqual(len(page.outside), 20_000)
+
+
+class Stored(SiteCase):
+    def test_the_store_keeps_it(self) -> None:
+        for _ in range(2):
+            page = self.page("articles/quote", query="market cap")
+            self.assertIn("$1.25B", page["passages"][-1]["text"])
+        self.assertTrue(page["from_cache"])
+
+
+if __name__ == "__main__":
+    unittest.main()
