@@ -39,7 +39,7 @@ from websearch.reading.one_page import (
 from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
-from websearch.store.history import COMMAND_LINE, note
+from websearch.store.history import COMMAND_LINE, READ, note
 from websearch.store.page_store import PART_SECONDS, PageStore
 
 TYPE_CHECKING = False
@@ -186,7 +186,7 @@ def run_read(
                 pages = read_with_store(targets, reading, deadline, report, store)
             document = pages_document(pages, params, deadline)
             if "pages" in document and all(url.startswith("http") for url in urls):
-                note(store, caller, params, document["ok"])
+                note(store, caller, READ, params, document["ok"])
         return document
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
