@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
 from websearch.base.calls import result_or_error
 from websearch.base.html_tree import texts_below
@@ -25,6 +26,8 @@ from websearch.pages.extract.other_formats import (
 from websearch.pages.extract.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
 from websearch.pages.extract.thin_pages import (
     MIN_PAGE_CHARS,
+    OtherVersions,
+    ThinPageError,
     check_content,
     is_menu,
     refresh_target,
@@ -95,13 +98,15 @@ def read_page(
         )
         if is_gone_or_refused and not params.get("archived"):
             add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
-        return Page(error=content)
+        versions = content.versions if isinstance(content, ThinPageError) else None
+        return Page(error=content, versions=versions)
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.pages.fetch.archive import archived_fields
 
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
     text, is_cut = content.pop("text"), bool(content.pop("cut", False))
-    return Page(text=text, is_cut=is_cut, fields=content)
+    versions = content.pop("versions", None)
+    return Page(text=text, is_cut=is_cut, fields=content, versions=versions)
 
 
 def is_refused(error: SearchError) -> bool:
@@ -144,8 +149,9 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
     """Return what a page says: final_url, title, author, published, license, language, text.
 
     text is the whole page as Markdown; cut says that the page went on, and note what is unusual. Of
-    a PDF file there is page_count, and with explain dropped. Every text of a page passes through
-    here: the text is cleaned, and its fields are put on one line and shortened. Raises SearchError.
+    a PDF file there is page_count, and with explain dropped; of an HTML page versions. Every text
+    of a page passes through here: the text is cleaned, and its fields are put on one line and
+    shortened. Raises SearchError.
     """
     if isinstance(answer, Fetched):
         check_status(answer)
@@ -159,7 +165,9 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
     if not text.strip():
         message = f"{host_of(content['final_url'])} sent a page without any text."
         hint = "Open the page in a browser, or use another source."
-        raise SearchError("unsupported", message, hint)
+        error = SearchError("unsupported", message, hint)
+        versions = content.get("versions")
+        raise ThinPageError(error, versions) if versions else error
     fields = {name: one_line(content.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
     fields["final_url"] = shorten(content["final_url"], MAX_FINAL_URL)
     order = dict.fromkeys(("final_url", *FIELD_CHARS))
@@ -219,7 +227,7 @@ def host_of(url: str) -> str:
 
 
 def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
-    """Return text and metadata of an HTML page, and cut and dropped as read_answer does.
+    """Return text and metadata of an HTML page, and cut, dropped, versions as read_answer does.
 
     Raises SearchError as check_content does.
     """
@@ -228,7 +236,6 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     keep_links = bool(params.get("links"))
     content = find_content(html)
     page = content.page
-    fetched.twin = twin_address(page, fetched)
     base = base_address(page, fetched.url)
     text, cut = ("", False) if is_menu(page) else content_markdown(content, base, keep_links)
     metadata: Document = find_metadata(page, fetched.url)
@@ -242,12 +249,15 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
         if len(data) >= MIN_PAGE_CHARS:
             text, metadata["note"], metadata["is_foreign"] = data, DATA_NOTE, True
     onward = refresh_target(metadata.pop("refresh", ""), base)
+    versions = OtherVersions()
     if len(text) < MAX_WALL_TEXT:
-        check_content(page, html, text, onward, fetched)
+        versions = check_content(page, html, text, onward, fetched)
+    versions = replace(versions, twin=twin_address(page, fetched))
     if re.search(_PAYWALL, html):
         metadata.setdefault("note", PAYWALL_NOTE)
     dropped = dropped_elements(page) if params.get("explain") else []
-    return {**metadata, "text": text, "cut": cut or page.cut, "dropped": dropped}
+    is_cut = cut or page.cut
+    return {**metadata, "text": text, "cut": is_cut, "dropped": dropped, "versions": versions}
 
 
 def base_address(page: PageTree, url: str) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document, SearchError
+    from websearch.pages.extract.thin_pages import OtherVersions
 
 
 @dataclass(slots=True)
@@ -20,7 +21,8 @@ class Page:
 
     url: as it was asked for. text: all of it, as Markdown. is_cut: the page goes on behind the
     text. fields: what else its document says: final_url, title, author, published, updated,
-    license, language, note and more, as far as they are known.
+    license, language, note and more, as far as they are known. versions: of an HTML page that was
+    fetched.
     """
 
     url: str = ""
@@ -28,6 +30,7 @@ class Page:
     is_cut: bool = False
     fields: Document = field(default_factory=dict)
     error: SearchError | None = None
+    versions: OtherVersions | None = None
 
     def document(self) -> Document:
         """Return the document of the page: ok, its fields and the whole text, or its error."""

@@ -267,17 +267,13 @@ class Fetched:
     """A page as its server sent it: its address after all redirects, and the server's answer.
 
     api_error: why the page was not read through the API of its site, if it has one. copy: where
-    the archived copy is kept if this is one, or "". Reading the page sets is_thin, whether it has
-    next to no text and is not a bot wall, and alternate, the address of its Markdown or print
-    version, or ""; and twin, the address of its Markdown source, or "".
+    the archived copy is kept if this is one, or "".
     """
 
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
         self.api_error = ""
-        self.is_thin = False
-        self.alternate = self.twin = ""
         self.copy = ""
 
 
