@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import queue
     import threading
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, TypeGuard, TypeVar
+
+    Result = TypeVar("Result")
 
 WARNED_CHARS = 200  # of an address that a warning names
 LOOK_SECONDS = 0.2  # whoever waits looks this often whether the call was cancelled
@@ -99,7 +101,9 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
 # ===== bugs =======================================================================================
 
 
-def result_or_error(work: Callable[..., Any], *arguments: Any, verbose: bool = False) -> Any:
+def result_or_error(
+    work: Callable[..., Result], *arguments: Any, verbose: bool = False
+) -> Result | SearchError:
     """Return what work returns for the arguments, or the SearchError that it raises.
 
     Any other exception is a bug of the program: it becomes a SearchError (internal), so that it
@@ -115,7 +119,7 @@ def result_or_error(work: Callable[..., Any], *arguments: Any, verbose: bool = F
         return SearchError("internal", document["error"], document["details"]["hint"])
 
 
-def is_bug(result: Any) -> bool:
+def is_bug(result: Any) -> TypeGuard[SearchError]:
     """Return whether result_or_error met a bug."""
     return isinstance(result, SearchError) and result.kind == "internal"
 

@@ -48,10 +48,12 @@ from websearch.reading.page import Page
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from websearch.kit import Document
     from websearch.pages.extract.page_tree import PageTree
+
+    Result = TypeVar("Result")
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
@@ -120,7 +122,7 @@ def add_hint(error: SearchError, hint: str) -> None:
     error.hint = f"{error.hint} {hint}".strip()
 
 
-def in_time(work: Callable[[], Any], deadline: float) -> Any:
+def in_time(work: Callable[[], Result], deadline: float) -> Result | None:
     """Return what work returns, None if it takes longer than until the deadline.
 
     Then its thread is left behind: nothing can stop it, but it does not keep the process alive.
@@ -128,7 +130,7 @@ def in_time(work: Callable[[], Any], deadline: float) -> Any:
     """
     import threading
 
-    results: list[Any] = []
+    results: list[Result] = []
     errors: list[Exception] = []
 
     def run() -> None:
