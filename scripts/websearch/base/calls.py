@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import time
 
-from websearch.kit import SearchError, internal_error, one_line
+from websearch.kit import SearchError, bug_error, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,8 +115,7 @@ def result_or_error(
     except SearchError as error:
         return error
     except Exception as error:  # noqa: BLE001  see above
-        document = internal_error(error, verbose)
-        return SearchError("internal", document["error"], document["details"]["hint"])
+        return bug_error(error, verbose)
 
 
 def is_bug(result: Any) -> TypeGuard[SearchError]:
