@@ -2130,6 +2130,11 @@ def run_operation(
 
 def internal_error(error: Exception, verbose: bool) -> Document:
     """Return the document for a bug of the script; the traceback goes to stderr if verbose."""
+    return error_document(bug_error(error, verbose))
+
+
+def bug_error(error: Exception, verbose: bool) -> SearchError:
+    """Return the error for a bug of the script; the traceback goes to stderr if verbose."""
     import traceback
 
     if verbose:
@@ -2138,7 +2143,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
-    return error_document(SearchError("internal", message, hint))
+    return SearchError("internal", message, hint)
 
 
 def deadline_of(params: Fields, default: float = DEFAULT_TIMEOUT) -> float:

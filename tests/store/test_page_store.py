@@ -363,9 +363,11 @@ class Clear(StoreCase):
             for number in range(3):  # asked again: the earlier answers were replaced
                 content = {"query": "Secretword one", "urls": ["https://a.test/1"], "n": number}
                 store.put_answer("1", {**content, "text": "x" * 2_000 * number})
-                history.note(store, "command", {"query": "Secretword one"}, True)
-            history.note(store, "desk", {"queries": ["bread", "secretword ONE"]}, True)
-            history.note(store, "desk", {"query": "bread\ud800"}, True)
+                history.note(store, "command", history.SEARCH, {"query": "Secretword one"}, True)
+            history.note(
+                store, "desk", history.BRIEF, {"queries": ["bread", "secretword ONE"]}, True
+            )
+            history.note(store, "desk", history.SEARCH, {"query": "bread\ud800"}, True)
             store.put_pages([page("https://a.test/1", "secretword")])
 
         history = load_script("websearch.store.history")
@@ -382,7 +384,7 @@ class Clear(StoreCase):
         history.forget(store, number=newest[1]["id"])  # the brief
         self.assertEqual([one["text"] for one in history.entries(store)], ["bread\ufffd"])
         self.assertNotIn(b"secretword", self.kept_bytes().lower())
-        history.note(store, "MCP", {"urls": ["https://a.test/1"]}, True)
+        history.note(store, "MCP", history.READ, {"urls": ["https://a.test/1"]}, True)
         store.put_pages([page("https://a.test/1", "secretword")])
         history.forget(store, day=time.strftime("%Y-%m-%d"))
         self.assertEqual((history.entries(store), store.stats()["pages"]), ([], 0))

@@ -10,14 +10,16 @@ import contextlib
 import contextvars
 import time
 
-from websearch.kit import SearchError, internal_error, one_line
+from websearch.kit import SearchError, bug_error, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import queue
     import threading
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, TypeGuard, TypeVar
+
+    Result = TypeVar("Result")
 
 WARNED_CHARS = 200  # of an address that a warning names
 LOOK_SECONDS = 0.2  # whoever waits looks this often whether the call was cancelled
@@ -99,7 +101,9 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
 # ===== bugs =======================================================================================
 
 
-def result_or_error(work: Callable[..., Any], *arguments: Any, verbose: bool = False) -> Any:
+def result_or_error(
+    work: Callable[..., Result], *arguments: Any, verbose: bool = False
+) -> Result | SearchError:
     """Return what work returns for the arguments, or the SearchError that it raises.
 
     Any other exception is a bug of the program: it becomes a SearchError (internal), so that it
@@ -111,11 +115,10 @@ def result_or_error(work: Callable[..., Any], *arguments: Any, verbose: bool = F
     except SearchError as error:
         return error
     except Exception as error:  # noqa: BLE001  see above
-        document = internal_error(error, verbose)
-        return SearchError("internal", document["error"], document["details"]["hint"])
+        return bug_error(error, verbose)
 
 
-def is_bug(result: Any) -> bool:
+def is_bug(result: Any) -> TypeGuard[SearchError]:
     """Return whether result_or_error met a bug."""
     return isinstance(result, SearchError) and result.kind == "internal"
 

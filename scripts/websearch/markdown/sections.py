@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from websearch.kit import SearchError, drop_empty, one_line, quoted
+from websearch.markdown.fences import lines_with_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 MAX_HEADINGS = 1_000  # of an outline; longer ones are generated lists
 MAX_LISTED = 10  # headings of a page in an error
 HEADING_CHARS = 200
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-FENCES = re.compile(f"(?m)^{FENCE.pattern}")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 HEADING_ALONE = re.compile(r"\n\n#{1,6}[ \t][^\n]*\n\n")
 # What READMEs have, too: headings in HTML, and lines with a line of signs below them.
@@ -44,20 +43,6 @@ class Heading:
     page: int = 0
 
 
-def code_begin(text: str, end: int) -> int | None:
-    """Return where the block of code begins that is open at an offset of a text; None if none is.
-
-    What fences it is what find_headings takes for fences.
-    """
-    fence, begin = "", 0
-    for mark in FENCES.finditer(text, 0, end):
-        if not fence:
-            fence, begin = mark[1], mark.start()
-        elif mark[1].startswith(fence):
-            fence = ""
-    return begin if fence else None
-
-
 def find_headings(text: str) -> list[Heading]:
     """Return the headings of a text in Markdown; what stands in a block of code is none.
 
@@ -65,14 +50,9 @@ def find_headings(text: str) -> list[Heading]:
     file's pages count only if there are no others.
     """
     starts: list[tuple[int, str, int]] = []
-    fence, offset, before = "", 0, ""
-    for line in text.split("\n"):
-        if mark := FENCE.match(line):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence):
-                fence = ""
-        elif not fence and len(starts) < MAX_HEADINGS:
+    offset, before = 0, ""
+    for line, is_code in lines_with_code(text):
+        if not is_code and len(starts) < MAX_HEADINGS:
             if heading := HEADING.match(line):
                 starts.append((len(heading[1]), heading[2].rstrip("# \t"), offset))
             elif heading := HTML_HEADING.match(line):
@@ -108,6 +88,20 @@ def lower_headings(text: str, level: int) -> str:
         pieces += [text[end : heading.start], "#" * min(shift, 6 - heading.level)]
         end = heading.start
     return "".join([*pieces, text[end:]])
+
+
+def demote_headings(text: str) -> str:
+    """Return a post's Markdown whose headings are two levels lower: those above are the thread's.
+
+    So no post can look like the beginning of another one. Blocks of code stay as they are.
+    """
+    lines = []
+    for line, is_code in lines_with_code(text):
+        heading = None if is_code else re.match(r" {0,3}(#{1,6})(?=\s)", line)
+        lines.append(
+            f"{'#' * min(6, 2 + len(heading[1]))}{line[heading.end() :]}" if heading else line
+        )
+    return "\n".join(lines)
 
 
 def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from websearch.base.html_tree import name_set
 from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED
+from websearch.markdown.fences import NESTED_FENCE, after_fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ STRONG, ITEM = 7, 8  # levels of leads below the six of headings; an indentation
 
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
 _BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
-_FENCE = r"[ \t]{0,12}(?:> )?(`{3,20}|~{3,20})"
 _HEADING = r"(#{1,6}) +([^\n]+)"
 _ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"
 _ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # the first one of a table inside of a list is an item
@@ -126,7 +126,7 @@ class Splitter:
         run: tuple[str, int, int] | None = None
         fence = ""
         for first, last in self.lines(start, end):
-            mark = re.compile(_FENCE).match(self.markdown, first, last)
+            mark = re.compile(NESTED_FENCE).match(self.markdown, first, last)
             kind = "code" if fence or mark else "text"
             if kind == "text" and re.compile(_ROW).match(self.markdown, first, last):
                 kind = "table"
@@ -136,10 +136,7 @@ class Splitter:
             else:
                 yield from [run] if run else []
                 run = (kind, first, last)
-            if begins and mark:
-                fence = mark[1]
-            elif mark and mark[1].startswith(fence):
-                fence = ""
+            fence = after_fence(fence, mark[1]) if mark else fence
         yield from [run] if run else []
 
     def read_run(self, kind: str, start: int, end: int, below: int) -> None:
@@ -238,7 +235,9 @@ class Splitter:
         """Add the lines of code, some together; the fences frame them."""
         lines = self.lines(start, end)
         frames = [self.add(*lines[0], "head")]
-        fence = re.compile(_FENCE).match(self.markdown, *lines[-1]) if len(lines) > 1 else None
+        fence = (
+            re.compile(NESTED_FENCE).match(self.markdown, *lines[-1]) if len(lines) > 1 else None
+        )
         pieces: list[Piece] = []
         for first, last in lines[1:-1] if fence else lines[1:]:
             if pieces and last - pieces[-1].start <= CODE_CHARS:
@@ -274,11 +273,8 @@ def split_blocks(markdown: str) -> list[Span]:
             blocks[-1] = (blocks[-1][0], end)
         elif start < end:
             blocks.append((start, end))
-        for mark in re.findall(rf"(?m)^{_FENCE}", markdown[start:end]):
-            if not fence:
-                fence = mark
-            elif mark.startswith(fence):
-                fence = ""
+        for mark in re.findall(rf"(?m)^{NESTED_FENCE}", markdown[start:end]):
+            fence = after_fence(fence, mark)
         start = match.end() if match else end
     return blocks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
 from websearch.base.calls import result_or_error
 from websearch.base.html_tree import texts_below
@@ -27,6 +28,8 @@ from websearch.pages.extract.outside import outside_markdown
 from websearch.pages.extract.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
 from websearch.pages.extract.thin_pages import (
     MIN_PAGE_CHARS,
+    OtherVersions,
+    ThinPageError,
     check_content,
     is_menu,
     refresh_target,
@@ -47,10 +50,12 @@ from websearch.reading.page import Page
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from websearch.kit import Document
     from websearch.pages.extract.page_tree import PageTree
+
+    Result = TypeVar("Result")
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
@@ -98,14 +103,16 @@ def read_page(
         )
         if is_gone_or_refused and not params.get("archived"):
             add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
-        return Page(error=content)
+        versions = content.versions if isinstance(content, ThinPageError) else None
+        return Page(error=content, versions=versions)
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.pages.fetch.archive import archived_fields
 
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
     text, is_cut = content.pop("text"), bool(content.pop("cut", False))
     outside = harmless_markdown(clean_text(content.pop("outside", "")))
-    return Page(text=text, is_cut=is_cut, fields=content, outside=outside)
+    versions = content.pop("versions", None)
+    return Page(text=text, is_cut=is_cut, fields=content, outside=outside, versions=versions)
 
 
 def is_refused(error: SearchError) -> bool:
@@ -119,7 +126,7 @@ def add_hint(error: SearchError, hint: str) -> None:
     error.hint = f"{error.hint} {hint}".strip()
 
 
-def in_time(work: Callable[[], Any], deadline: float) -> Any:
+def in_time(work: Callable[[], Result], deadline: float) -> Result | None:
     """Return what work returns, None if it takes longer than until the deadline.
 
     Then its thread is left behind: nothing can stop it, but it does not keep the process alive.
@@ -127,7 +134,7 @@ def in_time(work: Callable[[], Any], deadline: float) -> Any:
     """
     import threading
 
-    results: list[Any] = []
+    results: list[Result] = []
     errors: list[Exception] = []
 
     def run() -> None:
@@ -148,8 +155,9 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
     """Return what a page says: final_url, title, author, published, license, language, text.
 
     text is the whole page as Markdown; cut says that the page went on, and note what is unusual. Of
-    a PDF file there is page_count, and with explain dropped. Every text of a page passes through
-    here: the text is cleaned, and its fields are put on one line and shortened. Raises SearchError.
+    a PDF file there is page_count, and with explain dropped; of an HTML page versions. Every text
+    of a page passes through here: the text is cleaned, and its fields are put on one line and
+    shortened. Raises SearchError.
     """
     if isinstance(answer, Fetched):
         check_status(answer)
@@ -165,7 +173,9 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
     if not text.strip():
         message = f"{host_of(content['final_url'])} sent a page without any text."
         hint = "Open the page in a browser, or use another source."
-        raise SearchError("unsupported", message, hint)
+        error = SearchError("unsupported", message, hint)
+        versions = content.get("versions")
+        raise ThinPageError(error, versions) if versions else error
     fields = {name: one_line(content.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
     fields["final_url"] = shorten(content["final_url"], MAX_FINAL_URL)
     order = dict.fromkeys(("final_url", *FIELD_CHARS))
@@ -225,7 +235,7 @@ def host_of(url: str) -> str:
 
 
 def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
-    """Return text and metadata of an HTML page, and cut and dropped as read_answer does.
+    """Return text and metadata of an HTML page, and cut, dropped, versions as read_answer does.
 
     Raises SearchError as check_content does.
     """
@@ -239,7 +249,6 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     keep_links = bool(params.get("links"))
     content = find_content(html)
     page = content.page
-    fetched.twin = twin_address(page, fetched)
     base = base_address(page, fetched.url)
     text, cut = ("", False) if is_menu(page) else content_markdown(content, base, keep_links)
     metadata: Document = find_metadata(page, fetched.url)
@@ -253,9 +262,11 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
         if len(data) >= MIN_PAGE_CHARS:
             text, metadata["note"], metadata["is_foreign"] = data, DATA_NOTE, True
     onward = refresh_target(metadata.pop("refresh", ""), base)
+    versions = OtherVersions()
     if len(text) < MAX_WALL_TEXT:
         onward = "" if onward == fetched.url else onward  # a page that loads itself again
-        check_content(page, html, text, onward, fetched)
+        versions = check_content(page, html, text, onward, fetched)
+    versions = replace(versions, twin=twin_address(page, fetched))
     if re.search(_PAYWALL, html):
         metadata.setdefault("note", PAYWALL_NOTE)
     if text and (line := offer_line(page, text)):
@@ -263,7 +274,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     dropped = dropped_elements(page) if params.get("explain") else []
     outside = outside_markdown(page, base)
     found = {"text": text, "cut": cut or page.cut, "dropped": dropped, "outside": outside}
-    return {**metadata, **found}
+    return {**metadata, **found, "versions": versions}
 
 
 def base_address(page: PageTree, url: str) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document, SearchError
+    from websearch.pages.extract.thin_pages import OtherVersions
 
 
 @dataclass(slots=True)
@@ -21,7 +22,8 @@ class Page:
     url: as it was asked for. text: all of it, as Markdown. is_cut: the page goes on behind the
     text. fields: what else its document says: final_url, title, author, published, updated,
     license, language, note and more, as far as they are known. outside: what rules dropped of the
-    page and a question may ask for, as Markdown; it is no part of the text.
+    page and a question may ask for, as Markdown; it is no part of the text. versions: of an HTML
+    page that was fetched.
     """
 
     url: str = ""
@@ -30,6 +32,7 @@ class Page:
     fields: Document = field(default_factory=dict)
     error: SearchError | None = None
     outside: str = ""
+    versions: OtherVersions | None = None
 
     def document(self) -> Document:
         """Return the document of the page: ok, its fields and the whole text, or its error."""

@@ -22,10 +22,10 @@ from websearch.kit import (
     one_line,
     quoted,
 )
+from websearch.markdown.fences import code_begin
 from websearch.markdown.sections import (
     HEADING,
     bookmark_headings,
-    code_begin,
     find_headings,
     find_section,
     lower_headings,

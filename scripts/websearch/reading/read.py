@@ -39,7 +39,7 @@ from websearch.reading.one_page import (
 from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
-from websearch.store.history import COMMAND_LINE, note
+from websearch.store.history import COMMAND_LINE, READ, note
 from websearch.store.page_store import PART_SECONDS, PageStore
 
 TYPE_CHECKING = False
@@ -189,7 +189,7 @@ def run_read(
                 pages = read_with_store(targets, reading, deadline, report, store)
             document = pages_document(pages, params, deadline)
             if "pages" in document and all(url.startswith("http") for url in urls):
-                note(store, caller, params, document["ok"])
+                note(store, caller, READ, params, document["ok"])
         return document
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
@@ -521,14 +521,15 @@ class PageReading:
             return ways
         asks_others = not self.params.get("raw_html")
         asks_twin = asks_others and not page.error and not self.hurries
-        if isinstance(answer, Fetched) and answer.twin and not answer.is_thin and asks_twin:
-            ways.append(lambda: self.read_twin(answer, page))
+        versions = page.versions
+        if versions and versions.twin and not versions.is_thin and asks_twin:
+            ways.append(lambda: self.read_twin(versions.twin, page))
         is_listed = "llms" not in self.params and is_documentation(url)
         if asks_others and page.error and is_listed:
             ways.append(lambda: self.read_listed(url, page))
-        if isinstance(answer, Fetched) and answer.is_thin:
-            if asks_others and answer.alternate:
-                ways.append(lambda: self.read_alternate(answer, page))
+        if isinstance(answer, Fetched) and versions and versions.is_thin:
+            if asks_others and versions.alternate:
+                ways.append(lambda: self.read_alternate(versions.alternate, page))
             if wants_browser(self.params):
                 ways.append(lambda: self.filled_by_browser(answer, page))
         if page.error and self.params.get("archived"):
@@ -552,9 +553,9 @@ class PageReading:
         del self.unfinished[item.number]
         self.waiting.release()
 
-    def read_twin(self, answer: Fetched, page: Page) -> Page:
-        """Return a page with the text of its Markdown source, if it has one."""
-        twin = self.fetch_soon(answer.twin)
+    def read_twin(self, address: str, page: Page) -> Page:
+        """Return a page with the text of its Markdown source, if that is at the address."""
+        twin = self.fetch_soon(address)
         if not isinstance(twin, Fetched) or not is_text(twin):
             return page
         other = self.read(twin)
@@ -576,9 +577,9 @@ class PageReading:
         answer: Fetched | SearchError = result_or_error(fetch_page, address, limit, self.robots)
         return answer
 
-    def read_alternate(self, thin: Fetched, page: Page) -> Page:
+    def read_alternate(self, address: str, page: Page) -> Page:
         """Return the version that a thin page names, if it has more text."""
-        other = self.read(self.fetch(thin.alternate))
+        other = self.read(self.fetch(address))
         return noted(other, ALTERNATE_NOTE) if len(other.text) > len(page.text) else page
 
     def read_copy(self, url: str, error: SearchError) -> Page:

@@ -193,7 +193,7 @@ def run_search(
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        return answer_document(params, report, caller)
+        return answer_document(params, report, caller, is_brief=False)
 
     full = with_defaults(params, ("engine", "count"))
     document = run_operation("web_search.search", COMMANDS["search"], full, operation)
@@ -212,7 +212,7 @@ def run_brief(
 
     def operation(params: dict[str, Any]) -> Document:
         refuse_input(params)
-        return answer_document({"queries": [], **params}, report, caller)
+        return answer_document({"queries": [], **params}, report, caller, is_brief=True)
 
     full = with_defaults(params, ("engine",))
     document = run_operation("web_search.brief", COMMANDS["brief"], full, operation)
@@ -291,7 +291,9 @@ def run_batch_file(
     return run_pieces(run_batch, pieces, others, report, options)
 
 
-def answer_document(params: dict[str, Any], report: ProgressCallback, caller: str) -> Document:
+def answer_document(
+    params: dict[str, Any], report: ProgressCallback, caller: str, *, is_brief: bool
+) -> Document:
     """Return the document of a search (query) or of a brief (queries). Raises SearchError, DryRun.
 
     A search is a brief of one question: they differ in how the sources are shown. caller: who asks,
@@ -299,9 +301,9 @@ def answer_document(params: dict[str, Any], report: ProgressCallback, caller: st
     """
     from contextlib import closing
 
-    is_brief, reads_pages = "queries" in params, not params.get("no_pages")
+    reads_pages = not params.get("no_pages")
     verbose = bool(params.get("verbose"))
-    questions = plan(params)
+    questions = plan(params, is_brief)
     count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
     if params.get("dry_run"):
         return planned_document(questions, is_brief)
@@ -311,7 +313,8 @@ def answer_document(params: dict[str, Any], report: ProgressCallback, caller: st
         asking_ends = time.monotonic() + share * (deadline - time.monotonic())
         answers = ask(questions, store, asking_ends, report)
         good = answered(answers)
-        history.note(store, caller, params, bool(good))
+        kind = history.BRIEF if is_brief else history.SEARCH
+        history.note(store, caller, kind, params, bool(good))
         if not good:
             raise naming_recall(failure(answers, is_brief), questions[0].text, store)
         ranked = within_rules(rank(answers), good[0])

@@ -63,9 +63,8 @@ class Question:
         return {**wishes, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
 
-def plan(params: dict[str, Any]) -> list[Question]:
+def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
     """Return the questions of a search (query) or of a brief (queries); raises SearchError."""
-    is_brief = "queries" in params
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
     if len(engines) > 1 and params.get("stale"):

@@ -21,19 +21,20 @@ LONGEST_TEXT = 300  # characters of questions or addresses that are shown
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
 LONGEST_CALLER = 60
 COMMAND_LINE = "command"  # the caller that is shown for it
-# Parameter with what was asked, its lines the text of the entry -> kind of the entry.
-KINDS = {"urls": "read", "queries": "brief", "query": "search"}
+SEARCH, BRIEF, READ = "search", "brief", "read"  # kinds of entries
+# Kind of an entry -> the parameter with what was asked; its lines are the text of the entry.
+ASKED = {READ: "urls", BRIEF: "queries", SEARCH: "query"}
 _OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
 
 
-def note(store: PageStore, caller: str, params: dict[str, Any], is_good: bool) -> None:
+def note(store: PageStore, caller: str, kind: str, params: dict[str, Any], is_good: bool) -> None:
     """Add an entry for a call.
 
-    caller: who asks, such as COMMAND_LINE. params: of a read, a brief or a search; those that open
-    its answer again are kept. is_good: whether it has an answer.
+    caller: who asks, such as COMMAND_LINE. kind: SEARCH, BRIEF or READ. params: those of the call;
+    what opens its answer again is kept. is_good: whether it has an answer.
     """
-    name, kind = next(item for item in KINDS.items() if item[0] in params)
-    texts = params[name] if isinstance(params[name], list) else [params[name]]
+    asked = params[ASKED[kind]]
+    texts = asked if isinstance(asked, list) else [asked]
     shown = dump_json({name: params[name] for name in SHOWN_PARAMS if name in params})
     text = storable("\n".join(texts))
     row = (time.time(), one_line(caller, LONGEST_CALLER), kind, text, shown, int(is_good))
@@ -79,7 +80,7 @@ def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
         queries: list[str] = []
         urls: list[str] = []
         for kind, text in db.execute(query, (value,)):
-            (urls if kind == "read" else queries).extend(text.split("\n"))
+            (urls if kind == READ else queries).extend(text.split("\n"))
         db.execute(f"DELETE FROM history WHERE {condition}", (value,))  # noqa: S608
         return queries, urls
 

@@ -912,11 +912,9 @@ def page_of(html: str, **options: bool) -> dict[str, Any]:
     headers = {"content-type": "text/html; charset=utf-8"}
     response = kit.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)
-    try:
-        page: dict[str, Any] = one_page.read_answer(fetched, options, math.inf)
-    except kit.SearchError as error:
-        page = kit.error_document(error)
-        assert page["details"]["kind"] in ("blocked", "unsupported", "http"), page
+    page: dict[str, Any] = one_page.read_page(fetched, options, math.inf).document()
+    kinds = ("blocked", "unsupported", "http")  # others are bugs
+    assert page["ok"] or page["details"]["kind"] in kinds, page
     return page
 
 

@@ -35,7 +35,7 @@ search: Any = load_script("websearch.search.commands")
 pacing: Any = load_script("websearch.engines.base.pacing")
 kit: Any = load_script("websearch.kit")
 http_client: Any = load_script("websearch.base.http_client")
-site_api: Any = load_script("websearch.pages.sites.site_api")
+sections: Any = load_script("websearch.markdown.sections")
 site_github: Any = load_script("websearch.pages.sites.github")
 github_threads: Any = load_script("websearch.pages.sites.github_threads")
 
@@ -519,7 +519,7 @@ class Rules(SitesCase):
         )
         for before, after in table:
             with self.subTest(before):
-                self.assertEqual(site_api.demoted(before), after)
+                self.assertEqual(sections.demote_headings(before), after)
 
 
 class WaysIn(SitesCase):

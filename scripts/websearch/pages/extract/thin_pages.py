@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 
 from websearch.base.html_tree import text_beginning
 from websearch.kit import SearchError, shorten
@@ -40,12 +41,36 @@ _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
 _REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 
 
-def check_content(page: PageTree, html: str, text: str, onward: str, fetched: Fetched) -> None:
-    """Raise SearchError if a page with little text is something else than a short page.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersions:
+    """Where the text of a page may be read otherwise.
 
-    http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
-    JavaScript fills; or what it stands in for (stand_ins.py). Pages that JavaScript may fill are
-    marked as thin in fetched.
+    twin: the address of its Markdown source, or "". is_thin: it has next to no text and is not a
+    bot wall, so a browser may show more. alternate: the address of the Markdown or print version
+    that a thin page names, or "".
+    """
+
+    twin: str = ""
+    is_thin: bool = False
+    alternate: str = ""
+
+
+class ThinPageError(SearchError):
+    """Another error, of a page that may be read in one of its other versions."""
+
+    def __init__(self, error: SearchError, versions: OtherVersions) -> None:
+        super().__init__(error.kind, error.message, retryable=error.retryable, **error.details)
+        self.versions = versions
+
+
+def check_content(
+    page: PageTree, html: str, text: str, onward: str, fetched: Fetched
+) -> OtherVersions:
+    """Return the other versions of a page with little text; twin is for the caller to find.
+
+    Raises SearchError if it is something else than a short page: http if it sends browsers onward
+    to another page; blocked for a bot wall, and for a shell that JavaScript fills (ThinPageError);
+    or what it stands in for (stand_ins.py).
     """
     host, status = host_and_port(fetched.url)[0], fetched.response.status
     has_no_text = len(text) < MIN_PAGE_CHARS
@@ -56,18 +81,19 @@ def check_content(page: PageTree, html: str, text: str, onward: str, fetched: Fe
     if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
         raise wall_error(host, wall, status)
     if what := stand_in(page, html, text):
-        fetched.is_thin = what == "script"
-        raise stand_in_error(host, what, status)
+        error = stand_in_error(host, what, status)
+        raise ThinPageError(error, OtherVersions(is_thin=True)) if what == "script" else error
     if not has_no_text:
-        return
-    fetched.is_thin = True
-    fetched.alternate = alternate_address(page, fetched.url)
+        return OtherVersions()
+    versions = OtherVersions(is_thin=True, alternate=alternate_address(page, fetched.url))
     if needs_script(page):
         message = f"{host} sent a page that only JavaScript fills with text."
         hint = (
             "Give {browser} to have it filled. Or look for the site's API, feed or another source."
         )
-        raise SearchError("blocked", message, hint, status=status)
+        error = SearchError("blocked", message, hint, status=status)
+        raise ThinPageError(error, versions)
+    return versions
 
 
 def needs_script(page: PageTree) -> bool:

@@ -271,18 +271,15 @@ class Fetched:
     """A page as its server sent it: its address after all redirects, and the server's answer.
 
     api_error: why the page was not read through the API of its site, if it has one. copy: where
-    the archived copy is kept if this is one, or "". Reading the page sets is_thin, whether it has
-    next to no text and is not a bot wall, and alternate, the address of its Markdown or print
-    version, or ""; and twin, the address of its Markdown source, or "". is_broken: the connection
-    ended before the whole page had come.
+    the archived copy is kept if this is one, or "". is_broken: the connection ended before the
+    whole page had come.
     """
 
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
         self.api_error = ""
-        self.is_thin = self.is_broken = False
-        self.alternate = self.twin = ""
+        self.is_broken = False
         self.copy = ""
 
 

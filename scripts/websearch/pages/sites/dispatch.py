@@ -63,8 +63,7 @@ def read_through_api(
         return None
     now = time.monotonic()
     limit = now + API_SHARE * (deadline - now)
-    api = SiteApi(engine, host.removeprefix("www."), limit, robots, params)
-    api.shared = shared
+    api = SiteApi((engine, host.removeprefix("www.")), limit, robots, params, shared)
     page: Document | Fetched = site.read_site_page(api, wanted)
     if isinstance(page, Fetched):
         return page

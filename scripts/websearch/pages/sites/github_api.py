@@ -6,7 +6,7 @@ from websearch.engines.base.messages import ApiValue
 from websearch.engines.base.open_sources import counted, raw_text
 from websearch.engines.github import api_error, rest_request, search_quota
 from websearch.kit import SearchError, object_field
-from websearch.pages.sites.site_api import demoted
+from websearch.markdown.sections import demote_headings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,4 +90,4 @@ def reactions(item: dict[str, Any]) -> str:
 def body_of(item: dict[str, Any]) -> str:
     """Return the Markdown that somebody wrote, below the headings of the thread."""
     body = item.get("body")
-    return demoted(without_comments(body)) if isinstance(body, str) else ""
+    return demote_headings(without_comments(body)) if isinstance(body, str) else ""
