@@ -653,7 +653,9 @@ def thin_excerpts(document: Document, params: Fields) -> None:
     if dropped:
         results[:] = map(drop_empty, results)
         gone = [name for name in sections if document.pop(name, None)]
-        hint = f"Cut to fit {{max_chars}} {max_chars}. {{max_chars}} 0 or {{output}} gives all of it."
+        hint = (
+            f"Cut to fit {{max_chars}} {max_chars}. {{max_chars}} 0 or {{output}} gives all of it."
+        )
         note = {"left_out": gone, "items_dropped": {"extra_snippets": dropped}, "hint": hint}
         document["truncated"] = drop_empty(note)
 

@@ -684,6 +684,9 @@ class Markdown(WebSearchCase):
         stats = web_search.run_cache({"action": "stats"})
         self.assertEqual([*stats["spent"].values()], [{"brave": 2}])
         self.server.clear()
+        self.search("guide", engine="brave", count=20, no_pages=True)
+        self.assertEqual(len(self.server.requests), 1)  # although the engine has more
+        self.server.clear()
         most = self.search("guide", engine="brave", count=50, no_pages=True, max_chars=0)
         self.assertEqual(len(self.server.requests), 2)  # the engine has no third page
         self.assertGreater(len(most["results"]), 30)
