@@ -484,7 +484,7 @@ class Engines(WebSearchCase):
         table: list[tuple[dict[str, Any], str]] = [
             ({"query": "  "}, "query"),
             ({"count": 0}, "count"),
-            ({"count": 21}, "20"),
+            ({"count": 51}, "20"),
             ({"engine": "bing"}, "brave, serper"),
             ({"engine": "brave", "since": "hour"}, "since"),
             ({"since": "fortnight"}, "hour, day"),
