@@ -484,7 +484,7 @@ class Engines(WebSearchCase):
         table: list[tuple[dict[str, Any], str]] = [
             ({"query": "  "}, "query"),
             ({"count": 0}, "count"),
-            ({"count": 51}, "20"),
+            ({"count": 51}, "50"),
             ({"engine": "bing"}, "brave, serper"),
             ({"engine": "brave", "since": "hour"}, "since"),
             ({"since": "fortnight"}, "hour, day"),
