@@ -484,7 +484,7 @@ class Engines(WebSearchCase):
         table: list[tuple[dict[str, Any], str]] = [
             ({"query": "  "}, "query"),
             ({"count": 0}, "count"),
-            ({"count": 21}, "20"),
+            ({"count": 51}, "50"),
             ({"engine": "bing"}, "brave, serper"),
             ({"engine": "brave", "since": "hour"}, "since"),
             ({"since": "fortnight"}, "hour, day"),
@@ -683,6 +683,9 @@ class Markdown(WebSearchCase):
         self.assertEqual(document["billed"], {"brave": 2})
         stats = web_search.run_cache({"action": "stats"})
         self.assertEqual([*stats["spent"].values()], [{"brave": 2}])
+        self.server.clear()
+        self.search("guide", engine="brave", count=20, no_pages=True)
+        self.assertEqual(len(self.server.requests), 1)  # although the engine has more
         self.server.clear()
         most = self.search("guide", engine="brave", count=50, no_pages=True, max_chars=0)
         self.assertEqual(len(self.server.requests), 2)  # the engine has no third page

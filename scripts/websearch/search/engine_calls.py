@@ -156,10 +156,11 @@ class ScriptCall(EngineCall):
 
     def send(self) -> Reply:
         """Ask the script, for further result pages too; the reply is made from its documents."""
-        reply = self.ask_page()
+        reply = page = self.ask_page()
         pages = 1
-        page = reply
-        while len(reply.results) < self.wanted and page.next_offset and not reply.error:
+        for _ in range(1, math.ceil(self.wanted / self.params["count"])):
+            if reply.error or not page.next_offset:
+                break
             page = self.ask_page(offset=page.next_offset)
             reply.warnings += [text for text in page.warnings if text not in reply.warnings]
             pages += page.error is None or page.error.kind in ("no_results", "timeout")
@@ -168,10 +169,9 @@ class ScriptCall(EngineCall):
                 reply.warnings.append(text)
                 break
             known = {canonical_url(result["url"]) for result in reply.results}
-            new = [item for item in page.results if canonical_url(item["url"]) not in known]
-            if not new:
-                break
-            reply.results += new
+            reply.results += [
+                item for item in page.results if canonical_url(item["url"]) not in known
+            ]
         if pages > 1 and reply.credits is None:
             reply.credits = pages  # that the ledger counts
         return reply
