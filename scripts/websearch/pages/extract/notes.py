@@ -29,10 +29,12 @@ NOTE_TAGS = name_set("span small aside div section p")
 # group are for notes only.
 BEHIND_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
 SIDE_WORDS = name_set("sidenote marginnote footnote")
+MARK_WORDS = NOTE_WORDS | SIDE_WORDS
 # Of a mark with its note behind it: numbers, signs, raised letters; "i" and "?" open explanations.
 _BEHIND_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
 # Rules that drop lists of sources and links, of which a mark needs none to be understood.
 LINK_RULES = ("links", "related heading")
+PLACES = ("id", "name")
 NAMING = ("aria-describedby", "popovertarget", "aria-controls", "data-target")
 
 
@@ -43,12 +45,8 @@ class NoteGatherer:
         self.inside = [content, *shown(page, content)]
         self.shown = set(self.inside)
         self.around = set(ancestors(content))
-        self.ids = {
-            name: node
-            for node in page.nodes
-            for name in (node.attributes.get("id"), node.attributes.get("name"))
-            if name
-        }
+        self.page = page
+        self.ids: dict[str, Node] = {}  # once a mark points to one
         self.notes: list[Node] = []
         self.known: set[Node] = set()
         self.count = 0  # of notes behind marks, which style sheets number
@@ -67,8 +65,8 @@ class NoteGatherer:
             if isinstance(child, str):
                 mark = None if child.strip() else mark
                 continue
-            is_side = child.tag in NOTE_TAGS and not words_of(child).isdisjoint(SIDE_WORDS)
-            if child.tag in NOTE_TAGS and (is_side or mark) and is_behind(child, mark):
+            may_be_note = mark is not None or "note" in child.attributes.get("class", "")
+            if may_be_note and child.tag in NOTE_TAGS and is_behind(child, mark):
                 if self.take_behind(mark, child):
                     parent.children[place] = "" if mark else f"[{self.count}]"
                 mark = None
@@ -90,8 +88,10 @@ class NoteGatherer:
 
     def take_target(self, mark: Node) -> None:
         """Take the note that a mark points to, if it is not in the content."""
-        label = label_of(mark)
-        note = next((self.ids[name] for name in names_of_target(mark) if name in self.ids), None)
+        label, names = label_of(mark), names_of_target(mark)
+        if names and not self.ids:
+            self.ids = places_of(self.page)
+        note = next((self.ids[name] for name in names if name in self.ids), None)
         if note and len(text_beginning(note, MIN_NOTE + MAX_MARK)) < MIN_NOTE:
             note = note.parent
         if not label or not note or note in self.shown or note.dropped in LINK_RULES:
@@ -117,22 +117,30 @@ def gather_notes(page: PageTree, content: Node) -> list[Node]:
     return NoteGatherer(page, content).gather()
 
 
+def places_of(page: PageTree) -> dict[str, Node]:
+    """Return the elements of a page by their ids and names."""
+    nodes = (node for node in page.nodes if node.attributes)
+    return {
+        node.attributes[key]: node for node in nodes for key in PLACES if key in node.attributes
+    }
+
+
 def is_mark(node: Node) -> bool:
     """Return whether an element is the mark of a note: raised, named so, or a button with a number.
 
     The label of a box to check may be empty: a style sheet numbers it.
     """
-    text = text_beginning(node, MAX_MARK)
     if node.tag == "label":
-        return not text and "for" in node.attributes
-    if not re.fullmatch(NOTE_MARK, text):
-        return False
-    near = [node, node.parent, *node.children]
+        return "for" in node.attributes and not text_beginning(node, MAX_MARK)
+    near = [node, node.parent, *node.children[:MAX_BEGINNING]]
     is_raised = any(isinstance(one, Node) and one.tag == "sup" for one in near)
-    is_named = not words_of(node).isdisjoint(NOTE_WORDS | SIDE_WORDS)
+    if not is_raised and not node.attributes:
+        return False
+    is_named = not words_of(node).isdisjoint(MARK_WORDS)
     role = node.attributes.get("role") or node.attributes.get("epub:type") or ""
     is_button = node.tag == "button" and bool(names_of_target(node))
-    return is_raised or is_named or is_button or role in ("doc-noteref", "noteref")
+    is_said = is_raised or is_named or is_button or role in ("doc-noteref", "noteref")
+    return is_said and re.fullmatch(NOTE_MARK, text_beginning(node, MAX_MARK)) is not None
 
 
 def label_of(mark: Node) -> str:
