@@ -47,6 +47,7 @@ class NoteGatherer:
         self.around = set(ancestors(content))
         self.page = page
         self.ids: dict[str, Node] = {}  # once a mark points to one
+        self.places: dict[Node, Node | None] = {}  # place that marks point to -> its note
         self.notes: list[Node] = []
         self.known: set[Node] = set()
         self.count = 0  # of notes behind marks, which style sheets number
@@ -91,18 +92,24 @@ class NoteGatherer:
         label, names = label_of(mark), names_of_target(mark)
         if names and not self.ids:
             self.ids = places_of(self.page)
-        note = next((self.ids[name] for name in names if name in self.ids), None)
-        if note and len(text_beginning(note, MIN_NOTE + MAX_MARK)) < MIN_NOTE:
-            note = note.parent
+        place = next((self.ids[name] for name in names if name in self.ids), None)
+        note = self.note_at(place) if place else None
         if not label or not note or note in self.shown or note.dropped in LINK_RULES:
             return
         if note in self.known or self.take(label, note):
             rewrite_mark(mark, label)
 
+    def note_at(self, place: Node) -> Node | None:
+        """Return the note at a place that a mark points to: the element itself or around it."""
+        if place not in self.places:  # many marks may point to one
+            is_short = len(text_beginning(place, MIN_NOTE + MAX_MARK)) < MIN_NOTE
+            note = place.parent if is_short else place
+            self.places[place] = note if note and is_note(note) else None
+        return self.places[place]
+
     def take(self, label: str, note: Node) -> bool:
         """Add a note, if it is one by its length and not around the content; return if it was."""
-        length = len(text_beginning(note, MAX_NOTE + 1))
-        if not MIN_NOTE <= length <= MAX_NOTE or note in self.around:
+        if note in self.around or not is_note(note):
             return False
         self.known.add(note)
         show(note)
@@ -123,6 +130,11 @@ def places_of(page: PageTree) -> dict[str, Node]:
     return {
         node.attributes[key]: node for node in nodes for key in PLACES if key in node.attributes
     }
+
+
+def is_note(node: Node) -> bool:
+    """Return whether an element can be a note by its length."""
+    return MIN_NOTE <= len(text_beginning(node, MAX_NOTE + 1)) <= MAX_NOTE
 
 
 def is_mark(node: Node) -> bool:

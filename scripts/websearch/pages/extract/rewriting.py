@@ -344,11 +344,12 @@ def said_by(node: Node) -> str:
 def fill_slots(template: Node) -> None:
     """Put the elements of a host into the slots of its shadow root, as a browser shows them.
 
-    What has no slot is not shown. A very deep host keeps its own elements instead: shadow roots in
-    each other would make the tree as deep as they are many.
+    What has no slot is not shown, and a second shadow root of a host is none. A very deep host
+    keeps its own elements instead: shadow roots in each other would make the tree as deep as they
+    are many.
     """
     host = template.parent
-    if not host or is_deep(host):
+    if not host or is_deep(host) or template not in host.children:
         return
     template.tag = "span"
     light = [child for child in host.children if child is not template]

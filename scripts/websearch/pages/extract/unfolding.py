@@ -51,11 +51,13 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
         return set()
     ids = {node.attributes["id"]: node for node in nodes if "id" in node.attributes}
     found: set[Node] = set()
+    answers: dict[Node, bool] = {}  # many controls may open one
     for control in controls:
         opened = [ids[name] for name in targets_of(control) if name in ids]
         opened = [node for node in opened if is_text_part(node)]
+        answers.update({node: is_answer(node) for node in opened if node not in answers})
         found.update(opened)
-        if any(map(is_answer, opened)) and is_question(control):
+        if any(answers[node] for node in opened) and is_question(control):
             control.tag = "summary"
     found.update(beside_controls(controls))
     return found
