@@ -43,6 +43,7 @@ OTHERS = (
     (' <a href="#n1">1</a> below.</p>', "roots 1 below."),
     ('<sup>2</sup><span class="unit">m</span> below.</p>', "roots^2m below."),
     ("<sup>1</sup> <b>below</b>.</p>", "roots^1 **below**."),
+    (f'.</p><div class="note"><h3>Note</h3>{NOTE}</div>', f"roots.\n\n### Note\n\n{NOTE}"),
     (
         f'.</p><div><a class="footnote-number">1</a><div class="footnote">{NOTE}</div></div>',
         f"roots.\n\n1\n\n{NOTE}",

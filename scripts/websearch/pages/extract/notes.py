@@ -182,6 +182,8 @@ def is_behind(note: Node, mark: Node | None) -> bool:
     if not words.isdisjoint(SIDE_WORDS):
         is_in_line = mark is not None and note.tag not in ("div", "section", "p")
         return is_in_line or "footnote" not in words  # a block is in a list of notes
+    if mark is None:
+        return False
     is_role = note.attributes.get("role") in ("tooltip", "note", "doc-footnote")
     return is_role or not words.isdisjoint(BEHIND_WORDS) or is_hidden(note.attributes)
 
