@@ -480,6 +480,12 @@ class Usable(unittest.TestCase):
         (found,) = shown({"": text}, "default value false third release", 400)
         self.assertIn(f"{subject} {leaning}", found)
 
+    def test_a_label_below_a_label_belongs_to_it(self) -> None:
+        prizes = (("Best revival", "Becky", "Cats"), ("Best actor", "Nathan", "Mark"))
+        text = "\n\n".join(f"**{one}**\n\n**{two}**\n\nWINNER: {won}" for one, two, won in prizes)
+        (found,) = shown({"": text}, "best actor", 40)
+        self.assertEqual(found, "WINNER: Mark")
+
     def test_a_definition_keeps_its_term(self) -> None:
         terms = "\n".join(
             f"- **`option_{number}`**\n  This property must point to file {number} of the folder.\n"

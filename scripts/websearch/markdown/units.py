@@ -29,7 +29,9 @@ LEAD_CHARS = 80  # of a term, or a list item, that what stands below it is shown
 LEAST_WORDS = 5  # of a sentence; a shorter one is joined to its neighbour
 FRAGMENT_CHARS = 60  # a text of this length is no fragment, however few its words are
 MAX_COLUMNS = 50  # of a table whose extremes are looked for
-STRONG, ITEM = 7, 8  # levels of leads below the six of headings; an indentation is added to ITEM
+# Levels of leads below the six of headings: a term, one right below it, a list item, to which its
+# indentation is added.
+STRONG, SECOND_STRONG, ITEM = 7, 8, 9
 
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
 _BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
@@ -145,7 +147,9 @@ class Splitter:
         if kind == "text" and re.search(rf"(?m)^{_ITEM}", text):
             self.read_list(start, end, below)
         elif kind == "text" and self.is_term(text):
-            self.open_lead(STRONG, (start, end), text.strip(" *`:"))
+            is_second = bool(self.leads) and self.leads[-1] is self.pieces[-1]
+            level = SECOND_STRONG if is_second and self.leads[-1].level == STRONG else STRONG
+            self.open_lead(level, (start, end), text.strip(" *`:"))
         else:
             self.close_leads(ITEM + self.indent(start))
             if kind == "text":

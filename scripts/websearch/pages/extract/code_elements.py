@@ -6,6 +6,7 @@ and forges put each line of a file into a row of a table.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
@@ -29,7 +30,8 @@ GUTTER_CLASSES = name_set(
 _CODE_NAME = (
     r"(?i)(?:^|[\s_])code[-_]?(?:block|snippet|sample|listing|example)(?:__\w{1,20})?(?:\s|$)"
 )
-LANGUAGE_NAMES = ("data-lang", "data-language", "data-code-lang")
+_CODE_SIGN = r"(?i)code|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
+LANGUAGE_NAMES = frozenset(("data-lang", "data-language", "data-code-lang"))
 BOX_TAGS = name_set("div figure section code span code-block")
 # What is in no block of code, or is one already.
 NO_CODE = HEADINGS | name_set(
@@ -49,7 +51,7 @@ def mark_code(nodes: list[Node]) -> None:
     rows: dict[Node, list[Node]] = {}  # row of a table -> its numbers
     looks = MAX_LOOKS
     for node in nodes:
-        if not node.attributes:
+        if not node.attributes or not may_be_code(node.attributes):
             continue
         if is_number(node):
             node.children = []
@@ -61,6 +63,18 @@ def mark_code(nodes: list[Node]) -> None:
             if is_code(node, inside):
                 node.tag = "pre"
     mark_code_tables(rows)
+
+
+def may_be_code(attributes: dict[str, str]) -> bool:
+    """Return whether attributes can be those of code or of a number before it: a quick look."""
+    is_named = "class" in attributes and has_code_sign(attributes["class"])
+    return is_named or not LANGUAGE_NAMES.isdisjoint(attributes)
+
+
+@functools.lru_cache(maxsize=4096)  # most classes of a page are those of other elements, too
+def has_code_sign(classes: str) -> bool:
+    """Return whether a class has a part of the names of code and of numbers of lines."""
+    return re.search(_CODE_SIGN, classes) is not None
 
 
 def is_number(node: Node) -> bool:

@@ -29,10 +29,12 @@ NOTE_TAGS = name_set("span small aside div section p")
 # group are for notes only.
 BEHIND_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
 SIDE_WORDS = name_set("sidenote marginnote footnote")
+MARK_WORDS = NOTE_WORDS | SIDE_WORDS
 # Of a mark with its note behind it: numbers, signs, raised letters; "i" and "?" open explanations.
 _BEHIND_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
 # Rules that drop lists of sources and links, of which a mark needs none to be understood.
 LINK_RULES = ("links", "related heading")
+PLACES = ("id", "name")
 NAMING = ("aria-describedby", "popovertarget", "aria-controls", "data-target")
 
 
@@ -43,12 +45,9 @@ class NoteGatherer:
         self.inside = [content, *shown(page, content)]
         self.shown = set(self.inside)
         self.around = set(ancestors(content))
-        self.ids = {
-            name: node
-            for node in page.nodes
-            for name in (node.attributes.get("id"), node.attributes.get("name"))
-            if name
-        }
+        self.page = page
+        self.ids: dict[str, Node] = {}  # once a mark points to one
+        self.places: dict[Node, Node | None] = {}  # place that marks point to -> its note
         self.notes: list[Node] = []
         self.known: set[Node] = set()
         self.count = 0  # of notes behind marks, which style sheets number
@@ -67,8 +66,8 @@ class NoteGatherer:
             if isinstance(child, str):
                 mark = None if child.strip() else mark
                 continue
-            is_side = child.tag in NOTE_TAGS and not words_of(child).isdisjoint(SIDE_WORDS)
-            if child.tag in NOTE_TAGS and (is_side or mark) and is_behind(child, mark):
+            may_be_note = mark is not None or "note" in child.attributes.get("class", "")
+            if may_be_note and child.tag in NOTE_TAGS and is_behind(child, mark):
                 if self.take_behind(mark, child):
                     parent.children[place] = "" if mark else f"[{self.count}]"
                 mark = None
@@ -90,19 +89,27 @@ class NoteGatherer:
 
     def take_target(self, mark: Node) -> None:
         """Take the note that a mark points to, if it is not in the content."""
-        label = label_of(mark)
-        note = next((self.ids[name] for name in names_of_target(mark) if name in self.ids), None)
-        if note and len(text_beginning(note, MIN_NOTE + MAX_MARK)) < MIN_NOTE:
-            note = note.parent
+        label, names = label_of(mark), names_of_target(mark)
+        if names and not self.ids:
+            self.ids = places_of(self.page)
+        place = next((self.ids[name] for name in names if name in self.ids), None)
+        note = self.note_at(place) if place else None
         if not label or not note or note in self.shown or note.dropped in LINK_RULES:
             return
         if note in self.known or self.take(label, note):
             rewrite_mark(mark, label)
 
+    def note_at(self, place: Node) -> Node | None:
+        """Return the note at a place that a mark points to: the element itself or around it."""
+        if place not in self.places:  # many marks may point to one
+            is_short = len(text_beginning(place, MIN_NOTE + MAX_MARK)) < MIN_NOTE
+            note = place.parent if is_short else place
+            self.places[place] = note if note and is_note(note) else None
+        return self.places[place]
+
     def take(self, label: str, note: Node) -> bool:
         """Add a note, if it is one by its length and not around the content; return if it was."""
-        length = len(text_beginning(note, MAX_NOTE + 1))
-        if not MIN_NOTE <= length <= MAX_NOTE or note in self.around:
+        if note in self.around or not is_note(note):
             return False
         self.known.add(note)
         show(note)
@@ -117,22 +124,35 @@ def gather_notes(page: PageTree, content: Node) -> list[Node]:
     return NoteGatherer(page, content).gather()
 
 
+def places_of(page: PageTree) -> dict[str, Node]:
+    """Return the elements of a page by their ids and names."""
+    nodes = (node for node in page.nodes if node.attributes)
+    return {
+        node.attributes[key]: node for node in nodes for key in PLACES if key in node.attributes
+    }
+
+
+def is_note(node: Node) -> bool:
+    """Return whether an element can be a note by its length."""
+    return MIN_NOTE <= len(text_beginning(node, MAX_NOTE + 1)) <= MAX_NOTE
+
+
 def is_mark(node: Node) -> bool:
     """Return whether an element is the mark of a note: raised, named so, or a button with a number.
 
     The label of a box to check may be empty: a style sheet numbers it.
     """
-    text = text_beginning(node, MAX_MARK)
     if node.tag == "label":
-        return not text and "for" in node.attributes
-    if not re.fullmatch(NOTE_MARK, text):
-        return False
-    near = [node, node.parent, *node.children]
+        return "for" in node.attributes and not text_beginning(node, MAX_MARK)
+    near = [node, node.parent, *node.children[:MAX_BEGINNING]]
     is_raised = any(isinstance(one, Node) and one.tag == "sup" for one in near)
-    is_named = not words_of(node).isdisjoint(NOTE_WORDS | SIDE_WORDS)
+    if not is_raised and not node.attributes:
+        return False
+    is_named = not words_of(node).isdisjoint(MARK_WORDS)
     role = node.attributes.get("role") or node.attributes.get("epub:type") or ""
     is_button = node.tag == "button" and bool(names_of_target(node))
-    return is_raised or is_named or is_button or role in ("doc-noteref", "noteref")
+    is_said = is_raised or is_named or is_button or role in ("doc-noteref", "noteref")
+    return is_said and re.fullmatch(NOTE_MARK, text_beginning(node, MAX_MARK)) is not None
 
 
 def label_of(mark: Node) -> str:
@@ -162,6 +182,8 @@ def is_behind(note: Node, mark: Node | None) -> bool:
     if not words.isdisjoint(SIDE_WORDS):
         is_in_line = mark is not None and note.tag not in ("div", "section", "p")
         return is_in_line or "footnote" not in words  # a block is in a list of notes
+    if mark is None:
+        return False
     is_role = note.attributes.get("role") in ("tooltip", "note", "doc-footnote")
     return is_role or not words.isdisjoint(BEHIND_WORDS) or is_hidden(note.attributes)
 

@@ -7,6 +7,7 @@ step looks at an element a bounded number of times.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 
@@ -37,6 +38,7 @@ ROLE_TAGS = {
 }  # fmt: skip
 CELLS = name_set("td th")
 NATIVE = CELLS | name_set("table tr thead tbody tfoot")
+SPEAKING = CELLS | name_set("ruby q template input")
 READINGS = name_set("rt rtc")  # of ruby; rp holds parentheses for browsers that know no ruby
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
 # Words in the class of icons for yes and no.
@@ -50,18 +52,19 @@ def rewrite(nodes: list[Node]) -> list[Node]:
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
     boxes: list[Node] = []
     for node in nodes:
-        attributes = node.attributes
-        if node.tag in CELLS:
-            found["cell"].append(node)
-        elif node.tag == "ruby" or is_shadow(node):
-            found[node.tag].append(node)
-        elif node.tag == "q" and node.parent:
-            found["quoting"].append(node.parent)
-        elif node.tag == "input" and attributes.get("type", "").lower() == "checkbox":
-            boxes.append(node)
-        elif "aria-label" in attributes and node.children:
+        tag, attributes = node.tag, node.attributes
+        if tag in SPEAKING:
+            if tag in CELLS:
+                found["cell"].append(node)
+            elif tag == "q" and node.parent:
+                found["quoting"].append(node.parent)
+            elif tag == "input" and attributes.get("type", "").lower() == "checkbox":
+                boxes.append(node)
+            elif tag == "ruby" or is_shadow(node):
+                found[tag].append(node)
+        elif "aria-label" in attributes:
             found["label"].append(node)
-        elif "class" in attributes and node.parent and is_for_screen_readers(node):
+        elif "class" in attributes and is_for_the_ear(attributes["class"]) and node.parent:
             found["twin"].append(node.parent)
     write_states(boxes)
     for kind, rewriter in REWRITERS.items():
@@ -149,9 +152,9 @@ def rewrite_roles(nodes: list[Node]) -> None:
     parts: dict[Node, list[Node]] = {}  # of each table
     cells: dict[Node, int] = {}  # how many each row has
     for node in nodes:
-        role = node.attributes.get("role", "") if node.attributes else ""
-        if not (role or table_of):
+        if not table_of and "role" not in node.attributes:
             continue
+        role = node.attributes.get("role", "")
         tag = ROLE_TAGS.get(role, "") if node.tag not in NATIVE else ""
         table, row = table_of.get(node.parent), row_of.get(node.parent)
         if tag == "table":
@@ -232,8 +235,13 @@ def begins(item: Node, box: Node) -> bool:
 
 def is_for_screen_readers(node: Node) -> bool:
     """Return whether an element is shown to screen readers only."""
-    classes = node.attributes.get("class", "")
-    return bool(classes) and not SCREEN_READER_CLASSES.isdisjoint(classes.lower().split())
+    return "class" in node.attributes and is_for_the_ear(node.attributes["class"])
+
+
+@functools.lru_cache(maxsize=4096)  # most classes of a page are those of other elements, too
+def is_for_the_ear(classes: str) -> bool:
+    """Return whether a class is one that style sheets give to texts for screen readers."""
+    return not SCREEN_READER_CLASSES.isdisjoint(classes.lower().split())
 
 
 def is_for_the_eye(node: Node) -> bool:
@@ -336,11 +344,12 @@ def said_by(node: Node) -> str:
 def fill_slots(template: Node) -> None:
     """Put the elements of a host into the slots of its shadow root, as a browser shows them.
 
-    What has no slot is not shown. A very deep host keeps its own elements instead: shadow roots in
-    each other would make the tree as deep as they are many.
+    What has no slot is not shown, and a second shadow root of a host is none. A very deep host
+    keeps its own elements instead: shadow roots in each other would make the tree as deep as they
+    are many.
     """
     host = template.parent
-    if not host or is_deep(host):
+    if not host or is_deep(host) or template not in host.children:
         return
     template.tag = "span"
     light = [child for child in host.children if child is not template]

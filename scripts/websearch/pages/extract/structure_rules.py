@@ -251,9 +251,10 @@ def find_core(page: PageTree, left_out: set[Node]) -> tuple[Node, int]:
     only a control shows.
     """
     prose = {page.root: 0}
-    outside = {node for node in page.unfolded if is_unseen(node)}
+    outside: set[Node] = set()
+    left_out = left_out.union(filter(is_unseen, page.unfolded))
     for node in page.nodes:
-        if node.parent in outside or node in left_out or node in outside or node.tag in NO_CORE:
+        if node.parent in outside or node in left_out or node.tag in NO_CORE:
             outside.add(node)
         elif not node.parent or node.dropped or node.tag not in BLOCKS:
             continue

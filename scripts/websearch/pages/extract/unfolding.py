@@ -51,11 +51,13 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
         return set()
     ids = {node.attributes["id"]: node for node in nodes if "id" in node.attributes}
     found: set[Node] = set()
+    answers: dict[Node, bool] = {}  # many controls may open one
     for control in controls:
         opened = [ids[name] for name in targets_of(control) if name in ids]
         opened = [node for node in opened if is_text_part(node)]
+        answers.update({node: is_answer(node) for node in opened if node not in answers})
         found.update(opened)
-        if any(map(is_answer, opened)) and is_question(control):
+        if any(answers[node] for node in opened) and is_question(control):
             control.tag = "summary"
     found.update(beside_controls(controls))
     return found
@@ -71,16 +73,12 @@ def is_control(node: Node) -> bool:
 
     So does a link to the top of its page.
     """
-    if not node.attributes:
-        return node.tag == "button"
-    get = node.attributes.get
-    is_acting = not ACTING.isdisjoint(node.attributes) and node.tag != "input"
-    if node.tag == "a":
-        is_acting = is_acting or get("href", "").startswith(("#", "javascript:"))
-    if not (is_acting or node.tag == "button" or get("role") == "button"):
-        return False
-    kinds = (get("aria-haspopup", ""), get("data-toggle", ""), get("data-bs-toggle", ""))
-    return OTHER_TARGETS.isdisjoint(kinds)
+    attributes, tag = node.attributes, node.tag
+    is_acting = tag == "button" or not ACTING.isdisjoint(attributes)
+    if not (is_acting or attributes.get("role") == "button"):
+        return tag == "a" and attributes.get("href", "").startswith(("#", "javascript:"))
+    kinds = map(attributes.get, ("aria-haspopup", "data-toggle", "data-bs-toggle"))
+    return tag != "input" and OTHER_TARGETS.isdisjoint(kinds)
 
 
 # ===== controls that name what they open ==========================================================
@@ -151,7 +149,7 @@ def title_of(control: Node) -> Node | None:
 
 def says_more(control: Node) -> bool:
     """Return whether a control says that it shows more of the text beside it."""
-    text = text_beginning(control, MAX_LABEL)
+    text = text_beginning(control, 2 * MAX_MORE)
     return len(text) <= MAX_MORE and re.match(_MORE, text) is not None
 
 
