@@ -3003,8 +3003,10 @@ def send_once(request: Fields, deadline: float) -> Response:
     body = dump_json(request["json"]).encode() if "json" in request else None
     sent = urllib.request.Request(url, body, headers, method=request["method"])
     is_local = url.startswith("http://")  # base_url accepts it on loopback only
-    proxies = [urllib.request.ProxyHandler({})] if is_local else []
-    opener = urllib.request.build_opener(NoRedirect, *proxies)
+    handlers: list[Any] = [urllib.request.ProxyHandler({} if is_local else proxies())]
+    if os.environ.get("SSL_CERT_FILE"):
+        handlers.append(urllib.request.HTTPSHandler(context=tls_context()))
+    opener = urllib.request.build_opener(NoRedirect, *handlers)
     left = deadline - time.monotonic()
     outcome: list[Any] = []
 
@@ -3041,6 +3043,43 @@ def send_once(request: Fields, deadline: float) -> Response:
     return Response(status, {k.lower(): v for k, v in received.items()}, content, key=key)
 
 
+def proxies() -> dict[str, str]:
+    """Return the proxies of the environment by scheme; ALL_PROXY is for those that have none."""
+    import urllib.request
+
+    named = urllib.request.getproxies()
+    return {**(dict.fromkeys(("http", "https"), named["all"]) if "all" in named else {}), **named}
+
+
+def tls_context() -> Any:
+    """Return a TLS context that takes the certificates of companies in SSL_CERT_FILE.
+
+    Python 3.13 and later refuse authorities without a key identifier, which many companies have.
+    """
+    import ssl
+
+    context = ssl.create_default_context()
+    if os.environ.get("SSL_CERT_FILE"):
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def certificate_error(reason: Any, host: str) -> SearchError:
+    """Return the error of a certificate that was not accepted; reason: ssl's."""
+    path = os.environ.get("SSL_CERT_FILE", "")
+    hint = f"SSL_CERT_FILE is {path!r}: its certificates do not vouch for this one."
+    if reason.verify_code in (9, 10):  # of OpenSSL: not yet valid, expired
+        hint = "Look at this machine's clock; if it is right, the site has to renew it."
+    elif reason.verify_code in (62, 64):  # of OpenSSL: another host, another IP address
+        hint = "Check the address: the certificate is for another name."
+    elif not path:
+        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
+    elif not os.path.isfile(path):
+        hint = f"SSL_CERT_FILE names a file that does not exist: {path!r}."
+    message = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
+    return SearchError("network", message, hint)
+
+
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     """Return what a failed exchange means; never its own words, which may quote key and URL."""
     import socket
@@ -3050,9 +3089,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     reason = getattr(error, "reason", error)
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):
-        what = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
-        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle. Check the clock."
-        return SearchError("network", what, hint)
+        return certificate_error(reason, host)
     kinds: dict[Any, str] = {
         TimeoutError: f"{host} could not be reached in time.",
         socket.gaierror: f"The name {host} could not be resolved.",
@@ -3060,11 +3097,18 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     }
     what = f"The connection to {host} broke ({type(reason).__name__})."
     what = next((text for kind, text in kinds.items() if isinstance(reason, kind)), what)
-    proxy = "" if is_local else urllib.request.getproxies().get("https", "")
-    if proxy:
-        hint = f"{hint} https_proxy is {quoted(hide_credentials(proxy))}; Python needs an address "
-        hint += "such as http://proxy.example:8080."
-    return SearchError("network", what, hint, retryable=True)
+    named = {} if is_local else urllib.request.getproxies()
+    scheme = next((scheme for scheme in ("https", "all") if named.get(scheme)), "")
+    # http.client's words for what a proxy answers to CONNECT
+    tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(reason)[:100])
+    if scheme:
+        proxy = hide_credentials(named[scheme])
+        hint = f"{hint} {scheme}_proxy is {quoted(proxy)}; Python needs an address "
+        hint += "such as http://proxy.example:8080, with user:password@ if it asks for a login."
+        what = f"The proxy {proxy} refused the way to {host} ({tunnel[1]})." if tunnel else what
+        is_socks = proxy.lower().startswith("socks")
+        what = f"{proxy} is a SOCKS proxy, which Python cannot use." if is_socks else what
+    return SearchError("network", what, hint, retryable=not tunnel or tunnel[1] >= "500")
 
 
 def status_error(response: Response, provider: str) -> SearchError:

@@ -730,7 +730,12 @@ def in_runtime(runtime: str) -> list[Check]:
             programs, "uv", f'[ "$1" = run ] && shift && STARTED_BY=uv exec {sys.executable} "$@"'
         )
         by_uv = document(plain)
-        loose = {"site": ["a.example", "", "b.example"], "since": " ", "country": "null", "page": []}
+        loose = {
+            "site": ["a.example", "", "b.example"],
+            "since": " ",
+            "country": "null",
+            "page": [],
+        }
         one_text = json.dumps({"query": HOSTILE, "count": "7", "language": "None", **loose})
         as_text = document({"tool": TOOL, "args": one_text})
         sleep = {"tool": TOOL, "args": {"query": "sleep"}, "abortAfter": 1_000}
@@ -750,7 +755,7 @@ def in_runtime(runtime: str) -> list[Check]:
                 by_uv,
             ),
             (
-                f"{name}: empty arguments count as not given; lists, and all as JSON text, are read",
+                f"{name}: empty arguments are not given; lists, and all as one text, are read",
                 as_text["words"] == [*words[:2], "--site=a.example,b.example", *words[2:]],
                 as_text,
             ),

@@ -46,7 +46,16 @@ JSON_IS_OFF = (
     "This SearXNG has JSON switched off, so its HTML page was read: add json to search.formats in "
     "its settings.yml."
 )
-RESULT_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license", "text")  # for callers
+RESULT_FIELDS = (
+    "title",
+    "url",
+    "snippet",
+    "date",
+    "age",
+    "author",
+    "license",
+    "text",
+)  # for callers
 
 
 @dataclass(slots=True, kw_only=True)

@@ -74,7 +74,7 @@ def parse_day(text: str, today: str) -> str:
 def with_day(result: dict[str, Any], today: str) -> dict[str, Any]:
     """Return a result whose date is an ISO day, with the engine's own words for it as age.
 
-    Words that name no day, such as "2 months ago", are the age alone. ISO 8601 needs no second form.
+    Words that name no day, such as "2 months ago", are the age alone. ISO 8601 needs no other.
     """
     words = str(result.get("date") or "").strip()
     if not words or re.fullmatch(r"\d{4}(-\d\d){0,2}", words):
