@@ -2475,21 +2475,23 @@ def read_argument(value: str, name: str) -> str:
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
             data = file.read(MAX_INPUT_BYTES + 1)
-        if len(data) > MAX_INPUT_BYTES:
-            problem = f"is over {MAX_INPUT_BYTES} bytes long"
-        elif is_binary(data):
-            problem = "is not UTF-8 text"
+        if len(data) <= MAX_INPUT_BYTES:
+            return decode_input(data)
+        problem = f"is over {MAX_INPUT_BYTES} bytes long"
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8 text ({error.object[error.start]:#x} at byte {error.start})"
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         problem = f"could not be read: {getattr(error, 'strerror', error)}"
-    if problem:
-        hint = "Name a readable file of UTF-8 text."
-        raise SearchError("invalid_input", f"{name}: {path!r} {problem}.", hint)
-    return data.decode("utf-8-sig", "replace")
+    hint = "Name a readable file of UTF-8 text."
+    raise SearchError("invalid_input", f"{name}: {path!r} {problem}.", hint)
 
 
-def is_binary(data: bytes) -> bool:
-    """Return whether a file begins as gzip or UTF-16 does."""
-    return data.startswith(b"\x1f\x8b") or b"\0" in data
+def decode_input(data: bytes) -> str:
+    """Return a file's text: UTF-8, or UTF-16 with its mark; raises UnicodeDecodeError."""
+    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    if "\0" in text:
+        raise UnicodeDecodeError("utf-8", data, data.index(0), data.index(0) + 1, "NUL")
+    return text
 
 
 def print_document(document: Document, options: Fields, script: Fields) -> int:
