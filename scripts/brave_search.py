@@ -2400,7 +2400,8 @@ def configured_key(*names: str) -> tuple[str, str]:
     for load in (lambda: os.environ, read_secrets):
         values = load()
         for name in names:
-            key = values.get(name, "").strip()
+            # Docker's --env-file keeps the quotation marks around a value.
+            key = re.sub(r"""^(["'])(.*)\1$""", r"\2", values.get(name, "").strip()).strip()
             if key and not re.fullmatch(r"[!-~]+", key):  # else http.client quotes it in an error
                 message = f"{name} contains characters that no key has."
                 raise SearchError("auth", message, f"Copy the key into {name} again.")

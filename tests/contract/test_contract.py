@@ -718,6 +718,10 @@ class Keys(FakeServerCase):
                 self.write(line.replace("good-x", self.key) + "\n")
                 self.assertEqual(self.sent_key(), self.key)
 
+    def test_in_the_environment_may_be_quoted(self) -> None:
+        for quoted in (f'"{self.key}"', f"'{self.key}'", f' "{self.key}" '):
+            self.assertEqual(self.sent_key(BRAVE_SEARCH_API_KEY=quoted), self.key)
+
     def test_file_can_be_named_by_a_variable(self) -> None:
         other = self.secrets.parent / "other.yaml"
         other.write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
