@@ -1542,6 +1542,11 @@ def fit_document(
     document.update(cut)
 
 
+def refused_keys(document: Fields) -> list[Fields]:
+    """Return the attempts that failed because of a key, which are told whatever is cut."""
+    return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
+
+
 def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
     """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
     if isinstance(value, list):
@@ -1553,6 +1558,8 @@ def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fi
         return value
     gone |= {name: True for name in gone if value.get(name)}
     fields = {name: item for name, item in value.items() if name not in gone}
+    if "attempts" in gone and (refused := refused_keys(value)):
+        fields["attempts"] = refused
     for name, item in fields.items():
         if isinstance(item, list) and name not in _NEVER_CUT:
             of_batch = item and isinstance(item[0], dict) and "ok" in item[0]

@@ -145,6 +145,9 @@ class Engine(Host):
     mcp: tuple[str, str] | None = None  # address of an MCP server for callers without a key
     own_server: bool = False  # the address is the user's own server, and has no default
     paid: bool = False  # a request with a key costs money: never asked in place of a free engine
+    usd: float = 0.0  # of a request (or credit), if its price list names one price
+    # Results that are asked for (so many or more) -> credits of the request, if it is paid in them.
+    credits: Mapping[int, int] = field(default_factory=dict)
     stored: str = "always"  # or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
     auto: bool = False  # `auto` asks it if it is configured
     stands_in: bool = False  # it answers a question without a focus if those of `auto` do not
