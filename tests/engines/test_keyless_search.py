@@ -267,7 +267,7 @@ class ResultsTest(KeylessCase):
                 self.assertEqual(addresses(run), wanted[:10])
                 self.assertEqual(run.document["provider"], engine)
                 for item in run.document["results"]:
-                    names = {"title", "url", "snippet", "date", "file_type"}
+                    names = {"title", "url", "snippet", "date", "age", "file_type"}
                     self.assertLessEqual(item.keys(), names)
                     self.assertTrue(item["title"] and item["snippet"])
                     self.assertNotRegex(item["title"] + item["snippet"], r"<\w|&amp;|&quot;")
