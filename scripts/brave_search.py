@@ -1662,6 +1662,11 @@ def fit_document(
     document.update(cut)
 
 
+def refused_keys(document: Fields) -> list[Fields]:
+    """Return the attempts that failed because of a key, which are told whatever is cut."""
+    return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
+
+
 def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
     """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
     if isinstance(value, list):
@@ -1673,6 +1678,8 @@ def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fi
         return value
     gone |= {name: True for name in gone if value.get(name)}
     fields = {name: item for name, item in value.items() if name not in gone}
+    if "attempts" in gone and (refused := refused_keys(value)):
+        fields["attempts"] = refused
     for name, item in fields.items():
         if isinstance(item, list) and name not in _NEVER_CUT:
             of_batch = item and isinstance(item[0], dict) and "ok" in item[0]
@@ -2021,21 +2028,23 @@ def read_argument(value: str, name: str) -> str:
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
             data = file.read(MAX_INPUT_BYTES + 1)
-        if len(data) > MAX_INPUT_BYTES:
-            problem = f"is over {MAX_INPUT_BYTES} bytes long"
-        elif is_binary(data):
-            problem = "is not UTF-8 text"
+        if len(data) <= MAX_INPUT_BYTES:
+            return decode_input(data)
+        problem = f"is over {MAX_INPUT_BYTES} bytes long"
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8 text ({error.object[error.start]:#x} at byte {error.start})"
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         problem = f"could not be read: {getattr(error, 'strerror', error)}"
-    if problem:
-        hint = "Name a readable file of UTF-8 text."
-        raise SearchError("invalid_input", f"{name}: {path!r} {problem}.", hint)
-    return data.decode("utf-8-sig", "replace")
+    hint = "Name a readable file of UTF-8 text."
+    raise SearchError("invalid_input", f"{name}: {path!r} {problem}.", hint)
 
 
-def is_binary(data: bytes) -> bool:
-    """Return whether a file begins as gzip or UTF-16 does."""
-    return data.startswith(b"\x1f\x8b") or b"\0" in data
+def decode_input(data: bytes) -> str:
+    """Return a file's text: UTF-8, or UTF-16 with its mark; raises UnicodeDecodeError."""
+    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    if "\0" in text:
+        raise UnicodeDecodeError("utf-8", data, data.index(0), data.index(0) + 1, "NUL")
+    return text
 
 
 def print_document(document: Document, options: Fields, script: Fields) -> int:
@@ -2454,7 +2463,8 @@ def configured_key(*names: str) -> tuple[str, str]:
     for load in (lambda: os.environ, read_secrets):
         values = load()
         for name in names:
-            key = values.get(name, "").strip()
+            # Docker's --env-file keeps the quotation marks around a value.
+            key = re.sub(r"""^(["'])(.*)\1$""", r"\2", values.get(name, "").strip()).strip()
             if key and not re.fullmatch(r"[!-~]+", key):  # else http.client quotes it in an error
                 message = f"{name} contains characters that no key has."
                 raise SearchError("auth", message, f"Copy the key into {name} again.")
@@ -2584,10 +2594,12 @@ def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
     url = request["url"]
     body = dump_json(request["json"]).encode() if "json" in request else None
     sent = urllib.request.Request(url, body, request["headers"], method=request["method"])
-    # base_url accepts plain http on loopback only, which no proxy is for.
-    proxies = [urllib.request.ProxyHandler({})] if url.startswith("http://") else []
+    is_local = url.startswith("http://")  # base_url accepts it on loopback only
+    handlers: list[Any] = [urllib.request.ProxyHandler({} if is_local else proxies())]
+    if os.environ.get("SSL_CERT_FILE"):
+        handlers.append(urllib.request.HTTPSHandler(context=tls_context()))
     try:
-        answer = urllib.request.build_opener(NoRedirect, *proxies).open(sent, timeout=timeout)
+        answer = urllib.request.build_opener(NoRedirect, *handlers).open(sent, timeout=timeout)
     except urllib.error.HTTPError as refused:
         answer = refused
     with answer:
@@ -2595,6 +2607,43 @@ def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
         if answer.length and len(content) <= MAX_BODY:
             raise EOFError  # http.client's read(n) returns a cut body without an error
         return answer.status, answer.headers, content
+
+
+def proxies() -> dict[str, str]:
+    """Return the proxies of the environment by scheme; ALL_PROXY is for those that have none."""
+    import urllib.request
+
+    named = urllib.request.getproxies()
+    return {**(dict.fromkeys(("http", "https"), named["all"]) if "all" in named else {}), **named}
+
+
+def tls_context() -> Any:
+    """Return a TLS context that takes the certificates of companies in SSL_CERT_FILE.
+
+    Python 3.13 and later refuse authorities without a key identifier, which many companies have.
+    """
+    import ssl
+
+    context = ssl.create_default_context()
+    if os.environ.get("SSL_CERT_FILE"):
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def certificate_error(reason: Any, host: str) -> SearchError:
+    """Return the error of a certificate that was not accepted; reason: ssl's."""
+    path = os.environ.get("SSL_CERT_FILE", "")
+    hint = f"SSL_CERT_FILE is {path!r}: its certificates do not vouch for this one."
+    if reason.verify_code in (9, 10):  # of OpenSSL: not yet valid, expired
+        hint = "Look at this machine's clock; if it is right, the site has to renew it."
+    elif reason.verify_code in (62, 64):  # of OpenSSL: another host, another IP address
+        hint = "Check the address: the certificate is for another name."
+    elif not path:
+        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
+    elif not os.path.isfile(path):
+        hint = f"SSL_CERT_FILE names a file that does not exist: {path!r}."
+    message = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
+    return SearchError("network", message, hint)
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
@@ -2606,9 +2655,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     reason = getattr(error, "reason", error)
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):
-        what = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
-        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle. Check the clock."
-        return SearchError("network", what, hint)
+        return certificate_error(reason, host)
     details = {"code": NAME_NOT_RESOLVED} if isinstance(reason, socket.gaierror) else {}
     kinds: dict[Any, str] = {
         TimeoutError: f"{host} could not be reached in time.",
@@ -2617,11 +2664,18 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     }
     what = f"The connection to {host} broke ({type(reason).__name__})."
     what = next((text for kind, text in kinds.items() if isinstance(reason, kind)), what)
-    proxy = "" if is_local else urllib.request.getproxies().get("https", "")
-    if proxy:
-        hint = f"{hint} https_proxy is {quoted(hide_credentials(proxy))}; Python needs an address "
-        hint += "such as http://proxy.example:8080."
-    return SearchError("network", what, hint, retryable=True, **details)
+    named = {} if is_local else urllib.request.getproxies()
+    scheme = next((scheme for scheme in ("https", "all") if named.get(scheme)), "")
+    # http.client's words for what a proxy answers to CONNECT
+    tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(reason)[:100])
+    if scheme:
+        proxy = hide_credentials(named[scheme])
+        hint = f"{hint} {scheme}_proxy is {quoted(proxy)}; Python needs an address "
+        hint += "such as http://proxy.example:8080, with user:password@ if it asks for a login."
+        what = f"The proxy {proxy} refused the way to {host} ({tunnel[1]})." if tunnel else what
+        is_socks = proxy.lower().startswith("socks")
+        what = f"{proxy} is a SOCKS proxy, which Python cannot use." if is_socks else what
+    return SearchError("network", what, hint, retryable=not tunnel or tunnel[1] >= "500", **details)
 
 
 def status_error(response: Response, provider: str) -> SearchError:

@@ -339,11 +339,13 @@ class CannedServer(HandlerServer):
         self.body: Any = {}
         self.delay = 0.0  # seconds before an answer
         self.count = 0  # of requests
+        self.received: tuple[str, Any] = ("", {})  # target and headers of the last request
         canned = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 canned.count += 1
+                canned.received = self.path, self.headers
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 time.sleep(canned.delay)
                 data = canned.body

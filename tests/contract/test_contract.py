@@ -808,6 +808,10 @@ class Keys(FakeServerCase):
                 self.write(line.replace("good-x", self.key) + "\n")
                 self.assertEqual(self.sent_key(), self.key)
 
+    def test_in_the_environment_may_be_quoted(self) -> None:
+        for quoted in (f'"{self.key}"', f"'{self.key}'", f' "{self.key}" '):
+            self.assertEqual(self.sent_key(BRAVE_SEARCH_API_KEY=quoted), self.key)
+
     def test_file_can_be_named_by_a_variable(self) -> None:
         other = self.secrets.parent / "other.yaml"
         other.write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
@@ -935,6 +939,27 @@ class Addresses(FakeServerCase):
         (request, *_) = self.server.other_requests
         self.assertEqual((request.method, request.target), ("CONNECT", "api.example.com:443"))
         self.assertNotIn(CANARY, str(request.headers))
+
+    def test_all_proxy_is_used_where_no_other_is_named(self) -> None:
+        variables = {"ALL_PROXY": self.server.other_url, "no_proxy": "other.example"}
+        for host in ("api.example.com", "other.example"):
+            address = {"BRAVE_SEARCH_BASE_URL": f"https://{host}"}
+            self.run_script(self.script, "python", "--timeout", "3", **variables, **address)
+        targets = {request.target for request in self.server.other_requests}
+        self.assertEqual(targets, {"api.example.com:443"})
+
+    def test_a_proxy_that_refuses_or_speaks_socks_is_named(self) -> None:
+        refusing = CannedServer()  # which answers 501 to CONNECT
+        self.addCleanup(refusing.close)
+        self.assert_named("refused the way to api.example.com (501)", refusing.url)
+        self.assert_named("is a SOCKS proxy", "socks5h://127.0.0.1:9")
+
+    def assert_named(self, words: str, proxy: str) -> None:
+        """Assert that a single file and the package name what is wrong with a proxy."""
+        variables = {"ALL_PROXY": proxy, "BRAVE_SEARCH_BASE_URL": "https://api.example.com"}
+        run = self.run_script(self.script, "python", "--timeout", "5", **variables)
+        self.assertIn(words, run.document["error"])
+        self.assertIn("all_proxy", run.document["details"]["hint"])
 
     def test_the_hint_names_the_proxy_without_its_password(self) -> None:
         refusing = CannedServer()  # which answers 501 to CONNECT

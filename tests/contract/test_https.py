@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 import unittest
+from unittest import mock
 
 from tests.support import (
     CANARY,
@@ -71,6 +72,20 @@ class Https(EnvironmentCase):
     def test_a_certificate_file_that_is_missing_is_no_defect(self) -> None:
         run = self.run_search(self.serve_https(), SSL_CERT_FILE="/no/such/file")
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+        self.assertIn("does not exist: '/no/such/file'", run.document["details"]["hint"])
+
+    def test_the_file_of_a_company_is_taken_without_key_identifiers(self) -> None:
+        for module in ("websearch.kit", "websearch.base.http_client"):
+            load_script("websearch.base.http_client").tls_context.cache_clear()
+            for path, is_strict in ((str(CERTIFICATE), False), ("", True)):
+                strict = ssl.create_default_context()
+                strict.verify_flags |= ssl.VERIFY_X509_STRICT  # as Python 3.13 does
+                self.set_environment(SSL_CERT_FILE=path)
+                load_script("websearch.base.http_client").tls_context.cache_clear()
+                with mock.patch.object(ssl, "create_default_context", return_value=strict):
+                    flags = load_script(module).tls_context().verify_flags
+                self.assertEqual(bool(flags & ssl.VERIFY_X509_STRICT), is_strict)
+        load_script("websearch.base.http_client").tls_context.cache_clear()
 
     def test_a_server_that_never_shakes_hands_ends_at_the_deadline(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -9,6 +9,7 @@ often.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import copy
 import html
@@ -33,6 +34,7 @@ from urllib.parse import parse_qsl, quote
 from tests.engines.clock import PACING, skipped_waits
 from tests.fake_server.engine_pages import ranked
 from tests.support import (
+    CANARY,
     PYTHON,
     ROOT,
     SCRIPTS,
@@ -265,7 +267,7 @@ class ResultsTest(KeylessCase):
                 self.assertEqual(addresses(run), wanted[:10])
                 self.assertEqual(run.document["provider"], engine)
                 for item in run.document["results"]:
-                    names = {"title", "url", "snippet", "date", "file_type"}
+                    names = {"title", "url", "snippet", "date", "age", "file_type"}
                     self.assertLessEqual(item.keys(), names)
                     self.assertTrue(item["title"] and item["snippet"])
                     self.assertNotRegex(item["title"] + item["snippet"], r"<\w|&amp;|&quot;")
@@ -1241,6 +1243,33 @@ if SAMPLES:
             with self.assertRaises(kit.SearchError) as caught:
                 self.page("searxng", "searxng/json_disabled_403.txt")
             self.assertEqual(caught.exception.details["status"], 403)
+
+
+class OwnServer(CannedCase):
+    """A SearXNG behind a login (Basic), which no text shows."""
+
+    def test_a_login_is_sent_and_shown_nowhere(self) -> None:
+        self.server.body = {
+            "results": [{"title": "R", "url": "https://a.example/", "content": "x"}]
+        }
+        host = self.server.url.removeprefix("http://")
+        for variables in (
+            {"SEARXNG_BASE_URL": f"http://me:p%40{CANARY}@{host}/sub/"},
+            {"SEARXNG_BASE_URL": f"http://{host}/sub", "SEARXNG_AUTH": f"me:p@{CANARY}"},
+            {"SEARXNG_BASE_URL": f"http://{host}/sub", "SEARXNG_AUTH": f'"me:p@{CANARY}"'},
+        ):
+            with self.subTest(variables):
+                words = ("keyless_search.py", "tea", "--engine", "searxng", "--verbose")
+                run = run_script(*words, env={**variables, "GLSI_RATE_LIMIT": "0s"})
+                self.assertEqual(run.code, 0, run.document)
+                target, headers = self.server.received
+                sent = base64.b64encode(f"me:p@{CANARY}".encode()).decode()
+                self.assertEqual(headers["authorization"], f"Basic {sent}")
+                self.assertTrue(target.startswith("/sub/search?"))
+                plan = run_script(*words, "--dry-run", env=variables)
+                shown = run.stdout + plan.stdout + (run.stderr + plan.stderr).encode()
+                for secret in (CANARY, sent, "me:p"):
+                    self.assertNotIn(secret.encode(), shown)
 
 
 if __name__ == "__main__":

@@ -344,7 +344,7 @@ class OutputFiles(StreamCase):
     def test_what_no_lines_can_be_is_refused_once(self) -> None:
         packed, wide = self.folder / "packed", self.folder / "wide"
         packed.write_bytes(gzip.compress(b"guide\n" * 100))
-        wide.write_bytes("guide\n".encode("utf-16"))
+        wide.write_bytes("guide\n".encode("utf-16-le"))  # without its mark
         self.set_environment(SERPER_API_KEY=KEY, SERPER_BASE_URL=self.server.url)
         for words in (
             ("@-", "--jsonl", "--format", "markdown"), ("@-", "--skip-done=x", "--pretty"),

@@ -392,9 +392,11 @@ class Addresses(DoctorCase):
         self.assertNotIn("pw-1", json.dumps(document))
         self.assertIn("localhost,.lan", lines_of(document, "no_proxy")[0]["message"])
         self.assertEqual(lines_of(document, "http_proxy")[0]["status"], "ok")
+        self.assertEqual(self.line("all_proxy", all_proxy="http://proxy.example:1")["status"], "ok")
 
     def test_proxies_that_python_cannot_use_are_named(self) -> None:
-        for name, value in (("https_proxy", "socks5://proxy.example:1080"), ("all_proxy", "x:1")):
+        value = "socks5h://proxy.example:1080"
+        for name in ("https_proxy", "all_proxy"):
             line = self.line(name, **{name: value})
             self.assertEqual(
                 (line["status"], line["message"]), ("warning", f"Python cannot use {value}.")

@@ -32,6 +32,8 @@ from tests.support import (
 )
 
 command: Any = load_script("read_page")
+kit: Any = load_script("websearch.kit")
+lists: Any = load_script("websearch.reading.lists")
 bulk: Any = load_script("websearch.reading.read_list")
 schedules: Any = load_script("websearch.reading.schedule")
 GOOD = ("articles/sourdough", "articles/bridges", "docs/timeouts", "shop/kettle", "text/notes.txt")
@@ -129,6 +131,25 @@ class Lines(ListCase):
         self.assertEqual((late["ok"], late["details"]["kind"]), (False, "timeout"))
         self.assertIn("not read before its time was over", late["error"])
         self.assertTrue(documents[lines[0]]["ok"])
+
+    def test_a_list_in_another_encoding_is_refused_by_name_before_its_first_line(self) -> None:
+        for codec, words in (
+            ("cp1251", "высота плотины на реке"),
+            ("cp932", "ダムの高さは何メートルですか"),
+        ):
+            path = self.folder / codec
+            path.write_bytes(f"guide\n{words}\n".encode(codec))
+            for given in (str(path), f"@{path}"):
+                with self.assertRaises(kit.SearchError) as caught:
+                    next(lists.input_pieces(given))
+                self.assertIn(
+                    f"is not UTF-8 text. It is probably in {codec}", str(caught.exception)
+                )
+        path.write_bytes("höhe\nguide\n".encode("utf-16"))
+        self.assertEqual(next(lists.input_pieces(str(path))), ["höhe", "guide"])
+        path.write_bytes(b"guide\n" + "ü".encode() * 100_000 + b"\nlast\n")
+        read = [line for piece in lists.input_pieces(str(path)) for line in piece]
+        self.assertEqual((read[0], len(read), read[2]), ("guide", 3, "last"))
 
     def test_a_bad_line_is_an_error_of_its_own_and_blank_lines_are_none(self) -> None:
         bad = ["not an address", "ftp://example.org/x", "http://10.0.0.1/", '{"url": 1}']

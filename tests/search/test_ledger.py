@@ -18,6 +18,7 @@ from unittest import mock
 from tests.search.scripted_web import HANG_SECONDS, ScriptedWeb, story
 from tests.support import EnvironmentCase, Run, call_main, load_script, run_script
 
+kit: Any = load_script("websearch.kit")
 ledger: Any = load_script("websearch.engines.base.ledger")
 search = load_script("websearch.search.commands")
 store_module = load_script("websearch.store.page_store")
@@ -210,6 +211,44 @@ class Budget(LedgerCase):
                 self.assertIn(told, run.document["error"] + run.document["details"]["hint"])
         self.assertEqual(self.web.asked, [])
 
+    def test_a_malformed_budget_is_an_error_before_anything_is_planned(self) -> None:
+        self.use("serper", budget="serper=100")
+        for words in (("--dry-run",), ("--engine", "keyless")):
+            run = self.run_command(QUESTION, *words)
+            self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+
+    def test_a_budget_may_stand_in_the_secrets(self) -> None:
+        secrets = Path(self.store).with_name("secrets.yaml")
+        secrets.write_text("WEB_SEARCH_BUDGET: serper:1\n", encoding="utf-8")
+        secrets.chmod(0o600)
+        self.use("serper", WEB_SEARCH_SECRETS=str(secrets))
+        self.search()
+        self.assertEqual(self.search()["details"]["kind"], "quota")
+
+    def test_a_dry_run_says_what_it_would_cost(self) -> None:
+        self.use("serper")
+        for count, price in (("5", 1), ("20", 2)):
+            document = self.run_command(QUESTION, "--dry-run", "-n", count).document
+            self.assertEqual(document["cost"], {"serper": {"requests": 1, "credits": price}})
+        self.use("brave")
+        document = self.run_command(QUESTION, "--dry-run").document
+        self.assertEqual(document["cost"], {"brave": {"requests": 1, "usd": 0.005}})
+
+    def test_keyless_asks_no_engine_with_a_key(self) -> None:
+        self.use("serper", "searxng")
+        document = self.search(QUESTION, "--engine", "keyless")
+        self.assertEqual(document["engine"], "searxng")
+        self.assertNotIn("billed", document)
+
+    def test_a_refused_key_is_told_whatever_is_cut(self) -> None:
+        attempts = [
+            {"engine": "serper", "kind": "auth", "error": "refused"},
+            {"engine": "brave", "kind": "rate_limit", "error": "x" * 900},
+        ]
+        document = {"ok": True, "attempts": attempts, "text": "y" * 900}
+        kit.fit_document(document, 1_400, ("attempts",))
+        self.assertEqual(document["attempts"], attempts[:1])
+
     def test_spaces_and_capitals_in_a_budget_do_no_harm(self) -> None:
         self.use("serper", budget=" Brave:900 , SERPER: 1,")
         self.assertEqual(ledger.budgets(), {"brave": 900, "serper": 1})
@@ -326,12 +365,12 @@ class Shown(LedgerCase):
         self.assertIn("WEB_SEARCH_BUDGET", line["hint"])
 
     def test_doctor_says_that_a_budget_is_malformed(self) -> None:
-        for engines, ok in ((("serper",), False), (("searxng",), True)):
-            self.use(*engines, budget="serper:x")
-            line = self.doctor_line(ok)
+        for engine in ("serper", "searxng"):
+            self.use(engine, budget="serper:x")
+            line = self.doctor_line(False)
             self.assertEqual(line["status"], "failed")
             self.assertIn("WEB_SEARCH_BUDGET", line["message"])
-            self.assertEqual(self.search()["ok"], ok)
+            self.assertFalse(self.search()["ok"])
 
     def test_cache_stats_as_markdown_names_month_and_engine(self) -> None:
         self.search()

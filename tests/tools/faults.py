@@ -363,7 +363,7 @@ def subjects_of(module: Any) -> Iterator[Subject]:
         bare = {"no_pages": True} if (script, command) == ("web_search", "search") else {}
         of_brief = ENGINES_OF_A_BRIEF if command == "brief" else ()
         for engine in of_brief or engines[0]["choices"]:
-            if engine == "all":  # its engines are subjects of their own
+            if engine in ("all", "keyless"):  # their engines are subjects of their own
                 continue
             # auto goes on to an engine that answers, whatever befell the first one: Brave.
             provider = "brave" if engine == "auto" else engine

@@ -43,6 +43,9 @@ kit: Any = load_script("websearch.kit")
 messages: Any = load_script("websearch.ways_in.http_messages")
 
 
+CHUNKED = "Transfer-Encoding: chunked"
+
+
 class GlsiPhaseSeven(ServerCase):
     """The endpoints of GLSI's HTTP API, as its plan names them."""
 
@@ -425,6 +428,16 @@ class Protocol(ServerCase):
         "chunks in http 1.0": (
             b"POST /health HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             411,
+        ),
+        "length and chunks of mcp": (
+            request("/mcp", "POST", "Content-Length: 5", CHUNKED) + b"0\r\n\r\n", 400,
+        ),
+        "no size of a chunk": (request("/mcp", "POST", CHUNKED) + b"0x1\r\na\r\n0\r\n\r\n", 400),
+        "long chunk": (request("/mcp", "POST", CHUNKED) + b"1\r\nab\r\n0\r\n\r\n", 400),
+        "chunks beyond the limit": (request("/mcp", "POST", CHUNKED) + b"FFFFFF\r\na", 413),
+        "chunks without end": (request("/mcp", "POST", CHUNKED) + b"1\r\na\r\n0\r\nno end", 400),
+        "chunks of mcp in http 1.0": (
+            b"POST /mcp HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400,
         ),
         "two lengths": (request("/health", "GET", "Content-Length: 0", "Content-Length: 5"), 400),
         "list of lengths": (request("/health", "GET", "Content-Length: 5, 5"), 400),

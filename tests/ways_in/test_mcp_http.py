@@ -129,13 +129,28 @@ class VersionsWithAHandshake(McpHttpCase):
     ) -> None:
         for content, request_id in (
             (message("tools/list"), 1),
-            (message("initialize", {"protocolVersion": LEGACY[0]}), 1),
             (message("notifications/initialized", request_id=None), None),
         ):
             answer = self.post(content, **{"MCP-Protocol-Version": "2099-01-01"})
             self.assert_fault(answer, 400, UNSUPPORTED_VERSION, request_id)
             data = answer.document["error"]["data"]
             self.assertEqual(data, {"supported": [MODERN, *LEGACY], "requested": "2099-01-01"})
+
+    def test_an_unknown_version_in_the_header_of_initialize_is_negotiated(self) -> None:
+        content = message("initialize", {"protocolVersion": "2099-01-01"})
+        answer = self.post(content, **{"MCP-Protocol-Version": "2099-01-01"})
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.document["result"]["protocolVersion"], LEGACY[0])
+
+    def test_a_body_in_chunks_is_read(self) -> None:
+        data = json.dumps(message("ping")).encode()
+        sent = request("/mcp", "POST", f"Content-Type: {JSON}", "Transfer-Encoding: chunked")
+        chunks = b"".join(b"%x;a=b\r\n%s\r\n" % (len(part), part) for part in (data[:7], data[7:]))
+        whole = sent + chunks + b"0\r\nX-Trailer: y\r\n\r\n"
+        answers = responses(self.api.talk(whole + request("/health")))
+        self.assertEqual([answer.status for answer in answers], [200, 200])
+        self.assertEqual(answers[0].document["result"], {})
+        self.assertEqual(answers[1].document, {"status": "ok"})
 
     def test_errors_of_a_request_have_status_200_and_broken_messages_400(self) -> None:
         for content, status, code, request_id in (
@@ -433,8 +448,8 @@ class Attacks(McpHttpCase):
 
     REFUSED: ClassVar = {
         "too long": (["Content-Length: 1000001"], b"x", 413),
-        "chunks": (["Transfer-Encoding: chunked"], b"1\r\nx\r\n0\r\n\r\n", 411),
-        "length and chunks": (["Content-Length: 1", "Transfer-Encoding: chunked"], b"x", 411),
+        "chunks too long": (["Transfer-Encoding: chunked"], b"F4241\r\nx\r\n", 413),
+        "length and chunks": (["Content-Length: 1", "Transfer-Encoding: chunked"], b"x", 400),
         "two lengths": (["Content-Length: 2", "Content-Length: 2"], b"{}", 400),
         "no number": (["Content-Length: 0x2"], b"{}", 400),
     }

@@ -167,9 +167,11 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
 
         http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
 
+    if proxy_for(request["url"]).lower().startswith("socks"):
+        raise OSError("SOCKS")  # urllib would speak HTTP to it
     opener = urllib.request.OpenerDirector()
-    no_proxies: dict[str, str] | None = {} if is_loopback(request["url"]) else None
-    opener.add_handler(urllib.request.ProxyHandler(no_proxies))  # None: those of the environment
+    proxies = {} if is_loopback(request["url"]) else kit.proxies()
+    opener.add_handler(urllib.request.ProxyHandler(proxies))
     opener.add_handler(Handler())
     headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip", **request["headers"]}
     body = request.get("body")
@@ -257,9 +259,7 @@ def decompressed(body: bytes, name: str, limit: int) -> tuple[bytes, bool]:
 @functools.cache
 def tls_context() -> Any:
     """Return the TLS context, made once: reading the certificates takes 20 ms."""
-    import ssl
-
-    context = ssl.create_default_context()
+    context = kit.tls_context()
     bundles = [] if context.cert_store_stats()["x509_ca"] else CA_BUNDLES
     for bundle in [path for path in bundles if os.path.exists(path)][:1]:
         context.load_verify_locations(bundle)
@@ -274,7 +274,7 @@ def proxy_for(url: str) -> str:
     import urllib.request
 
     scheme, _, rest = url.partition("://")
-    proxy = urllib.request.getproxies().get(scheme, "")
+    proxy = kit.proxies().get(scheme, "")
     bypassed = is_loopback(url) or urllib.request.proxy_bypass(rest.split("/")[0])
     return "" if bypassed else proxy
 
@@ -286,6 +286,7 @@ def transport_error(error: Exception, url: str) -> SearchError:
     """
     import socket
     import ssl
+    from urllib.request import getproxies
 
     if isinstance(error, SearchError):
         return error
@@ -298,15 +299,10 @@ def transport_error(error: Exception, url: str) -> SearchError:
     tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(cause)[:100])
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(cause, ssl.SSLCertVerificationError):
-        message = f"The TLS certificate of {host} was not accepted ({cause.verify_message})."
-        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
-        if cause.verify_code in (9, 10):  # of OpenSSL: not yet valid, expired
-            hint = "Look at this machine's clock; if it is right, the site has to renew it."
-        return SearchError("network", message, hint)
-    if proxy.startswith("socks"):
-        message = (
-            f"{url.partition(':')[0]}_proxy names a SOCKS proxy, {name}: Python cannot use it."
-        )
+        return kit.certificate_error(cause, host)
+    if proxy.lower().startswith("socks"):
+        scheme = url.partition(":")[0] if url.partition(":")[0] in getproxies() else "all"
+        message = f"{scheme}_proxy names a SOCKS proxy, {name}: Python cannot use it."
         return SearchError("network", message, PROXY_HINT)
     if tunnel:
         message = f"{peer} refused the way to {host} ({tunnel[1]})."

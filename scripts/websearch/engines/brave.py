@@ -14,6 +14,7 @@ ENGINE = Engine(
     key_site="https://api-dashboard.search.brave.com",
     address=("BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com"),
     paid=True,
+    usd=0.005,
     stored="if allowed",
     sources=("web",),
     auto=True,

@@ -42,6 +42,7 @@ ENGINE = Engine(
     address=("EXA_BASE_URL", "https://api.exa.ai"),
     mcp=("EXA_MCP_BASE_URL", "https://mcp.exa.ai"),
     paid=True,
+    usd=0.007,
     stored="if allowed",
     sources=("web",),
     auto=True,

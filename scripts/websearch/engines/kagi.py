@@ -34,6 +34,7 @@ ENGINE = Engine(
     key_site="https://kagi.com/settings/api",
     address=("KAGI_BASE_URL", "https://kagi.com"),
     paid=True,
+    usd=0.012,
     stored="if allowed",
     sources=("web",),
     auto=True,

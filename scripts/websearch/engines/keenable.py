@@ -26,6 +26,7 @@ ENGINE = Engine(
     keyless=True,
     address=("KEENABLE_BASE_URL", "https://api.keenable.ai"),
     paid=True,
+    usd=0.004,
     sources=("web",),
     auto=True,
     filters={"since": (*DAYS, "range"), "site": None, "exclude_site": None},

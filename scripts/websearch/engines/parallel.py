@@ -31,6 +31,7 @@ ENGINE = Engine(
     address=("PARALLEL_BASE_URL", "https://api.parallel.ai"),
     mcp=("PARALLEL_MCP_BASE_URL", "https://search.parallel.ai"),
     paid=True,
+    usd=0.001,
     stored="if allowed",
     sources=("web",),
     auto=True,

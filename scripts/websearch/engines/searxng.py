@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.browser_headers import accept_language, locale_code
-from websearch.engines.base.engine import DAYS, DAYS_HINT, PLACES, SAFE, Engine
+from websearch.engines.base.engine import (
+    DAYS,
+    DAYS_HINT,
+    PLACES,
+    SAFE,
+    Engine,
+    own_server_login,
+)
 from websearch.engines.base.filters import query_with_sites
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import (
@@ -57,12 +64,14 @@ ENGINE = Engine(
     max_query=2_048,
     max_count=50,
 )
+LOGIN = "SEARXNG_AUTH"  # user:password, if the address does not hold them
 FEWEST_RESULTS = 5  # a page with fewer is the last one
 MOST_FAILURES = 8  # of its engines that a message names
 SAFE_CODES = {"strict": "2", "moderate": "1", "off": "0"}
 STATUS_HINTS = {
-    401: "It asks for a password, which cannot be given here; open it to this machine.",
+    401: "It asks for a login: set SEARXNG_AUTH to user:password.",
     403: "Its limiter or the proxy before it refuses this client; allow this address there.",
+    407: "It is the proxy that asks for a login: put user:password@ into its variable.",
     404: "SEARXNG_BASE_URL must be the address of its start page.",
     429: "Its limiter refuses this client: allow this address in limiter.toml, or switch "
     "server.limiter off.",
@@ -93,6 +102,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         # SearXNG's limiter wants text/html among the types, and a language.
         "Accept": "application/json,text/html;q=0.9",
         "Accept-Language": accept_language(params),
+        **own_server_login(ENGINE.address[0], LOGIN),
     }
     url = f"{ENGINE.base_url()}/search"
     html_page = get_request(url, drop_empty(fields), headers)

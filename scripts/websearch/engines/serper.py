@@ -13,6 +13,7 @@ ENGINE = Engine(
     key_site="https://serper.dev",
     address=("SERPER_BASE_URL", "https://google.serper.dev"),
     paid=True,
+    credits={0: 1, 11: 2},
     sources=("web",),
     auto=True,
     filters={"since": (*HOURS, "range"), **PLACES},

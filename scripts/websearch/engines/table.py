@@ -67,6 +67,7 @@ SPELLINGS = {  # what people write
 # What a question is about. The engines whose sources hold that word are asked beside the general
 # engine, which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference")
+CHAINS = ("auto", "keyless")  # names that stand for engines that are asked one after the other
 WITHOUT_GENERAL_ENGINE = ("papers",)  # result pages for people hold few papers
 # Where the general engine looks for discussions, beside the sources that are asked themselves.
 FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
@@ -132,11 +133,18 @@ def known_engine(variable: str, text: str) -> str:
 def engine_order(engine: str) -> list[str]:
     """Return the engines to ask, in order; a named engine is the only one.
 
-    auto: the engine that GLSI_SEARCH_ENGINE names, then configured_engines(). Raises SearchError.
+    auto: the engine that GLSI_SEARCH_ENGINE names, then configured_engines(). keyless: those of
+    them that need no key. Raises SearchError.
     """
-    if engine != "auto":
+    if engine not in CHAINS:
         return [engine]
     order = configured_engines()
+    if engine == "keyless":
+        order = [name for name in order if not ENGINES[name].has_key()]
+        if not order:
+            message = "No engine of WEB_SEARCH_ENGINES answers without a key."
+            raise SearchError("auth", message, "Name one that does, such as duckduckgo.")
+        return order
     preferred = os.environ.get("GLSI_SEARCH_ENGINE", "").strip().lower()
     if preferred in ("", "auto"):
         return order
@@ -147,18 +155,19 @@ def engine_order(engine: str) -> list[str]:
 
 
 def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
-    """Return the engines that the parameters engine and focus mean; "auto" stands for itself.
+    """Return the engines that the parameters engine and focus mean; CHAINS stand for themselves.
 
     The sources of the focus come first. all: the engines of the table that search the whole web and
-    can be asked. Raises SearchError (invalid_input) if auto or all stands beside others.
+    can be asked. Raises SearchError (invalid_input) if a word stands beside others.
     """
     names = list(dict.fromkeys(engines))
-    if len(names) > 1 and not {"auto", "all"}.isdisjoint(names):
-        message = f"engine must be auto, all, or names of engines, not {quoted(','.join(names))}."
+    if len(names) > 1 and not {"all", *CHAINS}.isdisjoint(names):
+        message = "engine must be auto, keyless, all, or names of engines, "
+        message += f"not {quoted(','.join(names))}."
         raise SearchError("invalid_input", message, "Name the engines alone.")
     if names == ["all"]:
         names = configured_engines()
-    if names == ["auto"] and focus in WITHOUT_GENERAL_ENGINE:
+    if names[0] in CHAINS and focus in WITHOUT_GENERAL_ENGINE:
         names = []
     return list(dict.fromkeys([*focus_sources(focus), *names]))
 

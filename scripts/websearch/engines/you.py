@@ -29,6 +29,7 @@ ENGINE = Engine(
     keyless=True,
     address=("YOU_BASE_URL", "https://api.you.com"),
     paid=True,
+    usd=0.005,
     sources=("web",),
     auto=True,
     filters={"since": (*DAYS, "range"), **PLACES, "safe": SAFE},

@@ -15,6 +15,7 @@ from websearch import kit
 from websearch.base.durations import spoken
 from websearch.engines.base.ledger import (
     BUDGET_VARIABLE,
+    UNCOUNTED,
     budget_warnings,
     budgets,
     paid_engines,
@@ -303,11 +304,7 @@ def check_spending() -> list[Line]:
     try:
         limits = budgets()
     except SearchError as error:
-        # Then web_search.py asks no engine that may cost money, and none in its place.
-        kind = (
-            error.kind if any(ENGINES[engine].costs_money() for engine in default_engines()) else ""
-        )
-        return [failed(name, error.message, error.hint, kind)]
+        return [failed(name, error.message, error.hint, error.kind)]
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
         is_near = budget_warnings(limits, store)
@@ -316,7 +313,7 @@ def check_spending() -> list[Line]:
         for engine in paid_engines()
         if engine in spent or engine in limits
     ]
-    message = f"requests that cost money in {this_month()}: {', '.join(parts)}"
+    message = f"requests that cost money in {this_month()}: {', '.join(parts)}. {UNCOUNTED}"
     hint = f"An engine is not asked once its number in {BUDGET_VARIABLE} is reached."
     if is_near:
         return [warning(name, message, hint)]

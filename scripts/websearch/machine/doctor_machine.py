@@ -101,7 +101,7 @@ def check_proxies() -> list[Line]:
     proxies, lines = getproxies(), []
     for scheme in [scheme for scheme in ("https", "http", "all") if proxies.get(scheme)]:
         address = kit.hide_credentials(proxies[scheme])
-        if scheme == "all" or address.lower().startswith("socks"):
+        if address.lower().startswith("socks"):
             message = f"Python cannot use {address}."
             lines.append(warning(f"{scheme}_proxy", message, http_client.PROXY_HINT))
         else:

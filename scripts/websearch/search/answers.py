@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from websearch.engines.base.days import is_lasting
-from websearch.engines.table import ENGINES
+from websearch.engines.table import CHAINS, ENGINES
 from websearch.kit import SearchError, clean_text, drop_empty, dump_json, may_fall_back
 from websearch.search.plan import folded_query
 
@@ -198,7 +198,7 @@ def needs_stand_ins(answer: Answer) -> bool:
 
     no_results is an answer of the web, so it needs no other.
     """
-    error = answer.error if answer.asked == "auto" else None
+    error = answer.error if answer.asked in CHAINS else None
     return error is not None and error.kind != "no_results" and may_fall_back(error.kind)
 
 

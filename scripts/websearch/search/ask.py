@@ -6,8 +6,8 @@ import time
 
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
 from websearch.engines.base.days import utc_day, with_day
-from websearch.engines.base.ledger import begin_request, budgets, end_request
-from websearch.engines.table import ENGINES, engine_order, stand_ins
+from websearch.engines.base.ledger import begin_request, end_request
+from websearch.engines.table import CHAINS, ENGINES, engine_order, stand_ins
 from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
 from websearch.search.answers import (
     Answer,
@@ -130,9 +130,7 @@ def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
     Another engine may follow auto's last one, too: a stand-in.
     """
     order = engine_order(answer.asked)
-    if any(ENGINES[engine].costs_money() for engine in order):
-        budgets()  # a malformed one is no reason to go on to a free engine
-    share = FIRST_SHARE if answer.asked == "auto" else 1.0
+    share = FIRST_SHARE if answer.asked in CHAINS else 1.0
     for engine in order:
         seconds = max(MIN_TIMEOUT, (deadline - time.monotonic()) * share)
         error = error_of_engine(answer, engine, store, seconds)

@@ -10,7 +10,7 @@ import time
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 from websearch.check import check
 from websearch.engines.base.engine import FILTER_PARAMS
-from websearch.engines.base.ledger import budgets, this_month
+from websearch.engines.base.ledger import UNCOUNTED, budgets, this_month
 from websearch.engines.table import ENGINES, FOCUSES, SPELLINGS, focus_sources
 from websearch.kit import (
     COMMON_PARAMS,
@@ -87,10 +87,11 @@ FORCE: dict[str, Any] = {
     "help": "ask again, whatever the store holds",
 }
 WHO_AND_WHAT: list[dict[str, Any]] = [
-    {"name": "engine", "type": "csv", "choices": ["auto", "all", *ENGINES],
+    {"name": "engine", "type": "csv", "choices": ["auto", "keyless", "all", *ENGINES],
      "default": ["auto"], "values": SPELLINGS,
      "help": "auto (default) goes on to the next engine if one fails; a named engine "
-             "answers or the call fails; all, or several names: asked at once, fused"},
+             "answers or the call fails; keyless: as auto, without engines that have a key; "
+             "all, or several names: asked at once, fused"},
     {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
      "help": "sources to ask beside the engine (papers: in place of auto): " + "; ".join(
          f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
@@ -457,7 +458,8 @@ def spending(store: PageStore) -> dict[str, Any]:
         limits = budgets()
     except SearchError as error:
         store.warnings.append(error.message)
-    return drop_empty({"spent": {this_month(): spent} if spent else {}, "budgets": limits})
+    facts = drop_empty({"spent": {this_month(): spent} if spent else {}, "budgets": limits})
+    return {**facts, "uncounted": UNCOUNTED} if facts else {}
 
 
 def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> Document:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from websearch.base.durations import seconds_of_duration
 from websearch.base.words import script_language
 from websearch.engines.base.engine import FILTERS
+from websearch.engines.base.ledger import budgets, planned_cost
 from websearch.engines.table import (
     ENGINES,
     chosen_engines,
@@ -65,6 +66,7 @@ class Question:
 
 def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
     """Return the questions of a search (query) or of a brief (queries); raises SearchError."""
+    budgets()  # a malformed one is an error before anything is asked
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
     if len(engines) > 1 and params.get("stale"):
@@ -129,6 +131,7 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
     planned = [first_able(question, engine) for question, engine in pairs]
     requests: list[dict[str, Any]] = []
     billed: dict[str, int] = {}
+    cost: dict[str, dict[str, float]] = {}
     attempts = [attempt for _, _, refused in planned for attempt in refused]
     for (question, name), (engine, request, _) in zip(pairs, planned, strict=True):
         asked = {"query": question.text, "engine": engine or name}
@@ -138,14 +141,16 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
         requests.append({**asked, **request})
         if ENGINES[engine].costs_money():
             billed[engine] = billed.get(engine, 0) + 1
+            cost[engine] = planned_cost(engine, billed[engine], question.count)
     failures = [request for _, request, _ in planned if isinstance(request, SearchError)]
     if len(failures) == len(planned):
         raise failures[0]
     if len(planned) == 1 and not is_brief:
         engine, request, _ = planned[0]
         document = {"ok": True, "dry_run": True, "request": request, "engine": engine}
-        return {**document, **drop_empty({"billed": billed, "attempts": attempts})}
-    raise DryRun({"requests": requests, **drop_empty({"billed": billed, "attempts": attempts})})
+        return {**document, **drop_empty({"billed": billed, "cost": cost, "attempts": attempts})}
+    facts = drop_empty({"billed": billed, "cost": cost, "attempts": attempts})
+    raise DryRun({"requests": requests, **facts})
 
 
 def first_able(

@@ -8,7 +8,8 @@ import time
 from websearch.base.calls import is_bug, result_or_error
 from websearch.engines.base.days import utc_day
 from websearch.engines.base.ledger import budget_warnings
-from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
+from websearch.kit import SearchError, drop_empty, dump_json, one_line, refused_keys, shorten
+from websearch.markdown.units import PageText
 from websearch.passages.excerpts import excerpt_text
 from websearch.passages.selection import cut_sections, json_size
 from websearch.passages.terms import misses_the_point
@@ -344,8 +345,11 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         shown = {**document, **({"truncated": {**cut, "hint": LEFT_OUT_HINT}} if cut else {})}
         return limit - len(dump_json(shown)) - len(readable()) * len(TEXT_FIELDS)
 
-    if room() < LEAST_TEXT[name] * len(readable()) and document.pop("attempts", None):
+    if room() < LEAST_TEXT[name] * len(readable()) and "attempts" in document:
+        document["attempts"] = refused_keys(document)
         cut["left_out"] = ["attempts"]
+        if not document["attempts"]:
+            del document["attempts"]
     while len(items) > 1 and room() < LEAST_TEXT[name] * len(readable()):
         index = last_to_spare(evidence)
         del items[index]

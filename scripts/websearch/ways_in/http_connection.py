@@ -48,6 +48,7 @@ SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of an answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
 LAST_SECONDS = 1.0  # of these, in which requests that still run are answered with a 503
+MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes of a line in a body in chunks; lines at its end
 LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
 # Both patterns are linear: no two neighbouring parts match the same byte.
 TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
@@ -106,6 +107,40 @@ def read_head(stream: BinaryIO) -> tuple[bytes, bytes]:
             message = f"This is not a header line: {kit.quoted(line)[1:]}."
             raise HttpError(400, message, "A header is Name: value.")
     return re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], first), headers
+
+
+def read_body(stream: BinaryIO, request: HttpRequest, length: int) -> bytes:
+    """Return a request's body: length bytes, or chunks within its limit.
+
+    Trailers are dropped. Raises HttpError and OSError.
+    """
+    if not request.is_chunked():
+        body = stream.read(length)
+        if len(body) < length:
+            raise HttpError(400, "The request ends in the middle of its body.")
+        return body
+    chunks = bytearray()
+    while size := chunk_size(stream.readline(MAX_CHUNK_LINE)):
+        if len(chunks) + size > request.longest_body():
+            raise HttpError(413, f"The body is longer than {request.longest_body()} bytes.")
+        chunk = stream.read(size + 2)
+        if chunk[size:] != b"\r\n":
+            raise HttpError(400, "The request ends in the middle of a chunk.")
+        chunks += chunk[:size]
+    for _ in range(MAX_TRAILERS):
+        if (line := stream.readline(MAX_CHUNK_LINE)) == b"\r\n":
+            return bytes(chunks)
+        if not re.fullmatch(HEADER_LINE, line):
+            break
+    raise HttpError(400, "The body in chunks has no proper end.")
+
+
+def chunk_size(line: bytes) -> int:
+    """Return the size that the first line of a chunk names; its extensions are dropped."""
+    match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n", line)
+    if not match:
+        raise HttpError(400, f"This is not the size of a chunk: {kit.quoted(line)[1:]}.")
+    return int(match[1], 16)
 
 
 class ApiHandler(BaseHTTPRequestHandler):
@@ -183,13 +218,13 @@ class ApiHandler(BaseHTTPRequestHandler):
                 self.headers["Host"] = "localhost"  # health checks of proxies name none
             request = HttpRequest(self.command, self.path, self.headers)
             length = request.body_length()
+            if request.is_chunked() and self.request_version == "HTTP/1.0":
+                raise HttpError(400, "HTTP/1.0 has no chunks.")
             check_caller(request, self.server.settings)
             if request.longest_body():
                 part = "body"
                 self.set_time_limit(BODY_TIMEOUT)
-                request.body = self.stream.read(length)
-                if len(request.body) < length:
-                    raise HttpError(400, "The request ends in the middle of its body.")
+                request.body = read_body(self.stream, request, length)
             elif length:
                 self.close_connection = True  # the body is never read
         except TimeoutError:

@@ -79,16 +79,23 @@ class HttpRequest:
         """Return the bytes that the body may have: 0 if the request takes none."""
         return BODY_PATHS.get(self.path, 0) if self.method == "POST" else 0
 
+    def is_chunked(self) -> bool:
+        """Return whether the body comes in chunks (RFC 9112, section 7.1)."""
+        return self.header("transfer-encoding").lower() == "chunked"
+
     def body_length(self) -> int:
         """Return the bytes of the body; raises HttpError if its end is unclear or too far.
 
-        Two servers may read a message with two lengths, or with chunks, differently (RFC 9112,
-        section 11).
+        Two servers may read a message with two lengths, or with a length and chunks, differently
+        (RFC 9112, section 11). 0 is also that of a body in chunks.
         """
+        coding = self.header("transfer-encoding")
         length = self.header("content-length")  # two of them become a list, which is no number
         limit = self.longest_body()
-        if self.header("transfer-encoding"):
+        if coding and not (self.is_chunked() and limit):
             raise HttpError(411, "A body without Content-Length is not read.")
+        if coding and length:
+            raise HttpError(400, "A body has a Content-Length or comes in chunks, not both.")
         if not re.fullmatch(r"[0-9]{0,20}", length):
             raise HttpError(400, f"Content-Length is not a number: {quoted(length)}.")
         if limit and int(length or 0) > limit:

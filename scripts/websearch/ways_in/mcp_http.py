@@ -123,7 +123,8 @@ def check_headers(http_request: HttpRequest, message: Any) -> None:
     check_message(message)
     header, version = http_request.header(VERSION_HEADER), body_version(message)
     is_known = header in ("", MODERN_VERSION, *LEGACY_VERSIONS)
-    if not is_known and version in (None, header):
+    is_negotiated = message.get("method") == "initialize"  # its answer names a version
+    if not (is_known or is_negotiated) and version in (None, header):
         raise unsupported_version(header)
     if "id" not in message or (version is None and header != MODERN_VERSION):
         return

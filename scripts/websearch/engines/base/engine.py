@@ -145,6 +145,9 @@ class Engine(Host):
     mcp: tuple[str, str] | None = None  # address of an MCP server for callers without a key
     own_server: bool = False  # the address is the user's own server, and has no default
     paid: bool = False  # a request with a key costs money: never asked in place of a free engine
+    usd: float = 0.0  # of a request (or credit), if its price list names one price
+    # Results that are asked for (so many or more) -> credits of the request, if it is paid in them.
+    credits: Mapping[int, int] = field(default_factory=dict)
     stored: str = "always"  # or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
     auto: bool = False  # `auto` asks it if it is configured
     stands_in: bool = False  # it answers a question without a focus if those of `auto` do not
@@ -166,7 +169,8 @@ class Engine(Host):
 
     def other_address(self) -> str:
         """Return the address that a variable names in place of the engine's, "" if none does."""
-        return first_set(self.address[0], *(self.mcp or ())[:1])
+        address = first_set(self.address[0], *(self.mcp or ())[:1])
+        return without_login(address) if self.own_server else address
 
     def has_key(self) -> bool:
         """Return whether the key is set.
@@ -236,14 +240,41 @@ def first_set(*variables: str) -> str:
     return next(filter(None, addresses), "")
 
 
+def without_login(address: str) -> str:
+    """Return a server's address without a user name and password."""
+    scheme, mark, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}"
+
+
+def own_server_login(variable: str, key: str) -> dict[str, str]:
+    """Return the header with the login (Basic) of the user's own server, {} if it has none.
+
+    variable: of its address, which may hold user:password@. key: the variable that names
+    user:password otherwise. Raises SearchError (auth).
+    """
+    from base64 import b64encode
+    from urllib.parse import unquote
+
+    login, at, _ = first_set(variable).partition("://")[2].partition("/")[0].rpartition("@")
+    login = unquote(login) if at else configured_key(key)[1]
+    if not login:
+        return {}
+    return {"Authorization": f"Basic {b64encode(login.encode('utf-8', 'replace')).decode()}"}
+
+
 def own_server_address(variable: str) -> str:
-    """Return the address of the user's own server, which may be plain http anywhere."""
-    address = os.environ.get(variable, "").strip().rstrip("/")
+    """Return the address of the user's own server, which may be plain http anywhere.
+
+    A user name and password in it are left out: own_server_login has them.
+    """
+    named = first_set(variable)
+    address = without_login(named)
     if not address:
         hint = "Set it to the address of your server, for example http://localhost:8080."
         raise SearchError("auth", f"{variable} is not set", hint)
     if scheme_of(address) not in ("http", "https") or len(address.split()) > 1:
-        shown = quoted(hide_credentials(address))
+        shown = quoted(hide_credentials(named))
         message = f"{variable} is {shown}; it must be an http or https address."
         raise SearchError("invalid_input", message, "For example http://localhost:8080.")
     return address

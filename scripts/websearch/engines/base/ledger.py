@@ -11,7 +11,7 @@ import os
 import time
 
 from websearch.engines.table import ENGINES
-from websearch.kit import SearchError, quoted
+from websearch.kit import SearchError, quoted, read_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from websearch.store.page_store import PageStore
 
 BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
+UNCOUNTED = "Calls of brave_search.py, serper_search.py and gemini_search.py are not counted."
 WARN_FROM = 0.8  # share of a budget from which a warning says how much of it is used
 
 
@@ -34,8 +35,12 @@ def paid_engines() -> list[str]:
 
 
 def budgets() -> dict[str, int]:
-    """Return engine -> requests a month, from WEB_SEARCH_BUDGET; raises SearchError."""
-    items = os.environ.get(BUDGET_VARIABLE, "").split(",")
+    """Return engine -> requests a month, from WEB_SEARCH_BUDGET; raises SearchError.
+
+    The environment goes before secrets.yaml.
+    """
+    value = os.environ.get(BUDGET_VARIABLE, "").strip() or read_secrets().get(BUDGET_VARIABLE, "")
+    items = value.split(",")
     limits: dict[str, int] = {}
     for item in filter(None, map(str.strip, items)):
         name, _, number = item.partition(":")
@@ -47,6 +52,18 @@ def budgets() -> dict[str, int]:
             raise SearchError("invalid_input", message, hint)
         limits[name] = int(number)
     return limits
+
+
+def planned_cost(engine: str, requests: int, count: int) -> dict[str, float]:
+    """Return what requests for so many results cost: requests, credits and usd, where known."""
+    prices = ENGINES[engine]
+    cost: dict[str, float] = {"requests": requests}
+    if prices.credits:
+        each = max(number for least, number in prices.credits.items() if least <= count)
+        cost["credits"] = requests * each
+    if prices.usd:
+        cost["usd"] = round(cost.get("credits", requests) * prices.usd, 4)
+    return cost
 
 
 def begin_request(engine: str, store: PageStore) -> str:
