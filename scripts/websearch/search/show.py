@@ -199,14 +199,14 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
         able = [index for index in answering if of_question[index] > 0]
         first += [max(able, key=lambda index: of_question[index])] if able else found[:1]
     others = sorted(answering, key=lambda index: -best[index])
-    kept = list(dict.fromkeys([*first, *others]))[: limits.count]
+    chosen = list(dict.fromkeys([*first, *others]))[: limits.count]
     strengths = evidence.strengths()
     # The number of the question that a source answers best: sources follow the questions.
-    of_question = {
+    numbers = {
         index: max(range(len(strengths)), key=lambda number: strengths[number][index])
-        for index in kept
+        for index in chosen
     }
-    evidence.keep(sorted(kept, key=lambda index: (of_question[index], index)))
+    evidence.keep(sorted(chosen, key=lambda index: (numbers[index], index)))
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:
