@@ -232,7 +232,7 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
         return "\n\n" if between.count("\n") > 1 else between
-    if excerpt.repeated.issuperset(range(before.index + 1, after.index)):
+    if excerpt.said.issuperset(range(before.index + 1, after.index)):
         return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
     counted = counted_gap(page, before, after.index)
     if before.block == after.block:

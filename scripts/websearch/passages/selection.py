@@ -56,23 +56,24 @@ class Excerpt:
     """What is shown of a page.
 
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
-    of the questions, from 0, that the pieces were chosen for. repeated: indexes of the units that
-    are never shown, because they repeat.
+    of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
+    page repeats, by index. said: indexes of those that are not shown because another place says so.
     """
 
     page: PageText
     shown: set[int] = field(default_factory=set)
     cuts: dict[int, str] = field(default_factory=dict)
     questions: set[int] = field(default_factory=set)
-    repeated: set[int] = field(init=False)
+    repeated: dict[int, str] = field(init=False)
+    said: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Find what repeats."""
         self.repeated = repeated_units(self.page)
 
 
-def repeated_units(page: PageText) -> set[int]:
-    """Return the indexes of sentences of a page that repeat, their first places excepted.
+def repeated_units(page: PageText) -> dict[int, str]:
+    """Return the texts of sentences that a page repeats, by index.
 
     They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below.").
     """
@@ -81,10 +82,10 @@ def repeated_units(page: PageText) -> set[int]:
         if unit.kind in ("sentence", "item") and unit.end - unit.start >= LEAST_BOILERPLATE:
             places.setdefault(page.of(unit).strip(), []).append(unit.index)
     return {
-        index
+        index: text
         for text, indexes in places.items()
         if len(indexes) >= LEAST_TIMES and re.search(_SENTENCE, text)
-        for index in indexes[1:]
+        for index in indexes
     }
 
 
@@ -127,12 +128,16 @@ class Selection:
         return cost
 
     def is_repeated(self, number: int, unit: Piece) -> bool:
-        """Return whether another unit that is shown says the same, or a page says it often."""
-        if unit.index in self.excerpts[number].repeated:
-            return True
-        text = " ".join(self.excerpts[number].page.of(unit).split())
+        """Return whether another unit that is shown says the same."""
+        excerpt = self.excerpts[number]
+        text = excerpt.repeated.get(unit.index) or " ".join(excerpt.page.of(unit).split())
         own = (number, unit.index)
-        return len(text) >= LEAST_REPEATED and self.keys.setdefault(text, own) != own
+        if len(text) < LEAST_REPEATED and unit.index not in excerpt.repeated:
+            return False
+        is_repeated = self.keys.setdefault(text, own) != own
+        if is_repeated and unit.index in excerpt.repeated:
+            excerpt.said.add(unit.index)
+        return is_repeated
 
     def needed(self, excerpt: Excerpt, unit: Piece, most_before: int) -> list[Piece]:
         """Return the pieces to show for a unit, in the page's order, those shown excepted.
@@ -154,14 +159,21 @@ class Selection:
         ]
 
     def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> None:
-        """Show all of these pieces if what is missing of them fits."""
-        rest = [
-            piece
-            for piece in pieces
-            if piece.index not in excerpt.shown | excerpt.repeated or piece.index in excerpt.cuts
-        ]
+        """Show all of these pieces if what is missing of them fits; what is said already is not."""
+        told = {excerpt.repeated[index] for index in excerpt.shown if index in excerpt.repeated}
+        rest, said = [], set()
+        for piece in pieces:
+            text = excerpt.repeated.get(piece.index, "")
+            if piece.index in excerpt.shown and piece.index not in excerpt.cuts:
+                continue
+            if text in told:
+                said.add(piece.index)
+                continue
+            told |= {text} - {""}
+            rest.append(piece)
         cost = self.cost(excerpt, rest) if rest else 0
-        if rest and cost <= self.room:
+        if cost <= self.room:
+            excerpt.said |= said
             excerpt.shown |= {piece.index for piece in rest}
             for piece in rest:
                 excerpt.cuts.pop(piece.index, None)
@@ -321,7 +333,7 @@ def cut_sections(excerpt: Excerpt, questions: list[str]) -> list[str]:
     missing: Counter[str] = Counter()
     for block in blocks_begun(excerpt):
         headings = [lead for lead in block[-1].leads if lead.level < STRONG]
-        count = sum(piece.index in shown | excerpt.repeated for piece in block)
+        count = sum(piece.index in shown | excerpt.said for piece in block)
         if headings and count < len(block):
             missing[headings[-1].words] += count
     above = {lead.index: lead for index in shown for lead in page.pieces[index].leads}
@@ -337,7 +349,7 @@ def is_whole(excerpt: Excerpt, heading: Piece) -> bool:
     for piece in excerpt.page.pieces[heading.index + 1 :]:
         if piece.kind == "lead" and piece.level <= heading.level:
             break
-        if piece.index not in excerpt.shown | excerpt.repeated:
+        if piece.index not in excerpt.shown | excerpt.said:
             return False
     return True
 
