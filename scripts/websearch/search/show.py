@@ -54,6 +54,7 @@ _NUMBER = r"\d{2,9}"  # of a question
 # Characters that are kept free for the names of a page's sections that are cut, and the part of the
 # room that they are at most.
 CUT_CHARS, CUT_SHARE = 60, 20
+LEAST_CUT_STRENGTH = 0.5  # of the best page: whoever reads a weaker one does not want more of it
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
 
@@ -357,8 +358,9 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
-    for item, excerpt in zip(items, excerpts, strict=True):
-        if excerpt and "truncated" in item:
+    best = evidence.best()
+    for item, excerpt, strength in zip(items, excerpts, best, strict=True):
+        if excerpt and "truncated" in item and strength >= LEAST_CUT_STRENGTH:
             names = cut_sections(excerpt, evidence.queries)
             put_if_it_fits(document, item, "cut", names, limit)
     for item, source in zip(items, evidence.sources, strict=True):
