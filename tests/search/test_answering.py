@@ -190,7 +190,8 @@ class Boilerplate(AnsweringCase):
         names = ("walk", "fly", "nest", "fish", "sleep", "wade", "call")
         options = "".join(
             f"<h3>--{name}</h3><p>Lets the heron {name} at the pond of option {name}.</p>"
-            f"<p>{note}</p><p>By default herons {name} in spring only.</p>"
+            f"<p>{note}</p><dl><dt>age</dt><dd>The age of the heron in years.</dd></dl>"
+            f"<p>By default herons {name} in spring only.</p>"
             for name in names
         )
         intro = "The heron log keeps what the herons of a pond do through the year, day by day."
@@ -199,4 +200,5 @@ class Boilerplate(AnsweringCase):
         text = self.answer("heron options")["results"][0]["text"]
         self.assertEqual(text.count(note), 1)
         self.assertEqual(text.count("By default"), len(names))
+        self.assertEqual(text.count("The age of the heron in years."), len(names))
         self.assertNotIn("[…]", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -75,11 +76,13 @@ class Excerpt:
 def repeated_units(page: PageText) -> dict[int, str]:
     """Return the texts of sentences that a page repeats, by index.
 
-    They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below.").
+    They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below."). The
+    first words below a heading, option or term are what is said of it, however often.
     """
     places: dict[str, list[int]] = {}
-    for unit in page.units:
-        if unit.kind in ("sentence", "item") and unit.end - unit.start >= LEAST_BOILERPLATE:
+    for before, unit in itertools.pairwise(page.pieces):
+        is_sentence = unit.kind in ("sentence", "item") and before.kind != "lead"
+        if is_sentence and unit.end - unit.start >= LEAST_BOILERPLATE:
             places.setdefault(page.of(unit).strip(), []).append(unit.index)
     return {
         index: text
