@@ -136,14 +136,15 @@ def excerpts_of(
     def weakest(used: int) -> float:
         return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
 
-    selection, asked = Selection(pages, room), questions[: len(scores)]
+    selection, asked = Selection(pages, room, completes=True), questions[: len(scores)]
     few = {
         number
         for number, (question, words) in enumerate(zip(asked, missing or [], strict=False))
         if misses_the_point(question, words)
     }
     excerpts = choose_units(selection, asked, scores, weakest, few)
-    complete_excerpts(selection, [one for number, one in enumerate(asked) if number not in few])
+    if len(few) < len(asked):
+        complete_excerpts(selection)
     return excerpts
 
 

@@ -32,6 +32,7 @@ MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 # Characters of a list, table or code, and of a section that a question names, that are shown whole:
 # what is cut looks finished.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 3_500
+LIST_WITHIN = 6_000  # characters below a heading in which its first list ends
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
 FEW_UNITS = 3  # of a page, for a question whose main words no page has
 MOST_CUT = 2  # sections of a page that are named because they are shown in part
@@ -59,6 +60,7 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of those that are not shown because another place says so.
+    named: indexes of the headings that were looked at for their names.
     """
 
     page: PageText
@@ -67,6 +69,7 @@ class Excerpt:
     questions: set[int] = field(default_factory=set)
     repeated: dict[int, str] = field(init=False)
     said: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Find what repeats."""
@@ -98,13 +101,22 @@ def json_size(text: str) -> int:
 
 
 class Selection:
-    """Fills a room with units. room: what is left of it, as size counts characters."""
+    """Fills a room with units. room: what is left of it, as size counts characters.
+
+    completes: sections that a question names are shown whole, before anything that answers worse
+    than what is shown of them.
+    """
 
     def __init__(
-        self, pages: list[PageText], room: int, size: Callable[[str], int] = json_size
+        self,
+        pages: list[PageText],
+        room: int,
+        size: Callable[[str], int] = json_size,
+        *,
+        completes: bool = False,
     ) -> None:
         self.pages, self.excerpts = pages, [Excerpt(page) for page in pages]
-        self.room, self.size = room, size
+        self.room, self.size, self.completes = room, size, completes
         self.longest_lead = room // LEAD_SHARE
         self.keys: dict[str, tuple[int, int]] = {}  # what is shown, and where
 
@@ -270,25 +282,44 @@ def choose_units(
         elif not selection.is_repeated(number, unit):
             cost = selection.choose(number, unit, questions[question])
             if cost is not None:
-                used[question] += cost
+                before = selection.room
+                if selection.completes and question not in few:
+                    complete_named(selection, number, unit, questions)
+                used[question] += cost + before - selection.room
                 chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)
     return selection.excerpts
 
 
-def complete_excerpts(selection: Selection, questions: list[str]) -> None:
-    """Show whole, as far as the room goes, what is shown in part and is short.
+def complete_named(selection: Selection, number: int, unit: Piece, questions: list[str]) -> None:
+    """Show whole the sections of a unit whose headings a question names.
 
-    These are the sections below headings that a question names, and lists, tables and code.
+    Of a long section its first list comes whole: that of its parameters.
     """
-    weights = [term_weights(question) for question in questions]
+    excerpt = selection.excerpts[number]
+    for heading in unit.leads:
+        if heading.level < ITEM and heading.index not in excerpt.named:
+            excerpt.named.add(heading.index)
+            if any(is_named(heading, term_weights(question)) for question in questions):
+                whole = section_below(excerpt.page, heading)
+                selection.complete(excerpt, whole or first_list(excerpt.page, heading))
+
+
+def first_list(page: PageText, heading: Piece) -> list[Piece]:
+    """Return the first list right below a heading; [] if there is none, or it is long."""
+    own = (piece for piece in page.pieces[heading.index + 1 :] if heading in piece.leads)
+    block = 0
+    found: list[Piece] = []
+    for piece in itertools.takewhile(lambda one: one.end - heading.end <= LIST_WITHIN, own):
+        block = block or (piece.block if piece.kind == "item" else 0)
+        found += [piece] if piece.block == block else []
+    is_short = bool(found) and found[-1].end - found[0].start <= WHOLE_SECTION
+    return [heading, *found] if is_short else []
+
+
+def complete_excerpts(selection: Selection) -> None:
+    """Show whole, as far as the room goes, lists, tables and code that are begun and are short."""
     for excerpt in selection.excerpts:
-        page = excerpt.page
-        shown = [page.pieces[index] for index in sorted(excerpt.shown)]
-        above = {lead.index: lead for piece in shown for lead in piece.leads if lead.level < ITEM}
-        for _, heading in sorted(above.items()):
-            if any(is_named(heading, of_question) for of_question in weights):
-                selection.complete(excerpt, section_below(page, heading))
         for block in blocks_begun(excerpt):
             if block[-1].end - block[0].start <= WHOLE_BLOCK:
                 selection.complete(excerpt, block)
