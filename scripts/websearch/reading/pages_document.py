@@ -202,7 +202,8 @@ def fill_page(
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
     head = table_head(text, start)
-    end = slice_end(text, start, max(1, room - json_size(head)) if room else 0)
+    # A text that fits exactly stays whole: without a head nothing is kept free.
+    end = slice_end(text, start, max(1, room - json_size(head)) if room and head else room)
     shown["text"] = head + text[start:end]
     notes.append(rows_note(text, end))
     if end < len(text):
