@@ -1193,7 +1193,7 @@ def fence_untrusted(text: str) -> str:
 # ----- parameters
 
 MIN_TIMEOUT, DEFAULT_TIMEOUT = 0.1, 30.0  # seconds for a whole call, retries included
-LEAST_MAX_CHARS = 1_000  # the least that command line and HTTP accept: less has no room for answers
+LEAST_MAX_CHARS = 500  # the least that command line and HTTP accept: less has no room for answers
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")

@@ -273,13 +273,31 @@ class Reading(SmallWebCase):
         page = self.read("docs/timeouts", *words)["pages"][0]
         timeout, weeks, zebra = page["found"]
         self.assertGreater(timeout["places_in_all"], 1)
-        self.assertEqual(len(timeout["places"]), 1)
+        self.assertEqual(len(timeout["places"]), min(5, timeout["places_in_all"]))
         self.assertIn("timeout", weeks["nearest"]["text"].lower())
         self.assertEqual(zebra, {"find": "zebra", "places_in_all": 0})
         run = call_main(read_page, self.url("docs/timeouts"), *words[2:], "--format", "markdown")
         text = run.stdout.decode()
         self.assertEqual(run.code, 1)
         self.assertIn("Nearest, at ", text[text.index("[untrusted") :])
+
+    def test_code_comes_whole_a_table_has_its_head_once_and_parts_of_words_are_told(self) -> None:
+        text = (
+            "# Otters\n\n```sh\nimport otter\n\nfor n in pond:\n    otter.dive(n)\n```\n\n"
+            "| otter | age |\n| --- | --- |\n| otter Ada | 3 |\n| otter Moor | 4 |\n\nTwo otters."
+        )
+        server = CannedServer()
+        self.addCleanup(server.close)
+        server.body, server.headers = text.encode(), {"Content-Type": "text/markdown"}
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=server.url.removeprefix("http://"))
+        page = call_main(read_page, f"{server.url}/a.md", "--find", "otter").document["pages"][0]
+        texts = [place["text"] for place in page["places"]]
+        code = next(one for one in texts if "dive" in one)
+        self.assertTrue(code.startswith("```sh\n") and code.endswith("\n```"))
+        self.assertEqual(sum("| age |" in one for one in texts), 1)
+        self.assertEqual(page["in_longer_words"], 2)
+        run = call_main(read_page, f"{server.url}/a.md", "--find", "otter", "--md")
+        self.assertIn(", 2 in longer words", run.stdout.decode())
 
     def test_markdown_shows_outline_and_places_inside_the_fence(self) -> None:
         for words, part in ((("--outline",), "(offset "), (("--find", "timeout"), "Places of ")):
@@ -333,6 +351,13 @@ class Reading(SmallWebCase):
         self.assertEqual(lines[:3], ["| day | height |", "| --- | --- |", "| 1 | 3.1 \\| 3.2 |"])
         self.assertTrue(page["truncated"])
         self.assertTrue(all(line.endswith(" |") for line in lines))
+        more = self.read(
+            "data/tides.csv", "--max-chars", "1000", "--offset", str(page["next_offset"])
+        )["pages"][0]
+        self.assertTrue(more["text"].startswith("| day | height |\n| --- | --- |\n| "))
+        rows = len(lines) - 2
+        self.assertRegex(page["note"], rf"^The table is cut after {rows} of \d+ rows\.$")
+        self.assertTrue(more["text"].split("\n")[2].startswith(f"| {rows + 1} |"))
         raw = self.read("data/tides.csv", "--raw")["pages"][0]["text"]
         self.assertTrue(raw.startswith("day,height\n"))
         with tempfile.TemporaryDirectory() as folder:  # a file of this machine has no media type

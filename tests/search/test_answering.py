@@ -190,7 +190,8 @@ class Boilerplate(AnsweringCase):
         names = ("walk", "fly", "nest", "fish", "sleep", "wade", "call")
         options = "".join(
             f"<h3>--{name}</h3><p>Lets the heron {name} at the pond of option {name}.</p>"
-            f"<p>{note}</p><p>By default herons {name} in spring only.</p>"
+            f"<p>{note}</p><dl><dt>age</dt><dd>The age of the heron in years.</dd></dl>"
+            f"<p>By default herons {name} in spring only.</p>"
             for name in names
         )
         intro = "The heron log keeps what the herons of a pond do through the year, day by day."
@@ -199,4 +200,39 @@ class Boilerplate(AnsweringCase):
         text = self.answer("heron options")["results"][0]["text"]
         self.assertEqual(text.count(note), 1)
         self.assertEqual(text.count("By default"), len(names))
+        self.assertEqual(text.count("The age of the heron in years."), len(names))
         self.assertNotIn("[…]", text)
+
+
+class NamedSections(AnsweringCase):
+    def test_of_a_long_section_the_list_of_parameters_is_whole_before_examples(self) -> None:
+        parameters = "".join(
+            f"<li><code>p{n}</code> sets the {n}th depth at which a heron of the log dives."
+            for n in range(30)
+        )
+        example = (
+            "<pre>" + "\n".join(f"dive(heron, {n})  # a heron dives" for n in range(25)) + "</pre>"
+        )
+        examples = "".join(f"<p>Example {n} of how a heron dives:</p>{example}" for n in range(9))
+        intro = "<p>The heron log keeps what the herons of a pond do through the year.</p>"
+        page = self.web.page(
+            "/api",
+            f"Herons.</p>{intro}<h2>log.dive(heron[, options])</h2>{intro}<ul>{parameters}</ul>"
+            f"{examples}<h2>log.walk(heron)</h2>{intro}{examples}<p>End.",
+        )
+        self.web.find("heron log dive", page)
+        text = self.answer("heron log dive", "--max-chars", "5000")["results"][0]["text"]
+        self.assertEqual(text.count("th depth at which"), 30)
+
+    def test_what_a_sentence_announces_comes_with_it(self) -> None:
+        filler = "<p>Other birds of the pond are told of in other books of this house.</p>" * 9
+        page = self.web.page(
+            "/steps",
+            f"Herons.</p>{filler}<p>Feed the heron of Moor as follows.</p><p>Give it two fish at "
+            f"noon.</p>{filler}<h2>Why?</h2><p>Does a heron of Moor sleep?</p><p>Only when the "
+            f"moon is down.</p>{filler}<p>End.",
+        )
+        self.web.find("heron of Moor", page)
+        text = self.answer("heron of Moor")["results"][0]["text"]
+        self.assertIn("Give it two fish at noon.", text)
+        self.assertIn("Only when the moon is down.", text)

@@ -369,7 +369,7 @@ class FrontDoor(TerminalCase):
     def test_too_few_characters_are_refused(self) -> None:
         code, text = self.run_words("sourdough", "--max-chars", "10")
         self.assertEqual(code, 2)
-        self.assertIn("max_chars must be 0 or 1000 or more, not 10.", text)
+        self.assertIn("max_chars must be 0 or 500 or more, not 10.", text)
 
     def test_a_dash_reads_standard_input(self) -> None:
         url = f"{self.server.url}/site/articles/lighthouse"

@@ -257,7 +257,7 @@ class Parameters(ServerCase):
             ("/search?q=a&query=b", "q is given twice"),
             ("/search?q=a&verbose=true", "no parameter 'verbose'"),
             ("/search?q=a&timeout=500", "timeout must be a number from 0.1 to 120"),
-            ("/search?q=a&max_chars=999", "max_chars must be 0 or 1000 or more, not 999"),
+            ("/search?q=a&max_chars=499", "max_chars must be 0 or 500 or more, not 499"),
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
@@ -714,7 +714,7 @@ class Starting(EnvironmentCase):
                 (["--token-file", f"{folder}/none"], "could not be read"),
                 (["--token-file", str(short)], "16 or more ASCII characters"),
                 (["--token-file", str(blank)], "no blanks"),
-                (["--max-chars", "900"], "max_chars must be 0 or 1000 or more"),
+                (["--max-chars", "400"], "max_chars must be 0 or 500 or more"),
                 (["--token", "x"], "no flag '--token'"),
             ):
                 with self.subTest(words):

@@ -136,14 +136,15 @@ def excerpts_of(
     def weakest(used: int) -> float:
         return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
 
-    selection, asked = Selection(pages, room), questions[: len(scores)]
+    selection, asked = Selection(pages, room, completes=True), questions[: len(scores)]
     few = {
         number
         for number, (question, words) in enumerate(zip(asked, missing or [], strict=False))
         if misses_the_point(question, words)
     }
     excerpts = choose_units(selection, asked, scores, weakest, few)
-    complete_excerpts(selection, [one for number, one in enumerate(asked) if number not in few])
+    if len(few) < len(asked):
+        complete_excerpts(selection)
     return excerpts
 
 
@@ -232,7 +233,7 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
         return "\n\n" if between.count("\n") > 1 else between
-    if excerpt.repeated.issuperset(range(before.index + 1, after.index)):
+    if excerpt.said.issuperset(range(before.index + 1, after.index)):
         return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
     counted = counted_gap(page, before, after.index)
     if before.block == after.block:

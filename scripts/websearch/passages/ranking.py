@@ -64,7 +64,8 @@ _ASIDE = (
     r"|linki zewnętrzne|примечания|ссылки|литература|脚注|参考文献|外部リンク|関連項目|参考资料"
     r"|外部链接|参见)\W{0,9}"
 )
-LEAST_ENTRIES, LONGEST_ENTRY = 5, 3  # of a menu: its entries, and the words of one with its mark
+# Of a menu: its entries, and the words of one with its mark; lists of names have longer ones.
+LEAST_ENTRIES, LONGEST_ENTRY = 5, 2
 _NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # of a heading: 8.14., F.28.2.
 # Of a signature: its name, and what stands around it.
 _ARGUMENTS = (
@@ -151,7 +152,7 @@ def head_cells(page: PageText, unit: Piece) -> list[str]:
 def terms_in_text(page: PageText, counts: list[Counts]) -> set[str]:
     """Return the terms of a page's units, those excepted that are nothing but a menu's.
 
-    A menu is a list of several items, all of a few words.
+    A menu is a list of several items, all of one word.
     """
     lengths: dict[int, list[int]] = {}
     for unit in page.units:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 # Characters of a list, table or code, and of a section that a question names, that are shown whole:
 # what is cut looks finished.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 3_500
+LIST_WITHIN = 6_000  # characters below a heading in which its first list ends
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
 FEW_UNITS = 3  # of a page, for a question whose main words no page has
 MOST_CUT = 2  # sections of a page that are named because they are shown in part
@@ -56,35 +58,40 @@ class Excerpt:
     """What is shown of a page.
 
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
-    of the questions, from 0, that the pieces were chosen for. repeated: indexes of the units that
-    are never shown, because they repeat.
+    of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
+    page repeats, by index. said: indexes of those that are not shown because another place says so.
+    named: indexes of the headings that were looked at for their names.
     """
 
     page: PageText
     shown: set[int] = field(default_factory=set)
     cuts: dict[int, str] = field(default_factory=dict)
     questions: set[int] = field(default_factory=set)
-    repeated: set[int] = field(init=False)
+    repeated: dict[int, str] = field(init=False)
+    said: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Find what repeats."""
         self.repeated = repeated_units(self.page)
 
 
-def repeated_units(page: PageText) -> set[int]:
-    """Return the indexes of sentences of a page that repeat, their first places excepted.
+def repeated_units(page: PageText) -> dict[int, str]:
+    """Return the texts of sentences that a page repeats, by index.
 
-    They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below.").
+    They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below."). The
+    first words below a heading, option or term are what is said of it, however often.
     """
     places: dict[str, list[int]] = {}
-    for unit in page.units:
-        if unit.kind in ("sentence", "item") and unit.end - unit.start >= LEAST_BOILERPLATE:
+    for before, unit in itertools.pairwise(page.pieces):
+        is_sentence = unit.kind in ("sentence", "item") and before.kind != "lead"
+        if is_sentence and unit.end - unit.start >= LEAST_BOILERPLATE:
             places.setdefault(page.of(unit).strip(), []).append(unit.index)
     return {
-        index
+        index: text
         for text, indexes in places.items()
         if len(indexes) >= LEAST_TIMES and re.search(_SENTENCE, text)
-        for index in indexes[1:]
+        for index in indexes
     }
 
 
@@ -94,13 +101,22 @@ def json_size(text: str) -> int:
 
 
 class Selection:
-    """Fills a room with units. room: what is left of it, as size counts characters."""
+    """Fills a room with units. room: what is left of it, as size counts characters.
+
+    completes: sections that a question names are shown whole, before anything that answers worse
+    than what is shown of them.
+    """
 
     def __init__(
-        self, pages: list[PageText], room: int, size: Callable[[str], int] = json_size
+        self,
+        pages: list[PageText],
+        room: int,
+        size: Callable[[str], int] = json_size,
+        *,
+        completes: bool = False,
     ) -> None:
         self.pages, self.excerpts = pages, [Excerpt(page) for page in pages]
-        self.room, self.size = room, size
+        self.room, self.size, self.completes = room, size, completes
         self.longest_lead = room // LEAD_SHARE
         self.keys: dict[str, tuple[int, int]] = {}  # what is shown, and where
 
@@ -127,12 +143,16 @@ class Selection:
         return cost
 
     def is_repeated(self, number: int, unit: Piece) -> bool:
-        """Return whether another unit that is shown says the same, or a page says it often."""
-        if unit.index in self.excerpts[number].repeated:
-            return True
-        text = " ".join(self.excerpts[number].page.of(unit).split())
+        """Return whether another unit that is shown says the same."""
+        excerpt = self.excerpts[number]
+        text = excerpt.repeated.get(unit.index) or " ".join(excerpt.page.of(unit).split())
         own = (number, unit.index)
-        return len(text) >= LEAST_REPEATED and self.keys.setdefault(text, own) != own
+        if len(text) < LEAST_REPEATED and unit.index not in excerpt.repeated:
+            return False
+        is_repeated = self.keys.setdefault(text, own) != own
+        if is_repeated and unit.index in excerpt.repeated:
+            excerpt.said.add(unit.index)
+        return is_repeated
 
     def needed(self, excerpt: Excerpt, unit: Piece, most_before: int) -> list[Piece]:
         """Return the pieces to show for a unit, in the page's order, those shown excepted.
@@ -154,14 +174,21 @@ class Selection:
         ]
 
     def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> None:
-        """Show all of these pieces if what is missing of them fits."""
-        rest = [
-            piece
-            for piece in pieces
-            if piece.index not in excerpt.shown | excerpt.repeated or piece.index in excerpt.cuts
-        ]
+        """Show all of these pieces if what is missing of them fits; what is said already is not."""
+        told = {excerpt.repeated[index] for index in excerpt.shown if index in excerpt.repeated}
+        rest, said = [], set()
+        for piece in pieces:
+            text = excerpt.repeated.get(piece.index, "")
+            if piece.index in excerpt.shown and piece.index not in excerpt.cuts:
+                continue
+            if text in told:
+                said.add(piece.index)
+                continue
+            told |= {text} - {""}
+            rest.append(piece)
         cost = self.cost(excerpt, rest) if rest else 0
-        if rest and cost <= self.room:
+        if cost <= self.room:
+            excerpt.said |= said
             excerpt.shown |= {piece.index for piece in rest}
             for piece in rest:
                 excerpt.cuts.pop(piece.index, None)
@@ -255,25 +282,44 @@ def choose_units(
         elif not selection.is_repeated(number, unit):
             cost = selection.choose(number, unit, questions[question])
             if cost is not None:
-                used[question] += cost
+                before = selection.room
+                if selection.completes and question not in few:
+                    complete_named(selection, number, unit, questions)
+                used[question] += cost + before - selection.room
                 chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)
     return selection.excerpts
 
 
-def complete_excerpts(selection: Selection, questions: list[str]) -> None:
-    """Show whole, as far as the room goes, what is shown in part and is short.
+def complete_named(selection: Selection, number: int, unit: Piece, questions: list[str]) -> None:
+    """Show whole the sections of a unit whose headings a question names.
 
-    These are the sections below headings that a question names, and lists, tables and code.
+    Of a long section its first list comes whole: that of its parameters.
     """
-    weights = [term_weights(question) for question in questions]
+    excerpt = selection.excerpts[number]
+    for heading in unit.leads:
+        if heading.level < ITEM and heading.index not in excerpt.named:
+            excerpt.named.add(heading.index)
+            if any(is_named(heading, term_weights(question)) for question in questions):
+                whole = section_below(excerpt.page, heading)
+                selection.complete(excerpt, whole or first_list(excerpt.page, heading))
+
+
+def first_list(page: PageText, heading: Piece) -> list[Piece]:
+    """Return the first list right below a heading; [] if there is none, or it is long."""
+    own = (piece for piece in page.pieces[heading.index + 1 :] if heading in piece.leads)
+    block = 0
+    found: list[Piece] = []
+    for piece in itertools.takewhile(lambda one: one.end - heading.end <= LIST_WITHIN, own):
+        block = block or (piece.block if piece.kind == "item" else 0)
+        found += [piece] if piece.block == block else []
+    is_short = bool(found) and found[-1].end - found[0].start <= WHOLE_SECTION
+    return [heading, *found] if is_short else []
+
+
+def complete_excerpts(selection: Selection) -> None:
+    """Show whole, as far as the room goes, lists, tables and code that are begun and are short."""
     for excerpt in selection.excerpts:
-        page = excerpt.page
-        shown = [page.pieces[index] for index in sorted(excerpt.shown)]
-        above = {lead.index: lead for piece in shown for lead in piece.leads if lead.level < ITEM}
-        for _, heading in sorted(above.items()):
-            if any(is_named(heading, of_question) for of_question in weights):
-                selection.complete(excerpt, section_below(page, heading))
         for block in blocks_begun(excerpt):
             if block[-1].end - block[0].start <= WHOLE_BLOCK:
                 selection.complete(excerpt, block)
@@ -321,7 +367,7 @@ def cut_sections(excerpt: Excerpt, questions: list[str]) -> list[str]:
     missing: Counter[str] = Counter()
     for block in blocks_begun(excerpt):
         headings = [lead for lead in block[-1].leads if lead.level < STRONG]
-        count = sum(piece.index in shown | excerpt.repeated for piece in block)
+        count = sum(piece.index in shown | excerpt.said for piece in block)
         if headings and count < len(block):
             missing[headings[-1].words] += count
     above = {lead.index: lead for index in shown for lead in page.pieces[index].leads}
@@ -337,7 +383,7 @@ def is_whole(excerpt: Excerpt, heading: Piece) -> bool:
     for piece in excerpt.page.pieces[heading.index + 1 :]:
         if piece.kind == "lead" and piece.level <= heading.level:
             break
-        if piece.index not in excerpt.shown | excerpt.repeated:
+        if piece.index not in excerpt.shown | excerpt.said:
             return False
     return True
 

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from websearch.markdown.units import Piece
 
 MAX_TEXTS = 20  # of one call
-MAX_PLACES = 20  # of a text that is looked for alone; the number of all is told
+# Of a text that is looked for alone, and of each of several; the number of all is told.
+MAX_PLACES, PLACES_OF_SEVERAL = 20, 5
 AROUND = 200  # characters on each side of a match in a sentence or row that is too long
 MAX_SHOWN = 700  # characters of a sentence or row
+MAX_CODE = 2_000  # characters of a block of code, which is shown whole
 PATH_CHARS = 170  # of the headings above a match
 COMMON_WORD = 0.1  # what a common word counts where a nearest passage is looked for
 MAX_WANTED = 500  # characters of a text that is compared with the nearest passage
@@ -58,21 +60,26 @@ class PageFinder:
     def find(self, wanted: str, most: int) -> Document:
         """Return {find, places_in_all, places: [{offset, heading?, text}]}, up to most places.
 
-        A sentence that holds several matches comes once. Without a match there is the nearest
-        passage: {find, places_in_all: 0, nearest: {offset, heading?, text, differs?}}.
+        in_longer_words: how many matches are parts of words, if any are. A sentence that holds
+        several matches comes once. Without a match there is the nearest passage:
+        {find, places_in_all: 0, nearest: {offset, heading?, text, differs?}}.
         """
         places: list[Document] = []
-        shown_until = 0
+        shown_until = parts = table = 0
         further: set[int] = set()  # places that are not shown
-        for start, end in self.matches(wanted):
+        matches = self.matches(wanted)
+        for start, end in matches:
+            parts += self.is_part(start, end)
             if start < shown_until:
                 continue
             if len(places) < most:
-                place, shown_until = self.place(start, end)
+                place, shown_until = self.place(start, end, shown_table=table)
+                table = self.piece_at(start).block
                 places.append(place)
             else:
                 further.add(bisect.bisect_right(self.starts, start))
         result: Document = {"find": wanted, "places_in_all": len(places) + len(further)}
+        result |= drop_empty({"in_longer_words": parts or None})
         return {**result, **({"places": places} if places else self.nearest(wanted))}
 
     def matches(self, wanted: str) -> list[tuple[int, int]]:
@@ -111,17 +118,29 @@ class PageFinder:
         pattern = _FORMULA_GAP.join(map(re.escape, symbols))
         return [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
 
-    def place(self, start: int, end: int) -> tuple[Document, int]:
-        """Return a match with its headings and its sentence, or its row with the table's head.
+    def piece_at(self, place: int) -> Piece:
+        """Return the piece that holds a place of the text."""
+        return self.page.pieces[max(0, bisect.bisect_right(self.starts, place) - 1)]
 
-        Beside it: up to where the text is shown.
+    def is_part(self, start: int, end: int) -> bool:
+        """Return whether a match is a part of a longer word."""
+        around = (self.text[max(0, start - 1) : start + 1], self.text[end - 1 : end + 1])
+        return any(re.fullmatch(r"[^\W_]{2}", two) for two in around)
+
+    def place(self, start: int, end: int, shown_table: int = 0) -> tuple[Document, int]:
+        """Return a match with its headings and its sentence, row or block of code.
+
+        A row has the head of its table, unless this was shown before (shown_table: the number of
+        its block). Beside it: up to where the text is shown.
         """
-        first = self.page.pieces[max(0, bisect.bisect_right(self.starts, start) - 1)]
+        first = self.piece_at(start)
         last = self.page.pieces[max(0, bisect.bisect_left(self.starts, end) - 1)]
         from_, to, head = first.start, max(end, last.end), ""
-        if to - from_ > MAX_SHOWN or end > len(self.page.text):
+        if code := self.code_around(first):
+            from_, to = code.start, max(end, code.stop)
+        elif to - from_ > MAX_SHOWN or end > len(self.page.text):
             from_, to = max(0, start - AROUND), min(len(self.text), end + AROUND)
-        elif first.kind == "row" and first.frames:
+        elif first.kind == "row" and first.frames and first.block != shown_table:
             head = self.page.of(first.frames[0])
         elif first.level >= STRONG:  # a term or option: what is said of it, too
             pieces = self.page.pieces[last.index + 1 : last.index + 4]
@@ -135,6 +154,15 @@ class PageFinder:
         path = " > ".join(lead.words for lead in first.leads if lead.level < ITEM)
         heading = one_line(path, PATH_CHARS)
         return {"offset": start, **drop_empty({"heading": heading}), "text": text}, to
+
+    def code_around(self, piece: Piece) -> range | None:
+        """Return where the code of a piece starts and ends; None for other text, or long code."""
+        if piece.kind not in ("line", "head", "tail") or not self.page.of(piece):
+            return None
+        block = [one for one in self.page.pieces if one.block == piece.block]
+        is_code = any(one.kind == "line" for one in block)
+        is_short = block[-1].end - block[0].start <= MAX_CODE
+        return range(block[0].start, block[-1].end) if is_code and is_short else None
 
     def nearest(self, wanted: str) -> Document:
         """Return {nearest: the passage with most of a text's words}, {} if it has none of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import re
 import time
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
@@ -36,7 +37,7 @@ from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import PARAGRAPH_GAP
 from websearch.passages.terms import count_terms, missing_words, telling_terms, term_weights
-from websearch.reading.finding import MAX_PLACES, PageFinder
+from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
 from websearch.reading.one_page import RAW_NOTE, in_time
 
 TYPE_CHECKING = False
@@ -61,6 +62,7 @@ NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading holds these words: these are all."
 OUTSIDE = "[outside of the article]"  # heading of what rules dropped of the page
 MAX_OUTSIDE_SHOWN = 1_500  # characters of it for a query
+LONGEST_HEAD = 1_000  # characters of a table's head that is repeated where a slice goes on
 MOST_PARTS = 4  # lines in a row, such as headings, that go to the next slice
 
 # ===== what fits =================================================================================
@@ -204,8 +206,11 @@ def fill_page(
         notes.append(f"{why}; this is the beginning of the page.")
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
-    end = slice_end(text, start, room)
-    shown["text"] = text[start:end]
+    head = table_head(text, start)
+    # A text that fits exactly stays whole: without a head nothing is kept free.
+    end = slice_end(text, start, max(1, room - json_size(head)) if room and head else room)
+    shown["text"] = head + text[start:end]
+    notes.append(rows_note(text, end))
     if end < len(text):
         shown |= {"truncated": True, "next_offset": end}
     elif page.is_cut:
@@ -222,7 +227,7 @@ def outside_passages(page: Page, query: str, room: int, deadline: float) -> list
     for question in limit_query(query)[0]:
         wanted = telling_terms(term_weights(question))
         (held,) = count_terms([page.text], wanted, deadline)
-        words += missing_words(question, set(held))
+        words += missing_words(question, [set(held)], [page.text])
     most = min(room, MAX_OUTSIDE_SHOWN) if room else MAX_OUTSIDE_SHOWN
     outside = PageText(page.outside)
     found, _ = passages_within(outside, " ".join(words), most, json_size, deadline)
@@ -265,7 +270,9 @@ def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> 
     none of them; its field found has what is nearest.
     """
     finder = PageFinder(text)
-    results = [finder.find(one, MAX_PLACES if len(wanted) == 1 else 1) for one in wanted]
+    results = [
+        finder.find(one, MAX_PLACES if len(wanted) == 1 else PLACES_OF_SEVERAL) for one in wanted
+    ]
     for result in results:
         for place in [*result.get("places", []), *filter(None, [result.get("nearest")])]:
             place["offset"] += first
@@ -362,6 +369,32 @@ def slice_end(text: str, start: int, room: int) -> int:
     ends = [piece.rfind(mark, end * 2 // 3, end) + len(mark) for mark in ("\n", ". ", "。")]
     place = max(ends) if max(ends) > end * 2 // 3 else piece.rfind(" ", end * 2 // 3, end) + 1
     return end_before_part(text, start, start + (place or max(end, 1)))
+
+
+def table_lines(text: str, place: int) -> list[tuple[int, int]]:
+    """Return where the lines of a table start and end, if a place is at a later one of them."""
+    if not (text[:place].endswith("\n") and text.startswith("|", place)):
+        return []
+    first = text.rfind("\n\n", 0, place) + 1
+    end = text.find("\n\n", place)
+    lines = re.compile(r"[^\n]+").finditer(text, first, len(text) if end < 0 else end)
+    spans = [line.span() for line in lines if line[0].startswith("|")]
+    has_head = len(spans) > 2 and re.compile(r"\|[-:| ]+").fullmatch(text, *spans[1])
+    return spans if has_head and place > spans[1][0] else []
+
+
+def table_head(text: str, start: int) -> str:
+    """Return the head of the table that a slice begins inside of; "" if it begins elsewhere."""
+    lines = table_lines(text, start)
+    head = f"{text[lines[0][0] : lines[1][1]]}\n" if lines else ""
+    return head if len(head) <= LONGEST_HEAD else ""
+
+
+def rows_note(text: str, end: int) -> str:
+    """Return how many rows of a table come before the end of a slice; "" if it ends elsewhere."""
+    rows = table_lines(text, end)[2:]
+    before = sum(last <= end for _, last in rows)
+    return f"The table is cut after {before} of {len(rows)} rows." if before else ""
 
 
 def end_before_part(text: str, start: int, end: int) -> int:
@@ -463,7 +496,7 @@ def parts_markdown(page: Document) -> str:
 def found_markdown(result: Document, *, is_one: bool = True) -> str:
     """Return a text that was looked for, in how many places it stands and where, or the nearest.
 
-    is_one: no other text was looked for; of several, one place each is shown.
+    is_one: no other text was looked for; of several, a few places each are shown.
     """
     wanted = disarm_text(quoted(result["find"]))
     places = [("At", place) for place in result.get("places", [])]
@@ -471,6 +504,8 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
     is_part = bool(places) and len(places) < count
     part = f", {len(places)} shown" if is_part else ""
     part += "; look for it alone to see them" if is_part and not is_one else ""
+    inner = result.get("in_longer_words", 0)
+    part = (f", {inner} in longer words" if inner else "") + part
     lines = [f"Places of {wanted}: {count}{part}"]
     if nearest := result.get("nearest"):
         places = [("Nearest, at", nearest)]

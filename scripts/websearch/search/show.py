@@ -57,6 +57,7 @@ _NUMBER = r"\d{2,9}"  # of a question
 # Characters that are kept free for the names of a page's sections that are cut, and the part of the
 # room that they are at most.
 CUT_CHARS, CUT_SHARE = 60, 20
+LEAST_CUT_STRENGTH = 0.5  # of the best page: whoever reads a weaker one does not want more of it
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
 
@@ -202,14 +203,14 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
         able = [index for index in answering if of_question[index] > 0]
         first += [max(able, key=lambda index: of_question[index])] if able else found[:1]
     others = sorted(answering, key=lambda index: -best[index])
-    kept = list(dict.fromkeys([*first, *others]))[: limits.count]
+    chosen = list(dict.fromkeys([*first, *others]))[: limits.count]
     strengths = evidence.strengths()
     # The number of the question that a source answers best: sources follow the questions.
-    answered = {
+    numbers = {
         index: max(range(len(strengths)), key=lambda number: strengths[number][index])
-        for index in kept
+        for index in chosen
     }
-    evidence.keep(sorted(kept, key=lambda index: (answered[index], index)))
+    evidence.keep(sorted(chosen, key=lambda index: (numbers[index], index)))
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:
@@ -363,8 +364,9 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
-    for item, excerpt in zip(items, excerpts, strict=True):
-        if excerpt and "truncated" in item:
+    best = evidence.best()
+    for item, excerpt, strength in zip(items, excerpts, best, strict=True):
+        if excerpt and "truncated" in item and strength >= LEAST_CUT_STRENGTH:
             names = cut_sections(excerpt, evidence.queries)
             put_if_it_fits(document, item, "cut", names, limit)
     for item, source in zip(items, evidence.sources, strict=True):

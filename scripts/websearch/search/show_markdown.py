@@ -153,8 +153,8 @@ def cut_line(item: dict[str, Any]) -> str:
     """Return how to read the sections whole of which an item shows a part; "" if there are none."""
     address = plain_address(item["url"])
     names = [disarm_text(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
-    commands = [f"read '{address}' --section {quoted(name, SECTION_CHARS)}" for name in names]
-    return f"(cut; whole: {'; '.join(commands)})" if commands else ""
+    sections = " or ".join(quoted(name, SECTION_CHARS) for name in names)
+    return f"(cut; whole: read '{address}' --section {sections})" if sections else ""
 
 
 def shown_part(item: dict[str, Any]) -> str:
