@@ -238,8 +238,8 @@ def parameters_of(operation: Operation) -> dict[str, dict[str, Any]]:
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
     """Return the parameters of a query string by the API's names, which are aliases in the tables.
 
-    Raises SearchError (invalid_input) for one that is unknown or given twice, for one that is blank
-    and must not be, and beyond the LIMITS; the command checks the others.
+    Raises SearchError (invalid_input) for one that is unknown, empty or given twice, and beyond the
+    LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -263,10 +263,8 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
         item, label = known[name], known[name]["name"]
         value = given_value(item, text)
         # Without its query, a DELETE of the answers to one would become one of everything.
-        if not text.strip() and (item.get("required") or operation.command == "cache"):
+        if value is None or not text.strip():
             raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
-        if value is None:
-            continue
         if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
