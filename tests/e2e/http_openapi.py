@@ -11,7 +11,8 @@ Every check of schemathesis is on. What the description cannot say is told to it
 - Dates and numbers of pages must exist and be in order, and countries and languages be known: in a
   request, a valid one is replaced by one that is so.
 - No engine has every filter: a request with a filter is left to engine=auto and focus=general,
-  without since=hour, which goes with few others; likewise one with stale. auto and all stand alone.
+  without since=hour, which goes with few others; likewise one with stale. auto, keyless and all
+  stand alone.
 - Addresses in the format uri are those of pages that there are, and are not.
 
 Prints what schemathesis found, and at the end: N passed, N failed. Without PyPI it says so, and the
@@ -60,7 +61,8 @@ mended = {
     "pages": (r"[0-9,-]+", "1"),
     "since": (r"hour|[0-9]{4}-[0-9]{2}-[0-9]{2}(\\.\\.|to)[0-9]{4}-[0-9]{2}-[0-9]{2}", "week"),
 }
-engines = {"auto", "all", *os.environ["E2E_ENGINES"].split(",")}
+alone = {"auto", "keyless", "all"}
+engines = {*alone, *os.environ["E2E_ENGINES"].split(",")}
 focuses = set(os.environ["E2E_FOCUSES"].split(","))
 # What some engines cannot do, and what is for one engine only.
 special = {"since", "country", "language", "site", "exclude_site", "safe", "stale"}
@@ -74,7 +76,7 @@ def before_call(context, case, kwargs):
             query[name] = value
     given = query.get("engine", "auto")
     names = set(map(str, given) if isinstance(given, list) else str(given).split(","))
-    if names <= engines and (set(query) & special or (len(names) > 1 and names & {"auto", "all"})):
+    if names <= engines and (set(query) & special or (len(names) > 1 and names & alone)):
         query["engine"] = "auto"
     if str(query.get("focus")) in focuses and set(query) & special:
         query["focus"] = "general"
