@@ -1836,6 +1836,7 @@ MIN_TIMEOUT, DEFAULT_TIMEOUT = 0.1, 30.0  # seconds for a whole call, retries in
 LEAST_MAX_CHARS = 500  # the least that command line and HTTP accept: less has no room for answers
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
 # fmt: off
@@ -2024,11 +2025,12 @@ def check_text(parameter: Fields, value: Any) -> str:
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
     spellings = {choice.lower(): choice for choice in choices or ()} | parameter.get("values", {})
-    tags = text.lower().replace("_", "-").split("-")  # zh_TW; a language without its country: fr-ca
-    shorter = ["-".join(tags[:end]) for end in range(len(tags), 0, -1)]
-    words = [text.lower(), *(shorter if parameter.get("is_language") else shorter[:1])]
-    word = next((word for word in words if word in spellings), None)
-    if not choices or word:
+    word = text.lower()
+    if word not in spellings and len(word) <= MAX_LANGUAGE:
+        word = word.replace("_", "-")  # zh_TW
+        while parameter.get("is_language") and "-" in word and word not in spellings:
+            word = word.rpartition("-")[0]  # fr-ca, where only fr is known
+    if not choices or word in spellings:
         return str(spellings.get(word, text))
     if parameter["type"] == "since":
         return check_dates(parameter, text)

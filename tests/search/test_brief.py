@@ -263,10 +263,13 @@ class Budgets(BriefCase):
                 ways = ("brief", *self.eight, "--max-chars", limit, "--format", "markdown")
                 self.assertEqual(self.run_command(*ways).code, 0)
 
-    def test_attempts_go_before_sources(self) -> None:
+    def test_attempts_go_before_sources_but_a_refused_key_is_told(self) -> None:
         self.use("brave", "serper")
         self.web.statuses["brave"] = 403
-        roomy = self.brief(*self.eight[:4])
+        refused = self.brief(*self.eight[:4], "--force", "--max-chars", "1900")
+        self.assertEqual({one["kind"] for one in refused["attempts"]}, {"auth"})
+        self.web.statuses["brave"] = 429
+        roomy = self.brief(*self.eight[:4], "--force")
         self.assertTrue(roomy["attempts"])
         tight = self.brief(*self.eight[:4], "--force", "--max-chars", "1900")
         self.assertNotIn("attempts", tight)

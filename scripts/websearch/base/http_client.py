@@ -212,15 +212,16 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
+    most = limit + limit // 100 + 1_000  # compressed: data that cannot be compressed grows a little
     try:
-        body: bytes = answer.read(limit + 1)
-        is_broken = bool(len(body) <= limit and answer.length)  # read(n) says nothing of it
+        body: bytes = answer.read(most + 1)
+        is_broken = bool(len(body) <= most and answer.length)  # read(n) says nothing of it
     except http.client.IncompleteRead as error:
         body, is_broken = error.partial, True
     for name in reversed(names):
         if name in NO_ENCODINGS or (name in GZIP and not body.startswith(GZIP_START)):
             continue  # also what is labeled as compressed and is not
-        is_all = len(body) <= limit and not is_broken
+        is_all = len(body) <= most and not is_broken
         body, ended = decompressed(body, name, limit + 1)
         is_broken = not ended and (is_all or is_broken)
     if len(body) > limit and not max_body:

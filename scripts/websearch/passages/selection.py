@@ -43,7 +43,7 @@ ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest mark for the rows or lines 
 _ANNOUNCING = (
     r"(?i)(?:[:：?？]|\b(?:as follows|(?:shown|listed|given|described) below)\.)[\"'”’*_)]*$"
 )
-_SENTENCE = r"(?:\S+ +){3}\S+[.!?:]$"
+SENTENCE_WORDS = 4  # of a text that ends as a sentence does: fewer are a label
 # Sentences that begin so say something else, or nothing, without the one before.
 _LEANING = (
     r"(?:This|That|These|Those|It|Its|They|Their|He|She|His|Her|Such|Both|However|Therefore|Thus"
@@ -84,15 +84,20 @@ def repeated_units(page: PageText) -> dict[int, str]:
     """
     places: dict[str, list[int]] = {}
     for before, unit in itertools.pairwise(page.pieces):
-        is_sentence = unit.kind in ("sentence", "item") and before.kind != "lead"
-        if is_sentence and unit.end - unit.start >= LEAST_BOILERPLATE:
+        may_repeat = unit.kind in ("sentence", "item") and before.kind != "lead"
+        if may_repeat and unit.end - unit.start >= LEAST_BOILERPLATE:
             places.setdefault(page.of(unit).strip(), []).append(unit.index)
     return {
         index: text
         for text, indexes in places.items()
-        if len(indexes) >= LEAST_TIMES and re.search(_SENTENCE, text)
+        if len(indexes) >= LEAST_TIMES and is_sentence(text)
         for index in indexes
     }
+
+
+def is_sentence(text: str) -> bool:
+    """Return whether a text ends as a sentence does and has more words than a label."""
+    return text.endswith((".", "!", "?", ":")) and len(text.split()) >= SENTENCE_WORDS
 
 
 def json_size(text: str) -> int:

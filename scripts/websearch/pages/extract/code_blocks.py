@@ -7,7 +7,7 @@ import re
 
 from websearch.base.html_tree import BLOCKS, TABLE_PARTS, Node, name_set
 from websearch.pages.extract.code_elements import LANGUAGES
-from websearch.pages.extract.name_rules import words_of
+from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.tables import is_shown
 

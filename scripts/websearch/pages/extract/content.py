@@ -32,6 +32,7 @@ import re
 from itertools import repeat
 
 from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.pages.extract.element_names import names_of, words_of
 from websearch.pages.extract.link_rules import (
     TEXT_SIGNS,
     drop_link_lists,
@@ -48,9 +49,7 @@ from websearch.pages.extract.name_rules import (
     SURE_RULES,
     element_rule,
     is_about_privacy,
-    names_of,
     preference_boxes,
-    words_of,
 )
 from websearch.pages.extract.notes import gather_notes
 from websearch.pages.extract.page_tree import (

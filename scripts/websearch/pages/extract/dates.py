@@ -13,7 +13,8 @@ import re
 from datetime import date, datetime, timedelta, timezone
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, text_beginning
-from websearch.pages.extract.name_rules import MAX_NAMES, is_site_header, names_of
+from websearch.pages.extract.element_names import MAX_NAMES, names_of
+from websearch.pages.extract.name_rules import is_site_header
 from websearch.pages.extract.page_tree import ancestors
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import Node, name_set, texts_below
-from websearch.pages.extract.name_rules import HIDDEN_CLASSES, opens_by_click
+from websearch.pages.extract.element_names import HIDDEN_CLASSES, opens_by_click
 from websearch.pages.extract.style_rules import PageStyles, Styles, declarations
 
 MAX_LABEL = 80  # characters of a screen reader's text that stands for an icon

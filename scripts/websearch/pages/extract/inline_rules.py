@@ -6,7 +6,7 @@ import re
 
 from websearch.base.html_tree import Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
-from websearch.pages.extract.name_rules import words_of
+from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import text_of
 
 # Characters that no page holds, around what is not on the line; see html_tree.py.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import HEADINGS, Node, name_set
-from websearch.pages.extract.name_rules import MOST_CHARS, words_of
+from websearch.pages.extract.element_names import words_of
+from websearch.pages.extract.name_rules import MOST_CHARS
 from websearch.pages.extract.page_tree import PageTree, ancestors, places, text_of
 
 # A heading that begins so stands over links to other pages, comments or forms, in the languages

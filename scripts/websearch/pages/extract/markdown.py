@@ -26,6 +26,7 @@ from websearch.markdown.escapes import (
 )
 from websearch.pages.extract.code_blocks import code_language, collect_code, is_code_box
 from websearch.pages.extract.content import find_content
+from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.formulas import FORMULA, on_one_line
 from websearch.pages.extract.inline_rules import (
     LOWERED,
@@ -39,7 +40,6 @@ from websearch.pages.extract.inline_rules import (
     says_nothing,
     write_scripts,
 )
-from websearch.pages.extract.name_rules import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
 from websearch.pages.extract.rewriting import STATE
 from websearch.pages.extract.tables import is_data_table, is_shown, read_rows, rows_of, table_parts

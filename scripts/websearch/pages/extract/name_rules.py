@@ -5,10 +5,21 @@ What a rule is worth was measured on real pages; its name says what it sees.
 
 from __future__ import annotations
 
-import functools
 import re
 
 from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
+from websearch.pages.extract.element_names import (
+    MAX_NAMES,
+    NAME_WORD,
+    NO_WORDS,
+    SIDEBAR_WORDS,
+    has_hidden_class,
+    is_hidden,
+    name_words,
+    names_of,
+    opens_by_click,
+    words_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +49,7 @@ NAME_RULES = {
     ),
     "gutter": name_set("lineno linenos linenumber linenumbers lnt"),
     "footer": name_set("footer foot colophon copyright bottombar printfooter"),
-    "sidebar": name_set("sidebar sidebars aside rail sidenav siderail sidecol"),
+    "sidebar": SIDEBAR_WORDS,
     "caption": name_set("caption captions wpcaption credit credits"),
     "utility": name_set(
         "utility likes like linkbox tagged topics keywords postnav adjacent gadget gadgets "
@@ -116,23 +127,12 @@ PREFERENCES = (
     r"|configuración de (?:las )?cookies|impostazioni (?:dei )?cookie|ustawienia cookies"
 )
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
-NO_WORDS: frozenset[str] = frozenset()
 # An element with a name of both kinds holds what is said about a picture.
 IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
 IMAGE_TEXT_WORDS = name_set(
     "caption subtitle description desc credit copyright source metadata legend"
 )
 MAX_IMAGE_TEXT = 300  # characters
-MAX_NAMES = 600  # characters of a class and id that are looked at
-# Class names, whole, of elements that a browser does not show.
-HIDDEN_CLASSES = name_set(
-    "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
-    "d-none invisible print-only element-invisible offscreen"
-)
-# Elements that a click unfolds are content, though a browser does not show them at first.
-PANEL_WORDS = name_set(
-    "accordion tab tabs tabpanel collapse collapsible toggle expander faq answer"
-)
 # A match that holds more than this share of the page's prose is no boilerplate, whatever its name.
 MOST_PROSE = {
     "overlay": 0.12, "signup": 0.12, "advertisement": 0.2, "sidebar": 0.5, "hidden": 0.6,
@@ -142,14 +142,6 @@ MOST_CHARS = 0.5  # the same for all of the page's text
 # Characters: on pages that are no article, a longer element with such a name is a part of it.
 LARGEST = {"byline": 600, "advertisement": 800}
 SURE_RULES = name_set("element comments consent control")  # whatever size an element has
-# With such a word, a class name says that a sidebar stands beside: "and-w-sidebar".
-LAYOUT_WORDS = name_set("w with and has layout")
-# Class names that begin so say something about the element's state or subject, not its role.
-MODIFIERS = (
-    "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
-    "category-", "type-", "status-", "format-", "hentry", "product_", "content-sidebar",
-    "admonition-", "NavFrame", "NavHead", "NavContent",
-)  # fmt: skip
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
 IGNORED_RULES: tuple[frozenset[str], ...] = (
@@ -158,38 +150,11 @@ IGNORED_RULES: tuple[frozenset[str], ...] = (
     SOFT_RULES | {"hidden", "hidden class"},
     (SOFT_RULES | {"hidden", "hidden class", *NAME_RULES}) - {"consent"},
 )
-_NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
 # In a class or id of a thread: what stands beside a post of who wrote it, except the name.
 _ABOUT_USER = (
     r"(?i)signature|user-?(?:extras|title|stats)|postprofile|flair|expandlink|last-?edit|reputation"
     r"|badges"
 )
-_HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
-
-
-def names_of(node: Node) -> str:
-    """Return the class and id of an element, cut to MAX_NAMES."""
-    get = node.attributes.get
-    return f"{get('class', '')} {get('id', '')}"[:MAX_NAMES]
-
-
-@functools.lru_cache(maxsize=4096)
-def name_words(names: str) -> frozenset[str]:
-    """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
-    found: set[str] = set()
-    for part in names.split():
-        # "links:underline" says how Tailwind shows an element under a condition.
-        is_style = (":" in part or "[" in part) and part != "print:hidden"
-        if not part.startswith(MODIFIERS) and not is_style:
-            words = {word.lower() for word in re.findall(_NAME_WORD, part)}
-            if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
-                found |= words
-    return frozenset(found)
-
-
-def words_of(node: Node) -> frozenset[str]:
-    """Return the words of an element's class and id."""
-    return name_words(names_of(node)) if node.attributes else NO_WORDS
 
 
 def element_rule(node: Node, page: PageTree) -> str:
@@ -303,12 +268,6 @@ def ancestors_near(node: Node) -> list[Node]:
     return found
 
 
-def opens_by_click(node: Node) -> bool:
-    """Return whether an element is a tab or another part that a click unfolds."""
-    is_panel = node.attributes.get("role") in ("tabpanel", "region")
-    return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
-
-
 def is_opened(node: Node, page: PageTree) -> bool:
     """Return whether a click shows an element: a control opens it, or it says that it unfolds."""
     return node in page.unfolded or opens_by_click(node)
@@ -318,27 +277,6 @@ def is_label(node: Node) -> bool:
     """Return whether an element shows the label that the box around it says to screen readers."""
     label = node.parent.attributes.get("aria-label", "") if node.parent else ""
     return bool(label) and text_beginning(node, MAX_CONTROL) == label
-
-
-def is_hidden(attributes: dict[str, str]) -> bool:
-    """Return whether an element's attributes say that a browser does not show it."""
-    if attributes.get("hidden", "until-found") != "until-found":
-        return True
-    if attributes.get("aria-hidden") == "true":
-        return True
-    return "style" in attributes and bool(re.search(_HIDDEN_STYLE, attributes["style"]))
-
-
-def has_hidden_class(node: Node) -> bool:
-    """Return whether an element has a class that style sheets hide."""
-    classes = node.attributes.get("class", "").lower().split()
-    return not HIDDEN_CLASSES.isdisjoint(classes)
-
-
-def is_unseen(node: Node) -> bool:
-    """Return whether a browser does not show an element at first, and no panel is named so."""
-    is_not_shown = is_hidden(node.attributes) or has_hidden_class(node)
-    return is_not_shown and not opens_by_click(node)
 
 
 def is_site_header(node: Node) -> bool:
@@ -379,7 +317,7 @@ def role_words(node: Node, page: PageTree) -> frozenset[str]:
         return NO_WORDS
     if "id" in node.attributes and (heading := own_heading(node)):
         text = text_beginning(heading, MAX_NAMES)
-        said = {word.lower() for word in re.findall(_NAME_WORD, text)}
+        said = {word.lower() for word in re.findall(NAME_WORD, text)}
         if heading is node or page.is_documentation:
             words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - said)
     if page.is_documentation:

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.pages.extract.element_names import is_hidden, words_of
 from websearch.pages.extract.inline_rules import NOTE_MARK, NOTE_WORDS
-from websearch.pages.extract.name_rules import is_hidden, words_of
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.structure_rules import shown
 

@@ -13,7 +13,7 @@ import re
 
 from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.extract.code_elements import mark_code
-from websearch.pages.extract.name_rules import is_hidden
+from websearch.pages.extract.element_names import is_hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set
-from websearch.pages.extract.name_rules import is_unseen
+from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
-from websearch.pages.extract.name_rules import has_hidden_class, is_hidden, opens_by_click
+from websearch.pages.extract.element_names import has_hidden_class, is_hidden, opens_by_click
 from websearch.pages.extract.page_tree import places
 
 TYPE_CHECKING = False
