@@ -364,7 +364,8 @@ def list_items(parameter: Fields, value: Any) -> list[Any]:
     """
     items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
     between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
-    if (between or is_text) and len(items) == 1 and str(items[0]).lstrip()[:1] == "[":
+    is_json = len(items) == 1 and isinstance(items[0], str) and items[0].lstrip()[:1] == "["
+    if (between or is_text) and is_json:
         with contextlib.suppress(ValueError, RecursionError):
             items = json.loads(items[0])
     between = between or (r"[\r\n]+" if is_text and not parameter.get("verbatim") else "")

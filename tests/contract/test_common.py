@@ -142,6 +142,7 @@ class Parameters(unittest.TestCase):
             ({"count": "many"}, "count must be a whole number from 1 to 20, not 'many'."),
             ({"count": 2.5}, "count must be a whole number from 1 to 20, not 2.5."),
             ({"count": True}, "count must be a whole number from 1 to 20, not True."),
+            ({"site": [["a"]]}, "site must be text, not ['a']."),
             ({"count": float("nan")}, "count must be a whole number from 1 to 20, not nan."),
             ({"count": "9" * 400}, "count must be a whole number from 1 to 20, not '9"),
             ({"count": [1]}, "count must be a whole number from 1 to 20, not [1]."),
