@@ -93,7 +93,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "pages", "type": "str",
              "help": "pages of PDF files to read, such as 3-7 or 1,4-6 (default: all)"},
             {"name": "outline", "type": "bool",
-             "help": "list the headings, not the text (with find or query: headings with its words)"},
+             "help": "list the headings, not the text (with find or query: those with its words)"},
             {"name": "section", "type": "str",
              "help": "the section with the heading nearest to this, such as Timeouts"},
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
@@ -119,8 +119,8 @@ COMMANDS: dict[str, Command] = {
              "default": PAGE_TIMEOUT,
              "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
             {"name": "browser", "type": "bool",
-             "help": "render pages that need JavaScript in an installed Chromium or Chrome, with the "
-                     "same address limits"},
+             "help": "render pages that need JavaScript in an installed Chromium or Chrome, with "
+                     "the same address limits"},
             {"name": "archived", "type": "bool",
              "help": "if a page is gone, blocked or its server fails, read its newest copy in the "
                      "Internet Archive"},

@@ -161,7 +161,8 @@ COMMANDS: dict[str, Command] = {
     },
     **check.COMMANDS,
     "batch": {
-        "help": "run many searches from a file or standard input; --jsonl streams one document per line",
+        "help": "run many searches from a file or standard input; --jsonl streams one document "
+                "per line",
         "batch": True,
         "expendable": ("attempts",),
         "params": [
