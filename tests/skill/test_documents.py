@@ -291,12 +291,12 @@ class EveryCommand(EnvironmentCase):
         page = f"{self.server.url}/site/docs/timeouts"
         places = run_script("serper_search.py", "places", "coffee", env=self.environment)
         cid = places.document["results"][0]["cid"]
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.write(f"{page}\n")
-            file.flush()
-            words = {"URL": page, "CID": cid, "FILE": file.name}
+        with tempfile.TemporaryDirectory() as folder:
+            lines, output = Path(folder, "lines.txt"), Path(folder, "answers.jsonl")
+            lines.write_text(f"{page}\n", encoding="utf-8")
+            words = {"URL": page, "CID": cid, "FILE": str(lines), "OUT": str(output)}
             for command in named:
-                filled = re.sub(r"\b(URL|CID|FILE)\b", lambda word: words[word[1]], command)
+                filled = re.sub(r"\b(URL|CID|FILE|OUT)\b", lambda word: words[word[1]], command)
                 script, *rest = shlex.split(filled)
                 with self.subTest(command):
                     run = self.run_words(script, rest)
