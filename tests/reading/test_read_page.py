@@ -382,7 +382,7 @@ class Walls(SiteCase):
         self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
         server.headers = {"Content-Type": "text/html; charset=utf-8"}
         said = {
-            "robots": "instead of the page: it does not serve programs",
+            "robots": "instead of the page: it blocks automated requests",
             "script": "JavaScript", "consent": "consent", "login": "asks for a login",
             "missing": "the page does not exist", "parked": "its domain",
             "portal": "own login page",

@@ -257,7 +257,7 @@ class Reading(SmallWebCase):
     def test_a_section_that_is_not_there_names_those_that_are_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")
         self.assertEqual(document["details"]["kind"], "no_results")
-        self.assertEqual(document["details"]["hint"], "--outline lists its headings.")
+        self.assertEqual(document["details"]["hint"], "Use --outline to list its headings.")
         self.assertIn("imeout", " ".join(document["details"]["headings"]))
 
     def test_a_literal_text_is_found_with_what_stands_around_it(self) -> None:

@@ -1,4 +1,4 @@
-"""Blocks of code in Markdown: where a fence begins one and where one ends it."""
+"""Find the code blocks of Markdown by their fences."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NESTED_FENCE = r"[ \t]{0,12}(?:> )?(`{3,20}|~{3,20})"  # also in a list or quota
 
 
 def after_fence(fence: str, mark: str) -> str:
-    """Return the fence that is open after a line with a mark; fence: before it, "" if none was."""
+    """Return the fence that is open after a line with a mark; fence: the one open before, or ""."""
     return mark if not fence else "" if mark.startswith(fence) else fence
 
 
 def lines_with_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line of a text, and whether it belongs to a block of code or is its fence."""
+    """Yield each line of a text, and whether it is part of a code block, fences included."""
     fence = ""
     for line in text.split("\n"):
         mark = FENCE.match(line)
@@ -28,7 +28,7 @@ def lines_with_code(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def code_begin(text: str, end: int) -> int | None:
-    """Return where the block of code begins that is open at an offset of a text; None if none."""
+    """Return the start of the code block that is open at an offset of a text, or None."""
     fence, begin = "", 0
     for mark in FENCES.finditer(text, 0, end):
         begin = begin if fence else mark.start()

@@ -201,7 +201,7 @@ class Deadline(CannedPage):
         for query, lateness, said in (
             ("\n".join(questions), pages_document.MAX_LATENESS, "The query is long"),
             # As if ranking began when its time is over, however quick the machine is.
-            ("\n".join(questions[:12]), -3.0, "No time was left"),
+            ("\n".join(questions[:12]), -3.0, "There was no time left"),
         ):
             with self.subTest(said), mock.patch.object(pages_document, "MAX_LATENESS", lateness):
                 started = time.monotonic()

@@ -262,7 +262,7 @@ class Proxy(EnvironmentCase):
 
     def test_a_page_that_loads_too_much_gets_no_more(self) -> None:
         self.site.body = b"x" * 900_000
-        self.proxy.room = 200_000
+        self.proxy.bytes_left = 200_000
         answer = self.send(f"GET {self.site.url}/x HTTP/1.1\nHost: a\n\n")
         self.assertLess(len(answer), 400_000)
 

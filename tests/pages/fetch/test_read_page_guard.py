@@ -75,7 +75,7 @@ class Forbidden(SiteCase):
         for target in ("http://x:99999/", "http://[x/", "http://.../"):
             document = self.read(f"redirect/to?{target}")
             self.assertEqual(document["details"]["kind"], "http")
-            self.assertIn("127.0.0.1 redirects to an invalid address", document["error"])
+            self.assertIn("127.0.0.1 redirects to an invalid URL", document["error"])
 
     def test_a_redirect_to_itself_is_followed_with_the_cookie_that_it_set(self) -> None:
         self.assertTrue(self.read("redirect/cookie")["ok"])

@@ -171,9 +171,9 @@ class GitHub(SitesCase):
         self.assertEqual({one.split("/")[1] for one in self.targets()}, {"slowloop"})
 
     def test_what_is_missing_of_reviews_or_a_readme_is_noted(self) -> None:
-        with mock.patch.object(github_threads, "COMMENTS_A_PAGE", 1):
+        with mock.patch.object(github_threads, "PER_PAGE", 1):
             page = self.read(PULL)
-        self.assertIn("Only the first 1 reviews and 1 review comments are read.", page["note"])
+        self.assertIn("Only the first 1 reviews and 1 review comments were read.", page["note"])
         self.assertTrue(page["truncated"])
         for status, words in ((None, "could not be read: Slow down."), (404, "")):
             error = kit.SearchError("rate_limit", "Slow down.", status=status)
@@ -354,7 +354,7 @@ class HackerNews(SitesCase):
             self.assertIn(kept, page["text"])
         for left_out in ("level 4", "Branch 9", "buckling"):
             self.assertNotIn(left_out, page["text"])
-        self.assertRegex(page["note"], r"^\d+ of 22 comments are shown, those with the most repl")
+        self.assertRegex(page["note"], r"^Only \d+ of 22 comments are shown, preferring those")
         self.assertTrue(page["truncated"])
         # Whatever is shown stands below what it answers.
         self.assertNotRegex(page["text"], r"(?s)^(?!.*level 0).*level 1")

@@ -13,7 +13,7 @@ import re
 
 from websearch.base.html_tree import HEADINGS, text_beginning
 from websearch.kit import SearchError
-from websearch.pages.fetch.walls import MAX_WALL_HTML, REDDIT_HINT, SAID, WALLS, is_reddit
+from websearch.pages.fetch.walls import MAX_WALL_HTML, REDDIT_HINT, ROBOT_CHECK, WALLS, is_reddit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,7 +204,8 @@ MARKUP = {
 # Short pages that are called "Login" or "Guest Wi-Fi" can be about that.
 SHORT_TOO = ("login", "portal")
 MESSAGES = {
-    "robots": ("blocked", "shows a robot check instead of the page: it does not serve programs",
+    "robots": ("blocked",
+               "returned a robot check instead of the page: it blocks automated requests",
                "Use another source, or open the page in a browser."),
     "script": ("blocked", "shows its page only to browsers that run JavaScript",
                "Give {browser} to have it filled. Or look for the site's API or another source."),
@@ -267,7 +268,7 @@ def points_of(what: str, titles: set[str], shown: str) -> int:
 def has_element(what: str, html: str) -> bool:
     """Return whether a page has an element or script of one of MESSAGES."""
     if what == "robots":
-        return any(re.search(sign, html) for name, sign in WALLS if name != SAID)
+        return any(re.search(sign, html) for name, sign in WALLS if name != ROBOT_CHECK)
     return bool(what in MARKUP and re.search(MARKUP[what], html))
 
 
