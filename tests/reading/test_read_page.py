@@ -263,7 +263,7 @@ class Texts(SiteCase):
         self.assertEqual(charsets.decode_page(html.encode(), header), (html, ""))
         body = b"<p>Some words \x81\x8d\x9d \xf7"
         document = one_page.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
-        self.assertIn("encoding of the page is not known", document["note"])
+        self.assertIn("encoding is unknown", document["note"])
 
     def test_utf_16_and_utf_32_are_read_with_or_without_a_mark_and_a_label(self) -> None:
         html = "<html><body><p>" + "Le thé frémit, et le capitaine attend la marée. " * 9
