@@ -8,14 +8,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-FENCES = re.compile(f"(?m)^{FENCE.pattern}")
-NESTED_FENCE = r"[ \t]{0,12}(?:> )?(`{3,20}|~{3,20})"  # also in a list or quotation
+# A fence and the text after it. A line such as "```npm install```" is a code span.
+_FENCE = r"(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)"
+FENCE = re.compile(rf" {{0,3}}{_FENCE}")
+FENCES = re.compile(rf"(?m)^ {{0,3}}{_FENCE}")
+NESTED_FENCE = rf"[ \t]{{0,12}}(?:> )?{_FENCE}"  # also in a list or quotation
 
 
-def after_fence(fence: str, mark: str) -> str:
-    """Return the fence that is open after a line with a mark; fence: the one open before, or ""."""
-    return mark if not fence else "" if mark.startswith(fence) else fence
+def after_fence(fence: str, mark: str, info: str) -> str:
+    """Return the fence that is open after a line with a fence, or "".
+
+    fence: the fence open before, or "". mark, info: the groups of _FENCE in the line.
+    """
+    if not fence:
+        return mark
+    return "" if mark.startswith(fence) and not info.strip() else fence
 
 
 def lines_with_code(text: str) -> Iterator[tuple[str, bool]]:
@@ -24,7 +31,7 @@ def lines_with_code(text: str) -> Iterator[tuple[str, bool]]:
     for line in text.split("\n"):
         mark = FENCE.match(line)
         yield line, bool(fence or mark)
-        fence = after_fence(fence, mark[1]) if mark else fence
+        fence = after_fence(fence, *mark.groups()) if mark else fence
 
 
 def code_begin(text: str, end: int) -> int | None:
@@ -32,5 +39,5 @@ def code_begin(text: str, end: int) -> int | None:
     fence, begin = "", 0
     for mark in FENCES.finditer(text, 0, end):
         begin = begin if fence else mark.start()
-        fence = after_fence(fence, mark[1])
+        fence = after_fence(fence, *mark.groups())
     return begin if fence else None

@@ -141,7 +141,7 @@ class Splitter:
             else:
                 yield from [run] if run else []
                 run = (kind, first, last)
-            fence = after_fence(fence, mark[1]) if mark else fence
+            fence = after_fence(fence, *mark.groups()) if mark else fence
         yield from [run] if run else []
 
     def read_run(self, kind: str, start: int, end: int, below: int) -> None:
@@ -282,7 +282,7 @@ def split_blocks(markdown: str) -> list[Span]:
         elif start < end:
             blocks.append((start, end))
         for mark in re.findall(rf"(?m)^{NESTED_FENCE}", markdown[start:end]):
-            fence = after_fence(fence, mark)
+            fence = after_fence(fence, *mark)
         start = match.end() if match else end
     return blocks
 
