@@ -284,7 +284,7 @@ def drop_beside_core(page: PageTree, content: Node) -> None:
         ]
         for box in ends_of_core(below) if around is core else boxes_around(below, inner, prose):
             if not page.is_plain or box.link * 2 > box.chars or not is_unnamed(box):
-                box.dropped = "beside the core"
+                box.dropped = "next to the core"
         inner = around
     page.spread()
 
@@ -333,7 +333,7 @@ def drop_ends(page: PageTree, content: Node) -> None:
         if block.tag in DATE_TAGS and block.own <= MAX_DATE and has_date(block):
             block.dropped = "date"
     if blocks and blocks[-1].tag in HEADINGS:
-        blocks[-1].dropped = "heading over nothing"
+        blocks[-1].dropped = "empty section"
     page.spread()
 
 
