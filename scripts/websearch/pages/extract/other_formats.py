@@ -11,7 +11,14 @@ from collections import Counter
 from typing import NamedTuple
 
 from websearch.base.untrusted import disarm_text, unescape
-from websearch.kit import SearchError, markdown_link, one_line, plain_text
+from websearch.kit import (
+    SearchError,
+    list_field,
+    markdown_link,
+    object_field,
+    one_line,
+    plain_text,
+)
 from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.page_tree import PageTree
@@ -263,7 +270,7 @@ def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
 def json_entries(text: str) -> tuple[str, list[Entry], bool]:
     """Return title and first entries of a JSON Feed 1.1 (jsonfeed.org), and whether it was cut."""
     feed = json_object(text)
-    items = [one for one in listed(feed.get("items")) if isinstance(one, dict)]
+    items = list_field(feed, "items")
     entries = []
     for item in items[:MAX_ENTRIES]:
         fields = {name: value for name, value in item.items() if isinstance(value, str)}
@@ -290,11 +297,6 @@ def json_object(text: str) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def listed(value: Any) -> list[Any]:
-    """Return a value of JSON if it is a list; [] otherwise."""
-    return value if isinstance(value, list) else []
-
-
 # ===== notebooks ==================================================================================
 
 
@@ -305,18 +307,14 @@ def notebook_markdown(text: str) -> Document:
     is cut, stays JSON.
     """
     book = json_object(text)
-    sheets = [one for one in listed(book.get("worksheets")) if isinstance(one, dict)]
-    cells = listed(book.get("cells")) or [
-        cell for sheet in sheets for cell in listed(sheet.get("cells"))
+    cells = list_field(book, "cells") or [
+        cell for sheet in list_field(book, "worksheets") for cell in list_field(sheet, "cells")
     ]
-    about = book.get("metadata")
-    kernel = about.get("language_info") or about.get("kernelspec") if isinstance(about, dict) else 0
-    names = (kernel.get("name"), kernel.get("language")) if isinstance(kernel, dict) else ()
-    language = next((one for one in names[::-1] if isinstance(one, str)), "")
-    blocks = []
-    for cell in cells:
-        if isinstance(cell, dict):
-            blocks += cell_blocks(cell, language)
+    about = object_field(book, "metadata")
+    kernel = object_field(about, "language_info") or object_field(about, "kernelspec")
+    names = (kernel.get("language"), kernel.get("name"))
+    language = next((name for name in names if isinstance(name, str)), "")
+    blocks = [block for cell in cells for block in cell_blocks(cell, language)]
     shown = "\n\n".join(filter(None, blocks))
     if not shown:
         return {"text": json_markdown(text)}
@@ -333,17 +331,15 @@ def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:
     if kind != "code":
         return [source]
     blocks = [fenced(source, language if re.fullmatch(r"\w+", language) else "")] if source else []
-    for output in listed(cell.get("outputs")):
-        if isinstance(output, dict):
-            data = output.get("data")
-            values = (output.get("text"), data.get("text/plain") if isinstance(data, dict) else "")
-            shown = next(filter(None, map(lines_text, values)), "")
-            if output.get("output_type") in ("error", "pyerr"):
-                shown = f"{output.get('ename', '')}: {output.get('evalue', '')}"
-            shown = re.sub(_TERMINAL_CODE, "", shown[: 2 * MAX_OUTPUT]).strip("\n")
-            is_cut = len(shown) > MAX_OUTPUT
-            shown = shown[:MAX_OUTPUT] + ("\n[\u2026]" if is_cut else "")
-            blocks.append(fenced(shown, "") if shown.strip() else "")
+    for output in list_field(cell, "outputs"):
+        values = (output.get("text"), object_field(output, "data").get("text/plain"))
+        shown = next(filter(None, map(lines_text, values)), "")
+        if output.get("output_type") in ("error", "pyerr"):
+            shown = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+        shown = re.sub(_TERMINAL_CODE, "", shown[: 2 * MAX_OUTPUT]).strip("\n")
+        is_cut = len(shown) > MAX_OUTPUT
+        shown = shown[:MAX_OUTPUT] + ("\n[\u2026]" if is_cut else "")
+        blocks.append(fenced(shown, "") if shown.strip() else "")
     return blocks
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from websearch.base.html_tree import text_beginning
 from websearch.kit import SearchError, shorten
 from websearch.pages.extract.interstitials import interstitial, interstitial_error
-from websearch.pages.fetch.fetch import BROWSER_VARIABLE, host_and_port, normal_url
+from websearch.pages.fetch.fetch import BROWSER_VARIABLE, REFRESH, host_and_port, normal_url
 from websearch.pages.fetch.walls import find_wall, wall_error
 
 TYPE_CHECKING = False
@@ -38,7 +38,6 @@ _LOADING = (
 MAX_LOADING = 40  # characters
 MENU_SHARE = 0.7  # share of a page's text in links that makes it only a menu
 _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
-_REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +123,7 @@ def is_unfilled(page: PageTree) -> bool:
 
 def refresh_target(refresh: str, base: str) -> str:
     """Return the URL to which the value of a refresh element sends browsers at once, or ""."""
-    match = re.match(_REFRESH, refresh)
+    match = re.match(REFRESH, refresh)
     return linked_address(base, match[1].strip()) if match else ""
 
 

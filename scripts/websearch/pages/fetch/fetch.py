@@ -33,7 +33,8 @@ BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; a path: use this br
 MAX_URL_CHARS = 8_000  # most servers refuse longer URLs
 MAX_STUB = 20_000  # bytes of a page that only redirects by Refresh
 MAX_STUB_TEXT = 250  # characters of text in such a page, title included
-_REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
+# Value of a Refresh header or element: up to 5 seconds, then the URL.
+REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 _COOKIE = r"[\w.%-]{1,100}=[^;,\s\"\x00-\x1f\x7f-\U0010ffff]{0,2000}"
 MAX_REDIRECTS = 5  # per page; RFC 9309 asks for at least 5 for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds per robots.txt
@@ -406,7 +407,7 @@ def onward_target(response: Response, url: str) -> str:
     is_html = "html" in headers.get("content-type", "html").lower()
     if is_html and (refresh or b"refresh" in body.lower()):
         refresh = refresh_of_stub(response.text(), refresh)
-    found = re.match(_REFRESH, refresh)
+    found = re.match(REFRESH, refresh)
     target = found[1].strip() if found else ""
     try:
         return redirect_target(url, target) if target else ""
