@@ -227,7 +227,12 @@ class TimeZones(unittest.TestCase):
         html = meta.format("2023-11-09T01:49:09Z") + HEADING + linked_data(local)
         self.assertEqual(published(html), "2023-11-08T20:49:09-05:00")
 
-    def test_the_time_is_told_if_a_source_of_the_same_day_has_one(self) -> None:
+    def test_a_space_before_the_zone_is_removed(self) -> None:
+        for moment, zone in (("T10:11:12 +0100", "+0100"), (" 10:11:12 UTC", "Z")):
+            html = f"<meta name=pubdate content='2020-03-05{moment}'>"
+            self.assertEqual(published(html), f"2020-03-05T10:11:12{zone}")
+
+    def test_the_time_comes_from_any_source_of_the_same_day(self) -> None:
         html = "<meta name=pubdate content='2020-03-05T10:11:12+01:00'>"
         address = "https://site.example/2020/03/05/title"
         self.assertEqual(published(html, address), "2020-03-05T10:11:12+01:00")

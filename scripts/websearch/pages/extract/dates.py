@@ -172,7 +172,7 @@ class Written:
 
     def __init__(self, day: date, clock: str, is_update: bool = False) -> None:
         self.day, self.is_update = day, is_update
-        clock = re.sub("UTC|GMT", "Z", clock.replace(" ", "T", 1).replace(" ", ""))
+        clock = re.sub("UTC|GMT", "Z", "T" + re.sub(r"\s", "", clock[1:])) if clock else ""
         self.text = day.isoformat() + clock
         self.moment: datetime | None = None
         if re.search(r"(?:Z|[+-]00:?00)$", clock):
