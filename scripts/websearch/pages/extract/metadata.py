@@ -12,6 +12,7 @@ from websearch.pages.extract.dates import find_dates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from websearch.pages.extract.page_tree import PageTree
@@ -82,15 +83,20 @@ def data_items(page: PageTree) -> list[dict[str, Any]]:
 
     Articles come first, pages last.
     """
-    items: list[Any] = []
-    for node in page.nodes:
-        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
-            text = "".join(child for child in node.children if isinstance(child, str))
-            items += described_items(parse_data(text[:MAX_DATA_CHARS]))
+    items = [item for data in linked_data(page) for item in described_items(data)]
     ranked = (_ARTICLES, _SUBJECTS)
     return sorted(
         items, key=lambda item: [not re.search(types, types_of(item)) for types in ranked]
     )
+
+
+def linked_data(page: PageTree, needed: str = "") -> Iterator[Any]:
+    """Yield the values of a page's JSON-LD scripts; needed: a text that a script must contain."""
+    for node in page.nodes:
+        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
+            text = "".join(child for child in node.children if isinstance(child, str))
+            if needed in text:
+                yield parse_data(text[:MAX_DATA_CHARS])
 
 
 def parse_data(text: str) -> Any:

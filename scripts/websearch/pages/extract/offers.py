@@ -12,7 +12,7 @@ import re
 from websearch.base.html_tree import text_beginning
 from websearch.base.untrusted import disarm_text
 from websearch.kit import one_line
-from websearch.pages.extract.metadata import MAX_DATA_CHARS, meta_values, parse_data, types_of
+from websearch.pages.extract.metadata import linked_data, meta_values, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,12 +77,7 @@ def amount_pattern(amount: str) -> str:
 
 def data_offers(page: PageTree) -> list[dict[str, str]]:
     """Return the offers of the only product in the page's JSON-LD, or []."""
-    sold: list[dict[str, Any]] = []
-    for node in page.nodes:
-        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
-            text = "".join(child for child in node.children if isinstance(child, str))
-            if '"offers"' in text:
-                sold += sold_items(parse_data(text[:MAX_DATA_CHARS]))
+    sold = [item for data in linked_data(page, '"offers"') for item in sold_items(data)]
     if len({str(item.get("name")) for item in sold}) != 1:
         return []
     return [offer for value in offers_in(sold[0].get("offers")) if (offer := read_offer(value))]
