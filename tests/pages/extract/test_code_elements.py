@@ -58,17 +58,17 @@ def markdown_of(body: str) -> str:
 
 
 class CodeElements(unittest.TestCase):
-    def test_code_is_a_fenced_block_with_its_lines_and_no_numbers(self) -> None:
+    def test_code_is_a_fenced_block_without_line_numbers(self) -> None:
         for html, text in CODE:
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)
 
-    def test_other_elements_stay_what_they_are(self) -> None:
+    def test_other_elements_do_not_become_code(self) -> None:
         for html, text in NO_CODE:
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)
 
-    def test_many_boxes_in_each_other_are_read_in_linear_time(self) -> None:
+    def test_deeply_nested_boxes_are_read_in_linear_time(self) -> None:
         start = time.monotonic()
         markdown_of(('<div class="code-block">' * 100 + "<i>x</i>" * 100) * 50)
         self.assertLess(time.monotonic() - start, 6 * SLACK)

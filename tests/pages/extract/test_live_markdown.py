@@ -110,16 +110,16 @@ class Live(CannedPage):
         page = self.page(body, headers={"Content-Type": kind}, max_chars=0)
         self.assert_dead(page["text"])
 
-    def test_the_renderer_sees_what_is_live(self) -> None:
+    def test_the_renderer_detects_live_markup(self) -> None:
         for text in (IMAGE, TAG, "[x](//y)", "<a href=x>", "[y]\n\n[y]: //x", "<b style=x>a</b>"):
             self.assertNotEqual(live_parts(text), [], text)
 
-    def test_pages(self) -> None:
+    def test_pages_are_not_live(self) -> None:
         for body in PAGES:
             with self.subTest(body):
                 self.dead_page(f"<main><h1>T</h1><p>Words.</p>{body}</main>", "text/html")
 
-    def test_signs_that_elements_split(self) -> None:
+    def test_markup_split_by_elements_is_not_live(self) -> None:
         generator = random.Random(7)
         for live in (
             IMAGE,
@@ -137,7 +137,7 @@ class Live(CannedPage):
                     body = f"<main><h1>T</h1><p>Words.</p><p>![y]</p><p>{pieces}</p></main>"
                     self.dead_page(body, "text/html")
 
-    def test_markdown_of_strangers_and_other_kinds_of_text(self) -> None:
+    def test_untrusted_markdown_and_other_formats_are_not_live(self) -> None:
         for text in FOREIGN:
             article = {"@type": "Article", "articleBody": f"{text}\n\n{'Words of it. ' * 40}"}
             data = json.dumps(article).replace("<", "\\u003c")
@@ -152,7 +152,7 @@ class Live(CannedPage):
                 with self.subTest(text, kind=kind):
                     self.dead_page(body, kind)
 
-    def test_fields_of_pages_and_results(self) -> None:
+    def test_fields_of_pages_and_results_are_not_live(self) -> None:
         said = f"{IMAGE} {TAG} **{IMAGE}**"
         fields = dict.fromkeys(("title", "author", "license", "language", "published"), said)
         url = f"https://x.example/{IMAGE}`{TAG}"

@@ -63,24 +63,24 @@ def markdown_of(body: str, after: str = "") -> str:
 
 
 class Notes(unittest.TestCase):
-    def test_a_note_outside_of_the_article_is_read_once_after_it(self) -> None:
+    def test_a_note_outside_the_article_follows_it_once(self) -> None:
         for mark, after in OUTSIDE:
             with self.subTest(mark + after):
                 self.assertEqual(
                     markdown_of(f"<p>It has oak roots{mark} below.</p>", after), WRITTEN
                 )
 
-    def test_a_note_behind_its_mark_is_read_after_the_article(self) -> None:
+    def test_a_note_after_its_mark_is_moved_after_the_article(self) -> None:
         for note in BEHIND:
             with self.subTest(note):
                 self.assertEqual(markdown_of(f"<p>It has oak roots{note} below.</p>"), WRITTEN)
 
-    def test_what_is_no_note_or_is_in_the_content_stays_there(self) -> None:
+    def test_other_elements_and_notes_in_the_content_stay(self) -> None:
         for rest, text in OTHERS:
             with self.subTest(rest):
                 self.assertEqual(markdown_of(f"<p>It has oak roots{rest}"), f"It has oak {text}")
 
-    def test_plain_text_has_the_notes_as_well(self) -> None:
+    def test_plain_text_also_has_the_notes(self) -> None:
         mark, after = OUTSIDE[0]
         html = f"<main><article><p>{PROSE}<p>It has roots{mark}.</article></main>{after}"
         text = content.extract(html)

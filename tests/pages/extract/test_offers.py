@@ -81,17 +81,17 @@ class Offers(unittest.TestCase):
             with self.subTest(html):
                 self.assertEqual(line_of(html), "Price: 84.50 EUR, in stock")
 
-    def test_a_price_that_the_text_has_is_not_written_again(self) -> None:
+    def test_a_price_in_the_text_is_not_repeated(self) -> None:
         for price, text, has_it in TEXTS:
             with self.subTest((price, text)):
                 line = line_of(data_page({"price": price}), text)
                 self.assertEqual(line, "" if has_it else f"Price: {price}")
 
-    def test_a_page_that_sells_several_things_has_no_price(self) -> None:
+    def test_a_page_with_several_products_has_no_price(self) -> None:
         self.assertEqual(line_of(data_page(EURO, {"price": "9"})), "")
         self.assertEqual(line_of('<b itemprop="price">5</b><b itemprop="price">6</b>'), "")
 
-    def test_long_data_is_read_in_bounded_time(self) -> None:
+    def test_long_data_is_read_in_limited_time(self) -> None:
         start = time.monotonic()
         line_of(data_page(*([EURO] * 20_000)), "1" * 1_000_000)
         line_of(data_page({"price": "1 111 111 111.11"}), "1 " * 500_000)

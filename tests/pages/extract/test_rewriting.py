@@ -79,14 +79,14 @@ def markdown_of(body: str) -> str:
 
 
 class OtherWords(unittest.TestCase):
-    def test_a_cell_says_what_a_screen_reader_says(self) -> None:
+    def test_a_cell_has_its_label_for_screen_readers(self) -> None:
         for cell, text in CELLS:
             with self.subTest(cell):
                 html = f"<table><tr><th>Right<th>Owner<tr><td>Export<td>{cell}</table>"
                 last = markdown_of(html).splitlines()[-1]
                 self.assertEqual(last, f"| Export | {text} |")
 
-    def test_a_text_for_the_eye_and_for_the_ear_is_written_once(self) -> None:
+    def test_a_text_and_its_screen_reader_twin_appear_once(self) -> None:
         for html, text in TWINS:
             with self.subTest(html):
                 self.assertEqual(markdown_of(f"<p>Now {html}.</p>"), f"Now {text}.")
@@ -101,7 +101,7 @@ class OtherWords(unittest.TestCase):
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)
 
-    def test_a_quotation_names_who_is_quoted(self) -> None:
+    def test_a_quotation_names_its_author(self) -> None:
         html = "<blockquote><p>It never rests.</p><footer>Mira Holt</footer></blockquote>"
         self.assertEqual(markdown_of(html), "> It never rests.\n>\n> Mira Holt")
 
@@ -113,7 +113,7 @@ class OtherWords(unittest.TestCase):
 
 
 class ShadowRoots(unittest.TestCase):
-    def test_what_a_host_holds_stands_in_its_slots(self) -> None:
+    def test_the_children_of_a_host_fill_its_slots(self) -> None:
         root = '<p>first</p><slot name="b"></slot><slot></slot><slot name="c">none</slot>'
         html = (
             f'<template shadowrootmode="open">{root}</template><p>third</p><p slot="b">second</p>'
@@ -121,7 +121,7 @@ class ShadowRoots(unittest.TestCase):
         text = markdown_of(f"<x-card>{html}</x-card><template><p>never</p></template>")
         self.assertEqual(text.split(), ["first", "second", "third", "none"])
 
-    def test_many_shadow_roots_in_each_other_are_read(self) -> None:
+    def test_deeply_nested_shadow_roots_are_read(self) -> None:
         start = time.monotonic()
         root = f'<template shadowrootmode="open">{"<i>" * 30}<slot></slot>{"</i>" * 30}</template>'
         text = markdown_of(f"<x-card>{root}" * 90 + "<p>inside</p>" + "</x-card>" * 90)

@@ -56,21 +56,21 @@ def markdown_of(body: str) -> str:
 
 
 class Unfolding(unittest.TestCase):
-    def test_what_a_control_opens_is_content_with_its_question(self) -> None:
+    def test_text_that_a_control_opens_is_content(self) -> None:
         for html in OPENED:
             with self.subTest(html):
                 text = markdown_of(html)
                 self.assertIn("Is oil in it?", text)
                 self.assertEqual(text.count(ANSWER), 1)
 
-    def test_what_no_control_opens_stays_hidden_and_so_does_a_menu(self) -> None:
+    def test_hidden_text_without_control_and_menus_stay_hidden(self) -> None:
         for html in CLOSED:
             with self.subTest(html):
                 text = markdown_of(html)
                 self.assertIn("Is oil in it?", text)
                 self.assertNotIn(ANSWER, text)
 
-    def test_a_button_that_is_a_question_is_a_line_of_its_own(self) -> None:
+    def test_a_button_that_is_a_question_becomes_a_line(self) -> None:
         text = markdown_of(OPENED[4])
         self.assertEqual(text, f"**Is oil in it?**\n\n{ANSWER}")
 
