@@ -1,7 +1,6 @@
-"""Code in elements that are no pre, lines that are elements, and the numbers before them.
+"""Code in other elements than pre, lines that are elements, and line numbers.
 
-The only module to notice code that is written as running text, on one line, or with the numbers of
-its lines.
+The only module that detects code written as running text, on one line, or with line numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ NO_CODE = (
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()

@@ -1,7 +1,7 @@
-"""Formulas of pages: each once, as TeX between $ characters, however the page writes it.
+"""Formulas of pages: each once, as TeX between $ characters, in any form on the page.
 
-The only module to notice a formula that is lost, written twice or left as loose letters.
-The pages are made here in the likeness of what KaTeX, MathJax, MediaWiki and LaTeXML write.
+The only module that detects a formula that is lost, written twice or left as loose letters. The
+pages imitate the output of KaTeX, MathJax, MediaWiki and LaTeXML.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AREA = "<mrow><mi>A</mi><mo>=</mo><mi>π</mi><msup><mi>r</mi><mn>2</mn></msup></
 TEX = '<annotation encoding="application/x-tex">A=\\pi r^2</annotation>'
 DRAWN = '<span aria-hidden="true" class="katex-html"><span>A</span><span>=πr2</span></span>'
 MATH = f"<math><semantics>{AREA}{TEX}</semantics></math>"
-# What a page has between "x " and " y" -> what is written there.
+# HTML between "x " and " y" -> its Markdown.
 IN_LINES = (
     (f'<span class="katex"><span class="katex-mathml">{MATH}</span>{DRAWN}</span>', r"$A=\pi r^2$"),
     (
@@ -84,7 +84,7 @@ MATHML = (
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()

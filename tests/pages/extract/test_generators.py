@@ -1,7 +1,7 @@
-"""What programs that make documentation write, and pages older than style sheets, as text.
+"""Pages of documentation generators, and pages older than style sheets.
 
-The only module to notice a generator whose code, notes or lists are lost.
-The pages are made here in the likeness of what each program writes.
+The only module that detects lost code, notes or lists of a generator. The pages imitate the output
+of each generator.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STORY = "The bridge was closed in May because the flood had moved two of its fiv
 
 
 def documentation(body: str, generator: str = "Docutils", links: bool = False) -> str:
-    """Return a page of documentation as Markdown. generator: its meta element, or HTML of its."""
+    """Return a page of documentation as Markdown. generator: its meta element, or its HTML."""
     meta = f'<meta name="generator" content="{generator}">'
     head = generator if generator.startswith("<") else meta
     html = f"<html><head><title>Quill</title>{head}</head><body>{PROSE}{body}</body></html>"
@@ -29,16 +29,16 @@ class Code(unittest.TestCase):
     def test_code_keeps_its_lines_and_all_characters(self) -> None:
         line = '<div class="ec-line"><div class="code">{}</div></div>'
         for html, text in (
-            # Expressive Code: an empty line holds a break.
+            # Expressive Code: an empty line has a line break.
             (
                 '<pre data-language="js"><code>'
                 + "".join(map(line.format, ("<span>a</span>", "\n", "<b>c</b>")))
                 + "</code></pre>",
                 "```js\na\n\nc\n```",
             ),
-            # highlight.js: lines are rows beside their numbers.
+            # highlight.js: lines are rows next to their numbers.
             ("<pre><table><tr><td>a<tr><td><tr><td>c</table></pre>", "```\na\n\nc\n```"),
-            # Pygments: the code is a cell; the language stands above the table.
+            # Pygments: the code is a cell; the language is above the table.
             (
                 (
                     '<div class="language-yaml highlight"><table><tr><th colspan=2>a.yml<tr>'
@@ -47,7 +47,7 @@ class Code(unittest.TestCase):
                 ),
                 "a.yml\n\n```yaml\nsite: b\n```",
             ),
-            # A link in code that is all signs is an operator, not the mark of a heading.
+            # A link in code that is only punctuation is an operator, not a permalink.
             ('<pre>proc <a href="#==,a">`==`</a>(a: <a href=b#a>T</a>)</pre>', "proc `==`(a: T)"),
             ('<pre>a <a href="x#op">==</a> b</pre>', "```\na == b\n```"),
         ):
@@ -135,7 +135,9 @@ class Generators(unittest.TestCase):
         self.assertIn("`const` [`T`](https://site.example/dir/T.html) `& read (int n)`", linked)
 
     def test_languages_arrows_and_contents_boxes_are_dropped(self) -> None:
-        languages = "".join(f"<a hreflang={one} href={one}>GONE {one}</a> " for one in ("de", "fr"))
+        languages = "".join(
+            f"<a hreflang={code} href={code}>GONE {code}</a> " for code in ("de", "fr")
+        )
         contents = (
             '<div class=quick><h3>GONE</h3><ul class=toc><li><a href="#a">GONE the first</a>'
             '<li><a href="#b">GONE the second</a></ul><h3>GONE</h3><ul><li><a href="/c">GONE of '
@@ -155,7 +157,7 @@ class Generators(unittest.TestCase):
 
 
 class OldPages(unittest.TestCase):
-    """Pages that say nothing of themselves: their structure tells what is their text."""
+    """Pages without names: their structure shows what their text is."""
 
     def test_dated_replies_are_comments_of_readers(self) -> None:
         reply = (
@@ -169,7 +171,7 @@ class OldPages(unittest.TestCase):
             self.assertNotIn("I was there", text)
         long = replies.replace("I was there and saw it, too.", STORY * 14)
         text = content.extract(f"<body>{post}<div class=talk>{long}</div></body>")
-        self.assertIn("Ann", text)  # they say more than the first: a discussion
+        self.assertIn("Ann", text)  # longer than the first post: a discussion
 
     def test_without_style_sheets_boxes_next_to_text_are_text(self) -> None:
         text = f"<h2>Minutes</h2><p>{STORY * 5}</p><p>{STORY * 5}</p>"

@@ -1,4 +1,4 @@
-"""Text that a page's styles hide is left out; what a person sees, or will see, stays."""
+"""Text that a page's styles hide is omitted; text that a person sees, or will see, stays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HIDDEN = {
     "color of its background": "color:#fff;background:#fff",
     "white on white": "color:white",
 }
-# Each looks like hidden text, and a person sees it.
+# Each looks like hidden text, but a person sees it.
 SEEN = {
     "faded in, by its own transition": '<div style="opacity:0;transition:opacity .6s">WORDS</div>',
     "faded in, AOS": '<div data-aos="fade-up" style="opacity:0">WORDS</div>',
@@ -81,7 +81,7 @@ def page(inside: str, head: str = "") -> str:
 
 
 class Hidden(unittest.TestCase):
-    """What styles hide."""
+    """Text that styles hide."""
 
     def test_style_attributes_hide_text(self) -> None:
         for name, style in HIDDEN.items():

@@ -1,7 +1,7 @@
-"""Nothing of a stranger is live in the Markdown of any document: a CommonMark renderer looks.
+"""No untrusted text is live in the Markdown of any document, by a CommonMark renderer.
 
-The only module that asks a renderer of its own.
-Needs markdown-it-py, which `make lint` installs; skipped without.
+The only module that uses another program's renderer. Needs markdown-it-py, which `make lint`
+installs; skipped without it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ show_markdown: Any = load_script("websearch.search.show_markdown")
 IMAGE = "![x](https://evil.example/a)"
 TAG = "<img src=https://evil.example/a>"
 SHOWN = escape(TAG)  # as text of a page
-# What elements and characters can stand between the signs of a page.
+# Elements and characters that can be between the characters of a page's markup.
 SPLITS = (
     "<span>", "</b><b>", "<i></i>", "<!-- -->", "<code></code>", "&#8203;", "&zwj;", "&#xFDD0;",
     "<br>",
 )  # fmt: skip
 HEAD = "<table><tr><th>a<th>b<tr><td>"
-# HTML that becomes live where pieces are joined, escaped once too little, or misread.
+# HTML that becomes live if pieces are joined, under-escaped or misread.
 PAGES = (
     "<p>![x]<span>(https://evil.example/a)</span>",
     "<p>&lt;<span>img src=x&gt;</span>",
@@ -59,7 +59,7 @@ PAGES = (
     f"<p title=x>\\\\{IMAGE}",
 )
 LONG_FENCE = "`" * 60
-# Markdown of strangers whose code is code for some readers only.
+# Untrusted Markdown whose code is code for some renderers only.
 FOREIGN = (
     f"{IMAGE} {TAG} [x](//evil.example)\n\n> [y]: //evil.example\n\n![y]",
     f"- a\n\n  ```\n  code\n\n{TAG} {IMAGE}",
@@ -80,12 +80,12 @@ FOREIGN = (
     "<![CDATA[\n```\n]]>\n" + TAG,
     "<x `onclick=a`>y</x>",
 )
-# Tags without attributes that form text are no harm, and stand in many READMEs.
+# Formatting tags without attributes are harmless, and common in READMEs.
 FORM = {"b", "div", "x", "p"}
 
 
 def live_parts(markdown: str) -> list[str]:
-    """The images, links and HTML that a renderer makes of Markdown."""
+    """Return the images, links and HTML that a renderer makes from Markdown."""
     from markdown_it import MarkdownIt
 
     found: list[str] = []

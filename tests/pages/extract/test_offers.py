@@ -1,6 +1,6 @@
-"""The price of a product from the page's data, where its text lacks it.
+"""The price of a product from the page's data, if its text lacks it.
 
-The only module to notice a price that is lost, written a second time, or another product's.
+The only module that detects a price that is lost, written twice, or of another product.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ offers: Any = load_script("websearch.pages.extract.offers")
 page_tree: Any = load_script("websearch.pages.extract.page_tree")
 IN_STOCK = "https://schema.org/InStock"
 EURO = {"price": "84.50", "priceCurrency": "EUR", "availability": IN_STOCK}
-# What a product's "offers" holds -> the line.
+# A product's "offers" -> the line.
 DATA = (
     (EURO, "Price: 84.50 EUR, in stock"),
     ({"price": 84.5, "priceCurrency": "EUR"}, "Price: 84.50 EUR"),
@@ -32,7 +32,7 @@ DATA = (
     (None, ""),
     ([[]], ""),
 )
-# A price in the data, a text that has it or not.
+# A price in the data, and a text that has it or lacks it.
 TEXTS = (
     ("84.50", "It costs 84,50 € now.", True),
     ("84.5", "It costs $84.50.", True),

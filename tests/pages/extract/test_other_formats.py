@@ -13,7 +13,7 @@ one_page: Any = load_script("websearch.reading.one_page")
 
 
 def text_of(data: str, name: str, media: str = "", **params: Any) -> str:
-    """The text of a file with this name and type."""
+    """Return the text of a file with this name and type."""
     url, deadline = f"https://example.org/files/{name}", time.monotonic() + 10
     document = one_page.read_bytes(url, data.encode(), media, {"links": True, **params}, deadline)
     return str(document["text"])
@@ -43,7 +43,7 @@ class Csv(unittest.TestCase):
 
 
 def cell(kind: str, source: str, *outputs: dict[str, Any]) -> dict[str, Any]:
-    """A cell of a notebook."""
+    """Return a cell of a notebook."""
     lines = source.splitlines(keepends=True)
     return {"cell_type": kind, "metadata": {}, "source": lines, "outputs": list(outputs)}
 

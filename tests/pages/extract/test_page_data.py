@@ -1,6 +1,6 @@
 """Pages that scripts fill: their text from their data, and from the versions that they name.
 
-The only module to notice a text that stands in a page's data and is not taken from there.
+The only module that detects text in a page's data that is not read.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ page_data: Any = load_script("websearch.pages.extract.page_data")
 payload: Any = load_script("websearch.pages.extract.script_data")
 page_tree: Any = load_script("websearch.pages.extract.page_tree")
 
-DOTTED = "\u0130"  # a capital I with a dot, which is two characters in small letters
+DOTTED = "\u0130"  # a capital I with a dot, which is two characters in lower case
 
 
 def text_in(html: bytes | str) -> str:
-    """The text that a page holds as data."""
+    """Return the text in a page's data."""
     source = html.decode() if isinstance(html, bytes) else html
     page = page_tree.PageTree(source)
     text: str = page_data.data_markdown(source, page, "https://x.example/", False)
@@ -121,10 +121,10 @@ class Prose(unittest.TestCase):
     def test_data_of_any_depth_and_length_takes_little_time(self) -> None:
         deep = '{"a":' * 200_000
         many = json.dumps(
-            [{"title": f"T {one}", "body": f"{one} {MORNING}"} for one in range(9_999)]
+            [{"title": f"T {number}", "body": f"{number} {MORNING}"} for number in range(9_999)]
         )
-        flat = "[" + ",".join(f'{{"a":{one + 1}}}' for one in range(200_000)) + "]"
-        rows = "".join(f'{one:x}:[\\"$\\",\\"p\\",null,{{}}]\\n' for one in range(99_999))
+        flat = "[" + ",".join(f'{{"a":{number + 1}}}' for number in range(200_000)) + "]"
+        rows = "".join(f'{number:x}:[\\"$\\",\\"p\\",null,{{}}]\\n' for number in range(99_999))
         for name, script in (
             ("deep", f"<script type='application/json'>{deep}</script>"),
             ("many", f"<script type='application/json'>{many}</script>"),

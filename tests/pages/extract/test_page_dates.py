@@ -1,6 +1,6 @@
-"""On which day a page was published and changed: its address, data and markup, and hostile ones.
+"""The days on which a page was published and changed, from its URL, data and markup.
 
-The only module to notice the wrong one of several dates.
+The only module that detects the choice of a wrong date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEADING = "<title>The fog at the coast | Site</title><h1>The fog at the coast</h
 
 
 def fields_of(html: str, address: str = ADDRESS, language: str = "") -> dict[str, str]:
-    """What a page says about itself."""
+    """Return the metadata of a page."""
     html = f"<html lang='{language}'>{html}"
     fields: dict[str, str] = metadata.find_metadata(page_tree.PageTree(html), address)
     return fields
@@ -87,7 +87,7 @@ class Written(unittest.TestCase):
 
 
 class Sources(unittest.TestCase):
-    """Where a day stands, the most trusted source first."""
+    """Sources of a day, the most trusted first."""
 
     ALL = (
         ("https://site.example/2020/01/01/title", ""),
@@ -101,7 +101,7 @@ class Sources(unittest.TestCase):
     def test_the_most_trusted_source_wins(self) -> None:
         address, html = ADDRESS, ""
         for number in range(len(self.ALL), 0, -1):
-            if number != 5:  # a time element stands further away, and goes first all the same
+            if number != 5:  # a time element is farther away, but wins
                 html = self.ALL[number - 1][1] + html
             else:
                 html += self.ALL[number - 1][1]
@@ -168,7 +168,7 @@ class Sources(unittest.TestCase):
             ("https://example.org/news/03-01-2022-a-race", ""),
         ):
             found = dates.address_dates(address)
-            self.assertEqual([str(one.day) for one in found], [day] if day else [])
+            self.assertEqual([str(written.day) for written in found], [day] if day else [])
 
     def test_dates_of_other_things_are_ignored(self) -> None:
         day = "4 January 2020"
@@ -209,7 +209,7 @@ class Sources(unittest.TestCase):
 
 
 class TimeZones(unittest.TestCase):
-    """A time in UTC may fall on the day before or after the one that readers see."""
+    """A time in UTC may fall on the day before or after the day that readers see."""
 
     def test_near_midnight_the_day_on_the_page_wins(self) -> None:
         meta = "<meta property='article:published_time' content='{}'>"
@@ -239,7 +239,7 @@ class TimeZones(unittest.TestCase):
 
 
 class Changes(unittest.TestCase):
-    """The date of a change stands beside the first."""
+    """The date of a change, in addition to the date of publication."""
 
     def test_a_later_change_is_returned(self) -> None:
         first = "<meta name=date content=2020-01-01>"

@@ -1,6 +1,6 @@
-"""What read_page.py keeps of a page, how it writes it, and what it finds in it.
+"""The content that read_page.py keeps, its Markdown and its metadata.
 
-The only module to notice content that a rule drops, navigation that stays, and wrong Markdown.
+The only module that detects content that a rule drops, navigation that stays, or wrong Markdown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ read: Any = load_script("websearch.reading.read")
 ARTICLE = '<meta property="og:type" content="article">'
 SENTENCE = "The miller takes the flour to the town, where three bakers wait for it every day. "
 PAGES = ROOT / "tests/fake_server/pages"
-# Broken markup that made html.parser or a naive tokenizer slow; each is repeated to any length.
+# Broken markup that made html.parser or a naive tokenizer slow, repeated to any length.
 ATTACKS = {
     "open tags": "<a ", "comments": "<!--", "double quotes": '<a href="', "single quotes": "<a b='",
     "quoted ends": '<a b=">', "mixed quotes": "<a b='\"' c=\"'>", "attributes": "<a b=c d=e >",
@@ -45,7 +45,7 @@ ATTACKS = {
     "spans of rows": "<table><tr><td rowspan=0>a<td rowspan=1000000 colspan=1000000>b",
     "linked code": "<p><code>a<a href=/x>b</a></code><code>c</code>",
     "lines of code": "<div class=highlight><div class=line>x</div>",
-    "neighbours": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
+    "neighbors": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
     "named headings": "<section id=comments><h2 id=comments><b>comments</b><pre>",
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
     "code": "<pre>`", "terms": "<dl><dt>a<p>b", "blocks in headings": "<h2><div>a<p>b",
@@ -78,7 +78,7 @@ def markdown_of(body: str, links: bool = False) -> str:
 
 
 class Content(unittest.TestCase):
-    """What stays of each kind of page of the fake site, and what goes."""
+    """The text that stays and goes on each kind of page of the fake site."""
 
     def text(self, name: str) -> str:
         text: str = content.extract((PAGES / name).read_text(encoding="utf-8"))
@@ -361,7 +361,7 @@ class Content(unittest.TestCase):
         self.assertNotIn("A teaser says", text)
 
     def article_page(self, around: str) -> str:
-        """Return the text of a page that says it is an article, with BODY in what is around it."""
+        """Return the text of an article page; around: HTML with BODY as the article."""
         body = "".join(
             f"<p>Sentence {number} of the article tells what the mill ground in its year {number}, "
             "and who came to it with a cart, a sack and a little time to talk.</p>"
@@ -434,7 +434,7 @@ class Content(unittest.TestCase):
         self.assertIn("no other place this week", content.extract(html))
 
     def kept(self, body: str, head: str = "") -> str:
-        """What is kept of a page of some paragraphs with this body below them."""
+        """Return the text of a page of some paragraphs with this body below them."""
         prose = "".join(f"<p>Paragraph {number} {SENTENCE}</p>" for number in range(4))
         html = (
             f"<html><head>{head}</head><body><main><h1>Title</h1>{prose}{body}</main></body></html>"
@@ -735,7 +735,7 @@ class Markdown(unittest.TestCase):
 
 
 class NoContent(unittest.TestCase):
-    """What is no content: data for programs, consent, what a script has yet to fill."""
+    """Not content: data for programs, consent, pages that a script must fill."""
 
     COOKIES = (
         "We and our 214 partners store and access information on your device, such as cookies, to "
@@ -796,7 +796,7 @@ class NoContent(unittest.TestCase):
 
 
 class Faithful(unittest.TestCase):
-    """What a page says is what its text says."""
+    """The text of a page says what the page says."""
 
     def test_pages_match_their_expected_markdown(self) -> None:
         text = Path(__file__).with_name("faithful.txt").read_text(encoding="utf-8")
@@ -908,7 +908,7 @@ class HostileMarkup(unittest.TestCase):
 
 
 def page_of(html: str, **options: bool) -> dict[str, Any]:
-    """The document of an HTML page as its server sent it; an error's document if it has no text."""
+    """Return the document of an HTML page from its bytes; an error's document if it has no text."""
     headers = {"content-type": "text/html; charset=utf-8"}
     response = kit.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)

@@ -1,7 +1,7 @@
-"""What a page says in other ways than by plain words: icons, boxes, readings, shadow roots, twins.
+"""Content that is not plain text: icons, check boxes, readings, shadow roots, twins.
 
-The only module to notice a table cell that is empty though the page says something there, a price
-that is lost or written twice, and text of a shadow root in the wrong place.
+The only module that detects an empty table cell although the page shows a value, a price that is
+lost or written twice, or text of a shadow root in the wrong place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support import SLACK, load_script
 markdown: Any = load_script("websearch.pages.extract.markdown")
 PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
 YES, NO = '<path d="M0 0"/>', "<path/>"
-# What a cell of a table holds -> what is written there.
+# HTML of a table cell -> its Markdown.
 CELLS = (
     (f'<svg aria-label="Included">{YES}</svg>', "Included"),
     (f'<svg role="img"><title>Not included</title>{NO}</svg>', "Not included"),
@@ -31,7 +31,7 @@ CELLS = (
     ('40 <i class="fa fa-check"></i>', "40"),
     ('<a href="/vote"><i title="upvote"></i></a>', ""),
 )
-# What stands in a paragraph -> what is written there.
+# HTML in a paragraph -> its Markdown.
 TWINS = (
     (
         (
@@ -72,7 +72,7 @@ LISTS = (
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()

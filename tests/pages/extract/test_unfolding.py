@@ -1,7 +1,6 @@
-"""Text that a page hides until a control opens it: it is content, as one click shows it.
+"""Text that a page hides until a control opens it is content, because one click shows it.
 
-The only module to notice answers that are lost behind their buttons, and menus or hidden text that
-no control opens in what a page says.
+The only module that detects lost answers of buttons, and menus or other hidden text in the content.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ CLOSED = (
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p><div>{body}</div><p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()

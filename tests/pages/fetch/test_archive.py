@@ -1,6 +1,6 @@
 """Pages that are gone: the copy of the Internet Archive, read or only named.
 
-The only module to notice a wrong copy, or one that is asked for without need.
+The only module that detects a wrong copy or an unnecessary request to the archive.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DAY = "2024-01-31"
 
 
 class ArchiveCase(SiteCase):
-    """A test case whose Internet Archive is the fake server; every test has a pace of its own."""
+    """A test case whose Internet Archive is the fake server; every test has its own pacing."""
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
@@ -41,7 +41,7 @@ class ArchiveCase(SiteCase):
         load_script("websearch.engines.base.pacing")._LOCAL.clear()
 
     def asked(self) -> list[str]:
-        """The paths of the requests that the archive got."""
+        """Return the paths of the requests to the archive."""
         paths = [request.path for request in self.server.requests]
         return [path for path in paths if path.startswith(("/cdx/", "/web/"))]
 
@@ -134,11 +134,11 @@ class Reading(ArchiveCase):
 
 class Lists(ArchiveCase):
     def read_list(self, *words: str) -> list[dict[str, Any]]:
-        """The documents of a list with one page that is there and one that is gone."""
+        """Return the documents of a list with an existing page and a page that is gone."""
         addresses = [self.address("articles/sourdough"), self.address("gone/bread")]
         run = self.run_script("read_page.py", *addresses, "--jsonl", "--host-pause", "0", *words)
         found = [json.loads(line) for line in run.stdout.splitlines()]
-        return sorted(found, key=lambda one: str(one.get("url")))
+        return sorted(found, key=lambda entry: str(entry.get("url")))
 
     def test_a_list_reads_copies(self) -> None:
         self.assertEqual(self.read_list("--archived")[1]["archived"], DAY)
@@ -177,7 +177,7 @@ class Privacy(ArchiveCase):
 
 class Names(ArchiveCase):
     def resolved(self, code: int, **params: Any) -> dict[str, Any]:
-        """What a page whose name does not resolve gives."""
+        """Return the document of a page whose host name does not resolve."""
         real = socket.getaddrinfo
 
         def resolve(host: str, *arguments: Any, **options: Any) -> Any:
@@ -231,7 +231,9 @@ class Searches(SmallWebCase):
     def test_brief_marks_its_source(self) -> None:
         document = brief.run_brief(
             {
-                "queries": [f"pagefault:gone:all {one}" for one in ("python asyncio", "sourdough")],
+                "queries": [
+                    f"pagefault:gone:all {words}" for words in ("python asyncio", "sourdough")
+                ],
                 "engine": ["duckduckgo"],
                 "count": 3,
             }

@@ -1,6 +1,6 @@
-"""Pages in a browser: its proxy, its command line, its end. A real one: tests/e2e/browser.py.
+"""Pages in a browser: its proxy, command line and end. With a real browser: tests/e2e/browser.py.
 
-The only module to notice a browser that outlives its call, or that its proxy lets out.
+The only module that detects a browser that outlives its call or bypasses its proxy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODES = ("page", "dialog", "stuck", "silent", "root", "lost", "flood")
 
 
 def is_running(process: int) -> bool:
-    """Whether a process is there and no zombie."""
+    """Return whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split(")")[1][1] != "Z"
     except OSError:
@@ -37,7 +37,7 @@ def is_running(process: int) -> bool:
 
 
 def ends(process: int) -> bool:
-    """Whether a process ends within the slack: what was killed needs processor time to end."""
+    """Return whether a process ends within the slack: killed processes need CPU time to end."""
     limit = time.monotonic() + SLACK
     while is_running(process) and time.monotonic() < limit:
         time.sleep(0.02)
@@ -63,7 +63,7 @@ class Pages(SiteCase):
         self.server_of_shell.headers = {"Content-Type": "text/html"}
 
     def read_with(self, mode: str, **params: Any) -> dict[str, Any]:
-        """The document of an empty page that the fake browser fills."""
+        """Return the document of an empty page that the fake browser fills."""
         url = self.server_of_shell.url
         self.set_environment(
             WEB_SEARCH_BROWSER=str(self.folder / mode),
@@ -77,7 +77,7 @@ class Pages(SiteCase):
         return document
 
     def seen(self, mode: str) -> dict[str, Any]:
-        """What the fake browser saw."""
+        """Return the arguments and variables that the fake browser saw."""
         found: dict[str, Any] = json.loads((self.folder / f"{mode}.json").read_text("utf-8"))
         return found
 
@@ -118,7 +118,7 @@ class Pages(SiteCase):
         self.read_with("page")
         arguments = self.seen("page")["arguments"]
         self.assertTrue(
-            any(one.startswith("--proxy-server=http://127.0.0.1:") for one in arguments)
+            any(word.startswith("--proxy-server=http://127.0.0.1:") for word in arguments)
         )
         for flag in ("--proxy-bypass-list=<-loopback>", "--disable-quic", "--lang=de", "--x=a b"):
             self.assertIn(flag, arguments)
@@ -194,7 +194,7 @@ class Proxy(EnvironmentCase):
         self.addCleanup(self.proxy.close)
 
     def send(self, text: str) -> bytes:
-        """What the proxy answers to a request."""
+        """Return the proxy's answer to a request."""
         with socket.create_connection(("127.0.0.1", self.proxy.port), 5) as connection:
             connection.sendall(text.replace("\n", "\r\n").encode())
             parts = []

@@ -1,6 +1,6 @@
-"""The guard of read_page.py: no address of this machine or a private network is ever reached.
+"""The guard of read_page.py: it never connects to this machine or a private network.
 
-The only module to notice a way around the guard, and a rule of robots.txt that is not kept.
+The only module that detects a way around the guard or an ignored rule of robots.txt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 fetch: Any = load_script("websearch.pages.fetch.fetch")
 read: Any = load_script("websearch.reading.read")
 
-# Ways to write an address that must not be reached, as hosts of a URL.
+# Spellings of addresses that must not be reached, as hosts of a URL.
 FORBIDDEN_HOSTS = (
     # loopback, with the short, octal, hexadecimal and decimal spellings that resolvers know
     "127.0.0.1", "127.0.0.2", "127.255.255.254", "127.1", "127.0.1", "2130706433", "0x7f000001",
@@ -38,7 +38,7 @@ FORBIDDEN_HOSTS = (
     # IPv6: loopback, any, link-local, unique local, site-local, multicast, documentation, discard
     "[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[fe80::1]", "[fc00::1]", "[fd00:ec2::254]", "[fec0::1]",
     "[ff02::1]", "[2001:db8::1]", "[100::1]", "[3fff::1]", "[5f00::1]",
-    # IPv6 that holds an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo
+    # IPv6 addresses with an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo
     "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:169.254.169.254]", "[::ffff:10.0.0.1]",
     "[::127.0.0.1]", "[::10.0.0.1]", "[64:ff9b::127.0.0.1]", "[64:ff9b::a9fe:a9fe]",
     "[64:ff9b:1::1]", "[2002:7f00:1::]", "[2002:a00:1::1]", "[2001:0:7f00:1::1]",
@@ -119,7 +119,7 @@ class Forbidden(SiteCase):
 
 
 class Resolution(SiteCase):
-    """Names: resolved once, and connected to as they were checked."""
+    """Names are resolved once, and the checked address is connected to."""
 
     def resolve(self, *answers: list[str]) -> Callable[..., list[Any]]:
         """Let every name resolve to the next list of addresses; count the lookups."""
@@ -129,7 +129,9 @@ class Resolution(SiteCase):
         def lookup(_host: str, port: int, *_: Any, **__: Any) -> list[Any]:
             self.lookups += 1
             found = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+            return [
+                (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found
+            ]
 
         return lookup
 
@@ -187,7 +189,7 @@ class Exceptions(SiteCase):
 
 
 class Proxy(SiteCase):
-    """Through a proxy the guard cannot hold: literal addresses are refused, the rest is said."""
+    """Behind a proxy only literal addresses can be checked, and a note says so."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -239,12 +241,12 @@ class Robots(SiteCase):
 
     def test_it_is_fetched_with_the_flag_only_once_per_host(self) -> None:
         self.read("private/diary", "list/news")
-        self.assertNotIn("/robots.txt", [one.path for one in self.server.requests])
+        self.assertNotIn("/robots.txt", [request.path for request in self.server.requests])
         document = self.read("private/diary", "list/news", robots=True)
         self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
         self.assertEqual(document["pages"][0]["details"]["kind"], "refused")
         self.assertIn("robots.txt", document["pages"][0]["error"])
-        paths = [one.path for one in self.server.requests]
+        paths = [request.path for request in self.server.requests]
         self.assertEqual(paths.count("/robots.txt"), 1)
         self.assertEqual(paths.count("/site/private/diary"), 1)
 
@@ -292,7 +294,7 @@ class Robots(SiteCase):
             (200, "refused"), (404, "http"), (403, "http"), (500, "refused"), (503, "refused"),
             (429, "refused"),
         ):  # fmt: skip
-            server.status = status  # of robots.txt and of the page, which is asked for if allowed
+            server.status = status  # of robots.txt, and of the page if it is allowed
             with self.subTest(status):
                 details = self.read(server.url + "/page", robots=True)["details"]
                 self.assertEqual(details["kind"], kind)

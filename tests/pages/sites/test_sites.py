@@ -1,8 +1,8 @@
 """read_page on GitHub, Stack Exchange, Hacker News and arXiv: their APIs, or else their HTML.
 
-The only module to notice a site's answer that is read wrongly, and a quota of pages that is passed.
-The fake server answers as the APIs, and as a proxy with the HTML of the same pages under their own
-addresses (http://github.com/...).
+The only module that detects a wrong reading of a site's answer or an exceeded quota of pages. The
+fake server is the APIs, and a proxy with the HTML of the same pages under their own URLs
+(http://github.com/...).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ QUESTION = (
 )
 THREAD = "https://news.ycombinator.com/item?id=40100201"
 PAPER = "https://arxiv.org/abs/2401.00101"
-# The page of each site: (variable of its API's address, address, a sentence of its HTML).
+# The page of each site: (variable of its API's URL, URL, a sentence of its HTML).
 HTML_PAGES = (
     ("GITHUB_BASE_URL", "http://github.com/slowloop/asyncio-toolbox/issues/42", "it hangs."),
     ("STACKEXCHANGE_BASE_URL", QUESTION.replace("https", "http"), "when a timeout passes."),
@@ -58,7 +58,7 @@ HTML_PAGES = (
 
 
 class SitesCase(FakeServerCase):
-    """A fake server that is every API, and the proxy to the HTML pages."""
+    """A test case whose fake server is every API and the proxy to the HTML pages."""
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
@@ -69,7 +69,7 @@ class SitesCase(FakeServerCase):
         self.use()
 
     def use(self, **variables: str) -> None:
-        """Begin with an empty store and pacing database, and these variables."""
+        """Start with an empty store, an empty pacing database and these variables."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.variables = {"GLSI_DB_PATH": f"{folder.name}/cache.db", **variables}
@@ -77,18 +77,18 @@ class SitesCase(FakeServerCase):
         pacing._LOCAL.clear()
 
     def read(self, url: str, **params: Any) -> dict[str, Any]:
-        """The document of a page that is read."""
+        """Return the document of a page."""
         document = read.run_read({"urls": [url], "page_timeout": 10.0, **params})
         self.assertTrue(document["ok"], document)
         page: dict[str, Any] = document["pages"][0]
         return page
 
     def targets(self) -> list[str]:
-        """The targets of the requests that the server received, without their fields."""
-        return [one.target.partition("?")[0] for one in self.server.requests]
+        """Return the targets of the requests to the server, without queries."""
+        return [request.target.partition("?")[0] for request in self.server.requests]
 
     def canned(self, status: int = 200, body: Any = b"", **headers: str) -> CannedServer:
-        """A server that answers every request so."""
+        """Return a server with one answer for every request."""
         server = CannedServer()
         self.addCleanup(server.close)
         server.status, server.body = status, body
@@ -96,9 +96,9 @@ class SitesCase(FakeServerCase):
         return server
 
     def allow(self, server: CannedServer) -> str:
-        """The exceptions from the guard for the fake server and another one."""
+        """Return the exceptions from the guard for the fake server and another server."""
         hosts = (self.server.url, server.url)
-        return ",".join(one.removeprefix("http://") for one in hosts)
+        return ",".join(host.removeprefix("http://") for host in hosts)
 
 
 class GitHub(SitesCase):
@@ -144,7 +144,7 @@ class GitHub(SitesCase):
         self.assertRegex(text, r"## Review \(approved\) by di \(owner\) · \S+\n\nHalf up it is\.")
         self.assertNotIn("(commented)", text)
         said = ("Comment 0", "Please name the test", "Comment 1", "Half up it is.")
-        places = [text.index(one) for one in said]
+        places = [text.index(words) for words in said]
         self.assertEqual(places, sorted(places))  # by time
 
     def test_a_repository_is_its_facts_and_its_readme(self) -> None:
@@ -154,7 +154,7 @@ class GitHub(SitesCase):
         self.assertRegex(page["text"], facts)
         self.assertIn("```python\n# run it\nimport toolbox\n```", page["text"])
         self.assertNotIn("badge that nobody sees", page["text"])
-        # The README came from the host of raw files, which no quota counts.
+        # The README is from the host of raw files, which no quota counts.
         self.assertIn("/slowloop/asyncio-toolbox/HEAD/README.md", self.targets())
 
     def test_the_readme_of_a_folder_may_have_any_name(self) -> None:
@@ -168,7 +168,7 @@ class GitHub(SitesCase):
         self.assertEqual(page["title"], "slowloop/asyncio-toolbox: main/src/cancel.py")
         page = self.read(f"{TOOLBOX}/blob/v3.0/docs/guide.md")
         self.assertTrue(page["text"].startswith("# Guide\n"))
-        self.assertEqual({one.split("/")[1] for one in self.targets()}, {"slowloop"})
+        self.assertEqual({target.split("/")[1] for target in self.targets()}, {"slowloop"})
 
     def test_missing_reviews_or_a_missing_readme_are_noted(self) -> None:
         with mock.patch.object(github_threads, "PER_PAGE", 1):
@@ -240,7 +240,9 @@ class GitHub(SitesCase):
         state = pacing.engine_states()
         self.assertEqual(state["github pages"].rest_seconds(), 0.0)
         self.assertGreater(state["github pages"].queue_seconds((0.0, 1)), 3_500)
-        self.assertEqual(state["github"].queue_seconds((7.5, 2)), 0.0)  # searches: another limit
+        self.assertEqual(
+            state["github"].queue_seconds((7.5, 2)), 0.0
+        )  # searches have another limit
 
     def test_the_doctor_reports_the_quota_of_pages(self) -> None:
         self.run_script("read_page.py", ISSUE, **self.variables)
@@ -257,13 +259,13 @@ class GitHub(SitesCase):
             with self.subTest(place):
                 self.server.clear()
                 read.run_read({"urls": [f"http://github.com{place}"]})
-                # The server has no such page; an archive is asked about it, but no API of GitHub's.
+                # The server has no such page; the archive is asked about it, but not GitHub's API.
                 asked = [one for one in self.targets() if not one.startswith("/cdx/")]
                 self.assertEqual(asked, [f"http://github.com{place}"])
 
 
 def server_clock() -> float:
-    """The clock by which the fake server counts."""
+    """Return the clock of the fake server's limits."""
     return time.monotonic()
 
 
@@ -308,7 +310,7 @@ class StackExchange(SitesCase):
         ]
         document = read.run_read({"urls": urls})
         self.assertTrue(all(page["ok"] for page in document["pages"]), document)
-        # Together they are two requests, and each has its own answers.
+        # Two requests for all questions, and each question has its own answers.
         self.assertEqual(
             self.targets(),
             [
@@ -356,7 +358,7 @@ class HackerNews(SitesCase):
             self.assertNotIn(left_out, page["text"])
         self.assertRegex(page["note"], r"^Only \d+ of 22 comments are shown, preferring those")
         self.assertTrue(page["truncated"])
-        # Whatever is shown stands below what it answers.
+        # Every comment is below the comment that it answers.
         self.assertNotRegex(page["text"], r"(?s)^(?!.*level 0).*level 1")
 
     def test_a_query_finds_a_comment_that_a_cut_would_omit(self) -> None:
@@ -464,7 +466,7 @@ class Fallback(SitesCase):
             self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
             for broken in mutations(good, source, 60):
                 server.body = broken
-                for engine in ("github", "stackexchange"):  # a broken quota is no reason to wait
+                for engine in ("github", "stackexchange"):  # a broken quota is not a reason to wait
                     pacing.change_state(engine, free, [], "pages")
                 with self.subTest(variable, broken=str(broken)[:2_000]):
                     try:
@@ -476,7 +478,7 @@ class Fallback(SitesCase):
                     self.assertIsInstance(page["text"], str)
 
     def answer_of(self, path: str) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body of the fake server's answer to a path."""
+        """Return status, headers and body of the fake server's answer to a path."""
         request = {"method": "GET", "url": self.server.url + path, "headers": {"User-Agent": "x"}}
         answer = http_client.send_within(request, time.monotonic() + 5)
         return answer.status, answer.headers, answer.body

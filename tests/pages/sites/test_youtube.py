@@ -1,4 +1,4 @@
-"""Pages of sites that show programs nothing: YouTube's data is read, Reddit's refusal is named."""
+"""Sites that show programs nothing: YouTube's data is read, Reddit's refusal has a hint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VIDEO = {
 
 
 def read(url: str, html: str) -> dict[str, Any]:
-    """Return the document of a page whose bytes are at hand."""
+    """Return the document of a page from its HTML."""
     page = one_page.read_bytes(url, html.encode(), "text/html", {}, time.monotonic() + 10)
     return dict(page)
 
