@@ -370,7 +370,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
             fetched.is_broken = is_broken
             return fetched
         url = following
-    message = f"More than {MAX_REDIRECTS} redirects, the last one to {shorten(url, 200)}."
+    message = f"The page redirects more than {MAX_REDIRECTS} times, last to {shorten(url, 200)}."
     raise SearchError("http", message, "Pass the final URL.")
 
 

@@ -56,7 +56,8 @@ def find_wall(response: Response, html: str) -> str:
 def wall_error(host: str, wall: str, status: int) -> SearchError:
     """Return the error for a page behind a bot wall."""
     message = f"{host} returned {wall} instead of the page: it blocks automated requests."
-    hint = REDDIT_HINT if is_reddit(host) else "Use another source, or open the page in a browser."
+    hint = "Use another source. Or open the page in a browser."
+    hint = REDDIT_HINT if is_reddit(host) else hint
     return SearchError("blocked", message, hint, status=status)
 
 

@@ -85,7 +85,7 @@ def check_public(api: SiteApi, repository: str) -> None:
     """Raise SearchError (refused) for a private repository."""
     if about_repository(api, repository).get("private") is not False:
         message = f"{repository} is not public, and {PRIVATE} is not set."
-        raise SearchError("refused", message, f"Its owner may set {PRIVATE}=1.")
+        raise SearchError("refused", message, f"The user may set {PRIVATE}=1.")
 
 
 def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
