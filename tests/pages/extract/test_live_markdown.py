@@ -119,6 +119,12 @@ class Live(CannedPage):
             with self.subTest(body):
                 self.dead_page(f"<main><h1>T</h1><p>Words.</p>{body}</main>", "text/html")
 
+    def test_hidden_addresses_are_not_live(self) -> None:
+        for text in ("a@b](\ufdd0http://x/)", "a]\ufdd0(http://x/)", "<\ufdd0img src=http://x/>"):
+            code = bytes([1, *(letter ^ 1 for letter in text.encode())]).hex()
+            html = f"<main><p>Words ![x<a data-cfemail={code}>[email protected]</a></main>"
+            self.dead_page(html, "text/html")
+
     def test_markup_split_by_elements_is_not_live(self) -> None:
         generator = random.Random(7)
         for live in (

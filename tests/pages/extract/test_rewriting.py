@@ -52,6 +52,7 @@ TWINS = (
 )
 # As Cloudflare writes it: a byte, and each letter XOR that byte.
 ADDRESS = bytes([0x42, *(letter ^ 0x42 for letter in b"git@mills.example")]).hex()
+MARKUP = bytes([1, *(letter ^ 1 for letter in "a@b]\ufdd0(http://x.example)".encode())]).hex()
 INLINE = (
     ("<ruby>東<rp>(</rp><rt>とう</rt>京<rt>きょう</rt></ruby>", "東京(とうきょう)"),
     ("<ruby>漢<rt></rt></ruby>", "漢"),
@@ -61,6 +62,7 @@ INLINE = (
     (f'<a data-cfemail="{ADDRESS}">[email protected]</a>', "git@mills.example"),
     ('<a data-cfemail="odd">[email protected]</a>', "[email protected]"),
     ('<a data-cfemail="">[email protected]</a>', "[email protected]"),
+    (f'<a data-cfemail="{MARKUP}">[email protected]</a>', "[email protected]"),
 )
 LISTS = (
     ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),

@@ -41,6 +41,7 @@ CELLS = name_set("td th")
 NATIVE = CELLS | name_set("table tr thead tbody tfoot")
 SPEAKING = CELLS | name_set("ruby q template input")
 READINGS = name_set("rt rtc")  # of ruby; rp has parentheses for browsers without ruby
+_ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
 # Words in the class of icons for yes and no.
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
@@ -97,10 +98,13 @@ def write_address(node: Node) -> None:
     """Write the e-mail address that Cloudflare's script shows for "[email protected]".
 
     Cloudflare also replaces "git@github.com" in code. Every byte is XORed with the first byte.
+    Other text stays hidden, because it could contain the marks of escapes.py.
     """
     with contextlib.suppress(ValueError):
         key, *letters = bytes.fromhex(node.attributes["data-cfemail"][: 2 * MAX_LABEL])
-        node.children = [bytes(letter ^ key for letter in letters).decode()]
+        address = bytes(letter ^ key for letter in letters).decode("ascii")
+        if re.fullmatch(_ADDRESS, address):
+            node.children = [address]
 
 
 def write_reading(ruby: Node) -> None:
