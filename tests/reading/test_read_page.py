@@ -33,7 +33,7 @@ read: Any = load_script("websearch.reading.read")
 page_store: Any = load_script("websearch.store.page_store")
 SCRIPT = "read_page.py"
 REFERENCE = ROOT / "references/reading.md"
-# stand_ins: pages as their servers send them with status 200 in place of others, by what they are;
+# interstitials: pages with status 200 served instead of the requested page, by kind;
 # articles: pages that are about such pages.
 WALL_PAGES = json.loads((ROOT / "tests/pages/extract/wall_pages.json").read_text(encoding="utf-8"))
 # Texts in old encodings; those without a language are also tried with wrong labels.
@@ -387,7 +387,7 @@ class Walls(SiteCase):
             "missing": "the page does not exist", "parked": "its domain",
             "portal": "own login page",
         }  # fmt: skip
-        for name, page in WALL_PAGES["stand_ins"].items():
+        for name, page in WALL_PAGES["interstitials"].items():
             with self.subTest(name):
                 server.body = page["html"].encode()
                 document = self.read(f"{server.url}/{quote(name)}")
