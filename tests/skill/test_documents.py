@@ -177,6 +177,8 @@ def known_words(script: str) -> tuple[set[str], set[str]]:
         return commands, set(re.findall(r"--?[a-z-]+", " ".join([told, *helps])))
     told = call_main(load_script(script), "--help").stdout.decode()
     commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
+    for others in re.findall(r"(?m)^More commands: ([a-z, ]+)", told):
+        commands |= set(others.replace(",", "").split())
     core, table = load_script("websearch.kit"), load_script(script).COMMANDS
     parameters = [*core.COMMON_PARAMS, *core.OUTPUT_PARAMS]
     parameters += [one for command in table.values() for one in command["params"]]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from websearch.check.draft import Cited, CitedParts
     from websearch.check.page_numbers import PageNumbers
     from websearch.check.standing import ComparedText, Quotation
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
@@ -54,11 +54,12 @@ WRONG_HINT = (
 )
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "check": {
-        "help": "are the quotations and numbers of a draft in the pages that it cites? Exit code "
-                "0: all are; 1: a quotation is altered, absent or unread, a number missing, unread "
-                "or wrongly computed, a link dead, with --strict a number doubtful; 2: no draft",
+        "help": "check a draft's quotations and numbers against the pages it cites. Exit code 0: "
+                "all are there; 1: a quotation is altered, absent or unread, a number missing, "
+                "unread or wrongly computed, a link dead, with --strict a number doubtful; "
+                "2: no draft",
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with the draft, in Markdown; - is standard input"},
