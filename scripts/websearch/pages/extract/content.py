@@ -64,7 +64,7 @@ from websearch.pages.extract.page_tree import (
 )
 from websearch.pages.extract.structure_rules import (
     MIN_CORE,
-    drop_beside_core,
+    drop_around_core,
     drop_copies,
     drop_ends,
     drop_repeated,
@@ -114,8 +114,8 @@ CONTENT_SHARE = 0.65  # share of the main element's text that the content needs
 def comments_are_content(page: PageTree) -> bool:
     """Return whether most of the prose is in comments and the page is not an article.
 
-    In forums, question pages and discussions the comments are the content. What a blog names as
-    readers' comments is not, however long the comments and however short the post.
+    In forums, question pages and discussions the comments are the content. On a blog they are not,
+    if it names them as readers' comments, regardless of their length.
     """
     inside = page.comments
     prose = 0
@@ -404,7 +404,7 @@ def find_content(html: str) -> Content:
     drop_link_lists(page, content)
     drop_related(page, content)
     page.measure()
-    drop_beside_core(page, content)
+    drop_around_core(page, content)
     drop_promotions(page)
     drop_title(page)
     if page.is_article:

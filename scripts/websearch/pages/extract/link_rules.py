@@ -78,7 +78,7 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if node.parent not in inside and node.parent is not content:
             continue
         inside.add(node)
-        is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_beside_text(node))
+        is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_link_column(node))
         if node.dropped or not is_list or node.chars < 20:
             continue
         is_menu = page.is_plain and is_menu_line(node)
@@ -112,7 +112,7 @@ def is_sentence(node: Node) -> bool:
     )
 
 
-def is_beside_text(cell: Node) -> bool:
+def is_link_column(cell: Node) -> bool:
     """Return whether a cell of links is a column next to a column of running text."""
     row = cell.parent
     if not row or len(row.children) > MAX_CHILDREN or cell.link < LINK_LIST_SHARE * cell.chars:
@@ -234,7 +234,7 @@ def links_to_neighbors(node: Node) -> bool:
 def drop_related(page: PageTree, content: Node) -> None:
     """Drop headings over related links with their sections, up to the next heading of that level.
 
-    If the heading is alone in its box, the section follows the box. A paragraph without links, or a
+    If its box contains only the heading, the section follows the box. A paragraph without links, or a
     block with a good part of the content, ends the section and stays.
     """
     if page.is_documentation:

@@ -62,7 +62,7 @@ class PageTree:
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself
     is_documentation: its generator, or its headings and code, say so; then it is not an article
-    says_article, says_documentation: what the page itself declares
+    says_article, says_documentation: the page's own declaration
     program: its generator if generator_rules knows it, or ""
     is_plain: its layout has no names, as before style sheets existed
     keeps_comments: comments are its content, as in a forum
@@ -109,7 +109,7 @@ class PageTree:
         self.text_chars = self.root.chars  # characters of the page, boilerplate included
 
     def is_in_forum(self) -> bool:
-        """Return whether the canonical URL of the page is one of a forum."""
+        """Return whether the canonical URL of the page is in a forum."""
         for node in self.nodes:
             get = node.attributes.get
             if node.tag == "link" and get("rel", "").lower() == "canonical":

@@ -265,7 +265,7 @@ def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:
     return core, prose[core]
 
 
-def drop_beside_core(page: PageTree, content: Node) -> None:
+def drop_around_core(page: PageTree, content: Node) -> None:
     """Drop boxes of the content that are next to its core and are not text.
 
     Sites put share bars, forms, authors and calls to subscribe there, under many names.

@@ -59,7 +59,7 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
         found.update(opened)
         if any(answers[node] for node in opened) and is_question(control):
             control.tag = "summary"
-    found.update(beside_controls(controls))
+    found.update(next_to_controls(controls))
     return found
 
 
@@ -119,14 +119,14 @@ def is_question(control: Node) -> bool:
 # ===== controls next to their targets =============================================================
 
 
-def beside_controls(controls: list[Node]) -> Iterator[Node]:
+def next_to_controls(controls: list[Node]) -> Iterator[Node]:
     """Yield the elements right after a heading or term with a control in it.
 
     Also the elements right before and after a control such as "Read more", or its parent.
     """
     titles = [title for control in controls if (title := title_of(control))]
     more = [control for control in controls if says_more(control)]
-    more += [control.parent for control in more if control.parent and is_alone(control)]
+    more += [control.parent for control in more if control.parent and is_only_child(control)]
     place = places(dict.fromkeys(node.parent for node in (*titles, *more) if node.parent))
     for node in dict.fromkeys((*titles, *more)):
         siblings = node.parent.children if node.parent else []
@@ -153,7 +153,7 @@ def says_more(control: Node) -> bool:
     return len(text) <= MAX_MORE and re.match(_MORE, text) is not None
 
 
-def is_alone(node: Node) -> bool:
+def is_only_child(node: Node) -> bool:
     """Return whether an element is the only content of its parent."""
     siblings = node.parent.children[:MAX_TARGETS] if node.parent else []
     return sum(isinstance(child, Node) or bool(child.strip()) for child in siblings) == 1
