@@ -234,8 +234,8 @@ def links_to_neighbors(node: Node) -> bool:
 def drop_related(page: PageTree, content: Node) -> None:
     """Drop headings over related links with their sections, up to the next heading of that level.
 
-    If its box contains only the heading, the section follows the box. A paragraph without links, or a
-    block with a good part of the content, ends the section and stays.
+    If its box contains only the heading, the section follows the box. A paragraph without links,
+    or a block with a good part of the content, ends the section and stays.
     """
     if page.is_documentation:
         return  # "See also", "Tags" and "Comments" are sections of its own
