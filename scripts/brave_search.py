@@ -1006,7 +1006,7 @@ RUN: dict[str, Callable[..., Document]] = {
     **{command: functools.partial(run_command, command) for command in COMMANDS},
     "summarizer": run_summarizer, "places": run_places, "answers": run_answers,
 }  # fmt: skip
-run_web_search, run_context = RUN["web"], RUN["context"]
+run_web_search, run_context, run_news = RUN["web"], RUN["context"], RUN["news"]
 
 # ===== documents -> Markdown, results =============================================================
 

@@ -894,7 +894,7 @@ RUN: dict[str, Callable[..., Document]] = {
     **{command: functools.partial(run_command, command) for command in COMMANDS},
     "batch": run_batch,
 }
-run_search, run_account = RUN["search"], RUN["account"]
+run_search, run_account, run_news = RUN["search"], RUN["account"], RUN["news"]
 
 # ===== documents -> Markdown and plain results ====================================================
 

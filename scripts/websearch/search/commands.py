@@ -92,7 +92,7 @@ WHO_AND_WHAT: list[Parameter] = [
      "help": "auto (default) falls back to the next engine, a named engine does not; keyless: "
              "auto without keys; all, or several names: results are merged"},
     {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
-     "help": "also ask sources of one kind (papers replaces auto): " + "; ".join(
+     "help": "also ask sources of one kind (papers, news: only those): " + "; ".join(
          f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
     *FILTER_PARAMS,
 ]
@@ -319,6 +319,8 @@ def answer_document(
         if not good:
             raise naming_recall(failure(answers, is_brief), questions[0].text, store)
         ranked = within_rules(rank(answers), good[0])
+        if good[0].question.focus == "news":
+            ranked.sort(key=lambda source: str(source.result.get("date", "")), reverse=True)
         is_stale = good[0].is_stale
         max_age = None if is_stale else questions[0].max_age
         page_timeout = params["page_timeout"]

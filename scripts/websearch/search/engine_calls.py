@@ -83,7 +83,7 @@ class Reply:
 class EngineCall:
     """One question to one engine.
 
-    params: query, count, filters, verbose; others are left out. deadline: on time.monotonic()'s
+    params: query, count, filters, verbose, focus (news); others are left out. deadline: on time.monotonic()'s
     clock. Raises SearchError if the engine cannot do what is asked.
     """
 
@@ -95,6 +95,7 @@ class EngineCall:
     def __post_init__(self) -> None:
         """Keep the parameters of engines alone; ask for no more results than it gives."""
         passed = ("query", "count", "verbose", *FILTERS)
+        self.is_news = self.params.get("focus") == "news"
         self.params = {key: self.params[key] for key in passed if key in self.params}
         self.wanted = self.params["count"]
         self.engine = ENGINES[self.name]
@@ -141,8 +142,10 @@ class ScriptCall(EngineCall):
 
     def ask_script(self, **options: Any) -> Document:
         """Return the document of the script's function."""
-        search = getattr(load_module(self.name), self.engine.function)
-        asked = {**self.params, **self.engine.params, **options, "max_chars": 0}
+        engine, module = self.engine, load_module(self.name)
+        search = getattr(module, engine.news if self.is_news else engine.function)
+        fixed = {} if self.is_news else engine.params
+        asked = {**self.params, **fixed, **options, "max_chars": 0}
         document: Document = search(asked, self.report)
         return document
 
