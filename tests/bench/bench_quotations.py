@@ -68,7 +68,7 @@ def sentences_of(page: str) -> list[str]:
     """Return the sentences of a page's paragraphs, without the marks of notes."""
     parser = Paragraphs()
     parser.feed(page)
-    texts = (" ".join(re.sub(r"\[[\w ]{1,20}\]", "", text).split()) for text in parser.texts)
+    texts = (" ".join(re.sub(r"\[[\w ,;–-]{1,30}\]", "", text).split()) for text in parser.texts)
     found = [sentence.strip() for text in texts for sentence in SENTENCE.findall(text)]
     return [one for one in found if 8 <= len(one.split()) <= 60 and not re.search('[“”"«»]', one)]
 

@@ -48,7 +48,10 @@ LATE_ERROR = "No time was left to compare it."
 LATE = {"verdict": "unread", "error": LATE_ERROR}
 
 # Marks of notes and sources, which are no part of what is quoted.
-_NOTE = re.compile(r"\\?\[(?:\^?\d{1,3}|[a-z]|(?:note|nb|n) \d{1,3}|citation needed)\\?\](?!\w)")
+_NOTE = re.compile(
+    r"\\?\[(?:\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}|[a-z]|(?:note|nb|n) \d{1,3}"
+    r"|citation needed)\\?\](?![\w'\u2019])"
+)
 # What an author leaves out or puts in: "...", "[...]", "(…)", "[the company]"; "[t]his" is no gap.
 _DOTS = r"(?:…|\.(?:\s?\.){2,3})"
 _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
@@ -366,7 +369,7 @@ class Quotation:
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
         """Return verbatim, or altered if a number has another mark of feet or inches there."""
-        text = page.slice(span[0], span[1] + 1)
+        text = page.slice(span[0], min(span[1] + 1, len(page.compared)))
         own, its = primes(self.whole.text), dict(primes(text))
         differs = [
             {
