@@ -41,12 +41,6 @@ VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order in which 
 BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources of one quotation
 MOST_LOOKED_UP = 100  # links and quotations of a draft that the store is asked for
 RECALLED_PAGES = 3  # of the store, in which an absent quotation is looked for
-# Where an address was shown, with what stands behind it there: results, pages that were read.
-SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
-    ("SELECT 1 FROM pages WHERE url IN (?, ?) OR final_url IN (?, ?) LIMIT 1", ("", "/", "", "/")),
-    ("SELECT 1 FROM pages WHERE instr(text, ?) LIMIT 1", ("",)),
-)
 INPUT_HINT = "Name a file with the draft, or - for standard input; or give {quote} and {url}."
 WRONG_HINT = (
     "Write what the source says (source_text), cite the page that says it (found_in), "
@@ -87,12 +81,19 @@ class SourcePage:
     """A page that a draft cites: its text, with its title, or why there is none."""
 
     def __init__(self, url: str, page: Page) -> None:
+        from websearch.pages.fetch.archive import archived_fields
         from websearch.pages.fetch.fetch import UnknownNameError
 
         self.url = url
         self.error = page.error.message if page.error else ""
         status = page.error.status if page.error else None
-        self.is_dead = status in (404, 410) or isinstance(page.error, UnknownNameError)
+        is_dead = status in (404, 410) or isinstance(page.error, UnknownNameError)
+        copy = "" if archived_fields(url) else page.fields.get("final_url", "")
+        copied = archived_fields(copy)
+        self.dead_link: Document = {"error": self.error} if is_dead else {}
+        if copied:
+            message = f"The page is gone; its copy of {copied['archived']} was compared."
+            self.dead_link = {"error": message, "archived_url": copy}
         self.is_cut = page.is_cut
         facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]
         self.head = " ".join(filter(None, facts))
@@ -130,7 +131,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     params: those of COMMANDS["check"] without input, and timeout, max_chars, dry_run, verbose.
     Returns {ok, checks: [{quote, url, verdict, source_text?, differs?, left_out?, found_in?, note?,
     error?, line}], numbers: [{sentence, url, missing?, doubtful?: [{number, note}], proof?:
-    [{number, url, text}], error?, line}], computed?, counts, dead_links?, never_shown?,
+    [{number, url, text, note?}], error?, line}], computed?, counts, dead_links?, never_shown?,
     uncited_lines?, unclosed_lines?}; what is wrong comes first. ok is false, and the kind
     no_results, unless all quotations are verbatim, no number is missing or computed wrongly, and no
     link is dead; with strict, unless no number is doubtful.
@@ -146,7 +147,8 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         if params.get("dry_run"):
             raise DryRun({"requests": [{"method": "GET", "url": url} for url in urls]})
         unknown = never_shown(cited.links, deadline)
-        pages = read_sources(urls, params, deadline, report)
+        unshown = {page_of(link["url"]) for link in unknown}
+        pages = read_sources(urls, params, deadline, report, unshown)
         verbose = bool(params.get("verbose"))
         checks = [checked_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
         name_stored_holders(checks, urls, deadline)
@@ -236,9 +238,16 @@ def page_of(url: str) -> str:
 
 
 def read_sources(
-    urls: list[str], params: dict[str, Any], deadline: float, report: ProgressCallback
+    urls: list[str],
+    params: dict[str, Any],
+    deadline: float,
+    report: ProgressCallback,
+    unshown: set[str],
 ) -> dict[str, SourcePage]:
-    """Return the pages of some addresses: from the store, else from the web, each once."""
+    """Return the pages of some addresses: from the store, else from the web, each once.
+
+    unshown: addresses that only the draft has named; their pages are stored as such.
+    """
     from contextlib import closing
 
     from websearch.reading.page import Page, stored_page
@@ -266,18 +275,19 @@ def read_sources(
             some = missing[start : start + MAX_URLS]
             read = read_for_search(some, params, reading_ends, report, store)
             pages |= {page.url: page for page in read}
+        store.mark_cited([url for url in missing if url in unshown])
     unread = "The page is not in the store, and nothing was read."
     unknown = Page(error=SearchError("no_results", unread))
     return {url: SourcePage(url, pages.get(url, unknown)) for url in urls}
 
 
 def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
-    """Return {url, error, line} of the links whose address does not answer: 404, no such host."""
+    """Return {url, error, archived_url?, line} of links that do not answer: 404, no such host."""
     read = ((link, pages[page_of(link.urls[0])]) for link in links)
     return [
-        {"url": link.urls[0], "error": page.error, "line": link.line}
+        {"url": link.urls[0], **page.dead_link, "line": link.line}
         for link, page in read
-        if page.is_dead
+        if page.dead_link
     ]
 
 
@@ -290,12 +300,8 @@ def never_shown(links: list[Cited], deadline: float) -> list[Document]:
     unknown: list[Document] = []
     with closing(PageStore()) as store:
         for link in links[:MOST_LOOKED_UP]:
-            url = page_of(link.urls[0]).rstrip("/")
             is_late = time.monotonic() > deadline
-            if not (
-                is_late
-                or any(store.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in SHOWN)
-            ):
+            if not (is_late or store.has_shown(page_of(link.urls[0]))):
                 unknown.append({"url": link.urls[0], "line": link.line})
         return [] if store.has_failed else unknown
 
@@ -501,6 +507,7 @@ def to_markdown(document: Document) -> str:
     wrong += [computed_markdown(item) for item in document.get("computed", [])]
     wrong += [
         f"- {what}, line {link['line']}: {plain_address(link['url'])}"
+        + (f", copy: {plain_address(link['archived_url'])}" if "archived_url" in link else "")
         for name, what in (
             ("dead_links", "dead link"),
             ("never_shown", "no search or page has shown this link"),
@@ -557,7 +564,10 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
         f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
         line_of(item.get("error", "")),
         *(line_of(f"{number['number']}: {number['note']}") for number in doubtful),
-        *(line_of(f"{number['number']} stands in: {number['text']}") for number in proof),
+        *(
+            line_of(f"{number['number']} is in: {number['text']} {number.get('note', '')}")
+            for number in proof
+        ),
     ]
     return "\n  ".join(filter(None, lines))
 

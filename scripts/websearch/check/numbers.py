@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from decimal import Decimal
 from heapq import nlargest
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
@@ -31,6 +31,7 @@ from websearch.check.page_numbers import (
     stems,
     values_of,
 )
+from websearch.check.rounded import Rounding, rounding_of
 from websearch.kit import one_line
 
 TYPE_CHECKING = False
@@ -121,6 +122,23 @@ class DraftNumber:
             return False
         return is_same and (not own.unit or bool(its.unit) or page.has_unit(found, own.unit))
 
+    @functools.cached_property
+    def rounding(self) -> Rounding | None:
+        """Return what the number may be rounded from, None if it is exact."""
+        return rounding_of(self.number, self.sentence)
+
+    def rounds(self, found: Occurrence, page: PageNumbers) -> bool:
+        """Return whether the number may be rounded from one of a page between its bounds."""
+        unit, its = self.number.unit, found.number.unit
+        is_named = unit and not its and (unit != "%" or found.cell >= 0)
+        is_same = unit == its or (is_named and page.has_unit(found, unit))
+        return bool(is_same and self.rounding and self.rounding.fits(found.number))
+
+    def note(self, proof: Proof) -> str:
+        """Return what the number is rounded from, "" if its proof has the same value."""
+        is_exact = self.fits(proof.occurrence, proof.page)
+        return "" if is_exact else f"Rounded from {proof.occurrence.number.text}."
+
 
 # ===== the numbers of a draft =====================================================================
 
@@ -190,9 +208,14 @@ class Held:
         return lost + [day for day in (*self.days, *others) if day not in known]
 
     def proof(self) -> list[dict[str, str]]:
-        """Return {number, url, text} of what was taken as the proof of each number."""
+        """Return {number, url, text, note?} of what was taken as the proof of each number."""
         return [
-            {"number": number.text, "url": proof.page.url, "text": shown_piece(proof)}
+            {
+                "number": number.text,
+                "url": proof.page.url,
+                "text": shown_piece(proof),
+                **({"note": note} if (note := number.note(proof)) else {}),
+            }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if proof
         ]
@@ -205,7 +228,9 @@ class Held:
             zip(self.numbers[:MOST_DOUBTED], self.proofs[:MOST_DOUBTED], strict=True)
         ):
             if proof:
+                is_open = number.rounding and number.rounding.is_open
                 note = self.doubt(index, proof) or swapped.get(index, "")
+                note = note or (number.note(proof) if is_open else "")
             else:
                 is_word = all(number.number.is_word for number in self.numbers)
                 note = "The page does not have it: was it counted?" if is_word else ""
@@ -227,12 +252,21 @@ class Held:
         if powers and not own.power:
             scaled = frozenset(shown(value.scaleb(power)) for value in plain for power in powers)
             number.number = own._replace(scaled=own.scaled | scaled)
-        return [
+        same = [
             (page, found)
             for page in self.pages
             for value in values
             for found in page.by_value.get(value, ())[:MOST_OCCURRENCES]
             if number.fits(found, page)
+        ]
+        rounding = number.rounding
+        if same or not rounding:
+            return same
+        return [
+            (page, found)
+            for page in self.pages
+            for found in islice(page.between(rounding.low, rounding.high), MOST_OCCURRENCES)
+            if number.rounds(found, page)
         ]
 
     def proof_of(self, index: int) -> Proof | None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from decimal import Decimal
+from operator import itemgetter
 from typing import NamedTuple
 
-from websearch.base.numbers import UNITS, Number, numbers_of, shown
+from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.markdown.units import PageText, cells_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from websearch.markdown.units import Piece
 
 STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
+SCALE_POWERS = (0, 3, 6, 9)  # of the heads of tables: "in thousands", "in millions"
 MOST_DATED = 2_000  # characters of a sentence, in which days are looked for
 MOST_ROWS = 200  # of a table, above and below
 NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
@@ -79,6 +83,28 @@ class PageNumbers:
             for word in self.context(index):
                 found.setdefault(word, []).append(index)
         return found
+
+    @functools.cached_property
+    def by_size(self) -> list[tuple[Decimal, Occurrence]]:
+        """Return the values of the numbers, the smallest first."""
+        every = (found for some in self.by_piece.values() for found in some)
+        values = (
+            (value, found)
+            for found in every
+            for value in decimals(found.number.scaled if found.number.power else found.number.plain)
+        )
+        return sorted(values, key=itemgetter(0))
+
+    def between(self, low: Decimal, high: Decimal) -> Iterator[Occurrence]:
+        """Yield the numbers with a value between two, in tables also by the scale of their head."""
+        for power in SCALE_POWERS:
+            ends = (low.scaleb(-power), high.scaleb(-power))
+            start = bisect_left(self.by_size, ends[0], key=itemgetter(0))
+            for value, found in self.by_size[start:]:
+                if value > ends[1]:
+                    break
+                if not power or power in scale_powers(self.label(found)):
+                    yield found
 
     @functools.cached_property
     def counted(self) -> set[str]:

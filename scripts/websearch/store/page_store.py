@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+ONLY_CITED = "(cited) "  # in a page's hosts: no search or read has shown its address
 LAST_RESULTS = "last results at a terminal"  # key; those of answers are hashes
 MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file: some 15,000 pages with their index
 # How old a stored thing may be: whoever takes it says so (max_age), and is_young decides for all.
@@ -80,6 +81,22 @@ _PAGES = (
     "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
     "ifnull(CAST(published AS TEXT), ''), truncated, "
     f"{TITLE}, {TEXT}, ifnull(CAST(outside AS TEXT), ''), {_FETCHED_AT} FROM pages"
+)
+
+
+_READ = (
+    "SELECT 1 FROM pages WHERE ? IN (url, final_url, url || '/', final_url || '/') "
+    "AND NOT instr(hosts, '(cited)') LIMIT 1"
+)
+# Where an address was shown, and the characters after it there.
+_SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
+    (_READ, ("/",)),
+    ("SELECT 1 FROM pages WHERE instr(text, ?) LIMIT 1", ("",)),
+    (
+        "SELECT 1 FROM history WHERE kind = 'read' AND instr(text || char(10), ?) LIMIT 1",
+        ("\n",),
+    ),
 )
 
 
@@ -155,6 +172,17 @@ class PageStore(StoreFile):
                 self.use(functools.partial(put_page, row=row), None, writing=True)
         if pages and time.monotonic() < deadline:
             self._prune(deadline - time.monotonic())
+
+    def has_shown(self, url: str) -> bool:
+        """Return whether a search, a read or the text of a page has shown an address."""
+        url = storable(url).rstrip("/")
+        return any(self.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in _SHOWN)
+
+    def mark_cited(self, urls: Sequence[str]) -> None:
+        """Mark pages that only the check of a draft has read, until something else reads them."""
+        statement = "UPDATE pages SET hosts = hosts || ? WHERE url = ? AND NOT instr(hosts, ?)"
+        rows = [(ONLY_CITED, storable(url), ONLY_CITED) for url in urls]
+        self.use(lambda db: db.executemany(statement, rows), None, writing=True)
 
     def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Return up to count pages that hold the words, the best first: the fields of get_pages.

@@ -19,7 +19,9 @@ MIN_BLOCK = 20  # characters of a block
 MAX_LINKED = 0.5  # share of a block's text in links; lists of links have more
 # Rules of which the blocks are kept; not of menus, feet, consent, advertisements, forms, what is
 # hidden, readers' comments and copies.
-KEPT_RULES = name_set("sidebar related utility byline caption repeated links beside_the_core")
+KEPT_RULES = name_set(
+    "sidebar related related_heading utility byline caption repeated links beside_the_core"
+)
 _NEVER = name_set("nav footer form script style template title noscript button select dialog")
 
 
