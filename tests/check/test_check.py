@@ -417,6 +417,30 @@ class Counted(CheckCase):
             (verdict,) = self.verdicts(f"The school opened on {day}")
             self.assertIn("2020-03-05", verdict[0])
 
+    def test_year_cell_and_unit_decide_what_a_number_says(self) -> None:
+        self.serve(
+            "<html lang=en><p>Lisle had 27,620 citizens at the 2010 census. The mayor came in 2000."
+            "</p><p>Just 15 crops give 90 percent of the food. The boat and its ships carry 2666 "
+            "passengers and 1045 sailors.</p><p>Mean stay of visitors: 3.5 days.</p><table>"
+            "<tr><th>Speed<td>18.2 knots surfaced, 7.7 knots submerged</tr></table>"
+        )
+        self.check("x " + self.url, "--force")
+        true = (
+            "Lisle had 27,620 citizens at the 2010 census", "The speed was 18.2 knots surfaced",
+            "Ships carry 2666 passengers and 1045 sailors",
+        )  # fmt: skip
+        false = (
+            "Lisle had 27,620 citizens at the 2000 census", "The speed was 18.2 knots submerged",
+            "The boat carries 1045 passengers and 2666 sailors", "Just 90 crops give food",
+        )  # fmt: skip
+        for text, (missing, doubtful) in zip(
+            true + false, self.verdicts(*true, *false), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual((missing, bool(doubtful)), ([], text in false))
+        ((missing, _),) = self.verdicts("Lisle had 3,500 visitors")
+        self.assertEqual(missing, ["3,500"])
+
     def test_correctly_rounded_numbers_are_found_with_a_note(self) -> None:
         self.serve(
             "<html lang=en><p>Narvik had 4,512,000 visitors in 1998, of whom 59.6% came by sea and "

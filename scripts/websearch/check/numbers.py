@@ -20,9 +20,11 @@ from typing import NamedTuple
 from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.base.words import STOP_WORDS
 from websearch.check.page_numbers import (
+    BORDER,
     WORD,
     Occurrence,
     PageNumbers,
+    as_grouped,
     days_of,
     kind_of,
     near_words,
@@ -149,7 +151,8 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
     for pattern in (_ISO_DAY, _LABEL, _VERSION):
         text = pattern.sub(lambda found: "\u2060" * len(found[0]), text)
     text = _NAMED.sub(without_name, text)
-    return [DraftNumber(number, text) for number in numbers_of(text, language or "en")], days
+    numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
+    return [DraftNumber(number, text) for number in numbers], days
 
 
 def without_name(found: re.Match[str]) -> str:
@@ -184,7 +187,7 @@ class Held:
         self.numbers, self.days = numbers_in(text, language)
         self.written_days = days_of(text) - set(self.days)
         self.words = stems(f"{text} {context}")
-        self.names = [stems(name) for name in _NAMES.findall(text)]
+        self.names = [stems(name) for name in _NAMES.findall(text) if not self.is_common(name)]
         powers = scale_powers(context)
         self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
         self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
@@ -193,6 +196,10 @@ class Held:
                 self.holders.setdefault((page, found.piece), set()).add(index)
         self.proofs = [self.proof_of(index) for index in range(len(self.numbers))]
         self.used = {(proof.page, proof.occurrence.piece) for proof in self.proofs if proof}
+
+    def is_common(self, word: str) -> bool:
+        """Return whether a capitalized word is one that a page writes in lower case as well."""
+        return any(f" {word.lower()}" in page.text for page in self.pages)
 
     def missing(self) -> list[str]:
         """Return the numbers that no page has; of words alone, the author may have counted."""
@@ -318,6 +325,8 @@ class Held:
             note = "The page does not say it of what is counted here."
         elif self.counts_another(number, proof):
             note = "The page counts this with another number."
+        elif self.is_of_another_year(number, proof):
+            note = "The page says it of another year."
         elif self.is_other_column(proof):
             note = "The page has it in another column."
         elif self.is_other_row(number, proof):
@@ -352,7 +361,22 @@ class Held:
         }
         own = nouns.pop(found, "")
         same = [other for other, noun in nouns.items() if noun == number.noun]
-        return bool(own) and own != number.noun and own not in self.words and bool(same)
+        is_other = bool(own or found.number.unit) and own != number.noun
+        return is_other and own not in self.words and bool(same)
+
+    def is_of_another_year(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the sentence names a year with a number, and its proof only another."""
+        piece = proof.page.by_piece[proof.occurrence.piece]
+        known = {other.number.text for other in piece if kind_of(other.number)[1]}
+        if proof.occurrence.cell >= 0 or not known or number.text in known:
+            return False
+        years = {
+            other.text
+            for other in self.numbers
+            if kind_of(other.number)[1] and other is not number and is_beside(other, number)
+        }
+        headings = proof.page.label(proof.occurrence)
+        return bool(years) and not any(year in headings for year in years)
 
     def is_other_column(self, proof: Proof) -> bool:
         """Return whether the sentence speaks of another column than that of the proof."""
@@ -393,11 +417,9 @@ class Held:
         """Return whether a number that the sentence lacks is nearer to its words than its proof."""
         page, found = proof.page, proof.occurrence
         used = {other.occurrence for other in self.proofs if other and other.page is page}
-        if found.cell >= 0:
-            return False
         others = [
             other
-            for other in page.by_piece[found.piece]
+            for other in page.beside(found)
             if other not in used and kind_of(other.number) == kind_of(found.number)
         ]
         nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
@@ -441,8 +463,10 @@ class Held:
 
     def are_alike(self, first: int, second: int) -> bool:
         """Return whether two numbers of the sentence may count alike things, not in a list."""
-        (unit, is_year), (other, is_other_year) = (
-            kind_of(self.numbers[index].number) for index in (first, second)
+        numbers = (self.numbers[first], self.numbers[second])
+        unit, other = (number.number.unit for number in numbers)
+        is_year, is_other_year = (
+            kind_of(number.number)[1] and not number.noun for number in numbers
         )
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]
@@ -477,6 +501,12 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
 def distance(one: Number, two: Number) -> int:
     """Return how many characters stand between two numbers of a sentence."""
     return max(two.start - one.end, one.start - two.end)
+
+
+def is_beside(one: DraftNumber, two: DraftNumber) -> bool:
+    """Return whether two numbers of a sentence are in one clause."""
+    first, second = sorted((one.number, two.number), key=lambda number: number.start)
+    return not BORDER.search(one.sentence, first.end, second.start)
 
 
 def is_from(text: str, start: int) -> bool:

@@ -28,7 +28,7 @@ OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones ar
 NEAR_CHARS = 300  # on each side of a number, in which its words are
 MOST_NEAR = 12  # words on each side of a number
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
-_BORDER = re.compile(
+BORDER = re.compile(
     r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
@@ -68,11 +68,9 @@ class PageNumbers:
             piece = self.pieces[index] if self.pieces else None
             is_row = piece is not None and piece.kind == "row"
             cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
-            if self.language == "en" and _GROUPED.fullmatch(number.text):  # 1,300 is not 1.3
-                number = number._replace(plain=frozenset({number.text.replace(",", "")}))  # noqa: PLW2901
-            found = Occurrence(number, index, cell)
+            found = Occurrence(as_grouped(number, self.language), index, cell)
             self.by_piece.setdefault(index, []).append(found)
-            for value in values_of(number):
+            for value in values_of(found.number):
                 self.by_value.setdefault(value, []).append(found)
 
     @functools.cached_property
@@ -212,14 +210,22 @@ class PageNumbers:
 
     def near(self, found: Occurrence) -> dict[str, float]:
         """Return the telling words around a number of the page, the nearer, the more."""
-        if found.cell >= 0:
+        if found.cell >= 0 and not self.beside(found):
             row, column = self.cell_words(found)
             return dict.fromkeys(row | column, 1.0)
         if not self.pieces:
             return {}
-        start = self.pieces[found.piece].start
-        own = self.text[start : self.pieces[found.piece].end]
+        start, end = self.pieces[found.piece].start, self.pieces[found.piece].end
+        if found.cell >= 0:
+            start = self.text.rfind("|", start, found.number.start) + 1
+            end = self.text.find("|", found.number.end)
+        own = self.text[start:end]
         return near_words(own, found.number.start - start, found.number.end - start)
+
+    def beside(self, found: Occurrence) -> list[Occurrence]:
+        """Return the other numbers of the same sentence or cell."""
+        others = self.by_piece[found.piece]
+        return [other for other in others if other.cell == found.cell and other != found]
 
 
 def days_of(text: str) -> set[str]:
@@ -263,9 +269,16 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     weights: dict[str, float] = {}
     for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": what is counted is behind
         for distance, (word, between) in enumerate(side[:MOST_NEAR]):
-            weight = OTHER_CLAUSE ** len(_BORDER.findall(between)) / (first + distance)
+            weight = OTHER_CLAUSE ** len(BORDER.findall(between)) / (first + distance)
             weights[word] = max(weights.get(word, 0.0), weight)
     return weights
+
+
+def as_grouped(number: Number, language: str) -> Number:
+    """Return a number with one value if its commas group digits: in English 1,300 is not 1.3."""
+    if language == "en" and not number.scaled and _GROUPED.fullmatch(number.text):
+        return number._replace(plain=frozenset({number.text.replace(",", "")}))
+    return number
 
 
 def values_of(number: Number) -> set[str]:
