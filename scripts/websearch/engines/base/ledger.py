@@ -66,49 +66,52 @@ def planned_cost(engine: str, requests: int, count: int) -> dict[str, float]:
     return cost
 
 
-def begin_request(engine: str, store: PageStore) -> str:
-    """Count a request to an engine that costs money, before it is sent; return its month.
+def begin_request(engine: str, store: PageStore, requests: int = 1) -> tuple[str, int]:
+    """Count requests to an engine that costs money, before they are sent.
 
-    So processes that ask at the same time keep a budget together. end_request takes it back if the
-    provider refuses it. Raises SearchError (quota) if the budget is used up or cannot be counted,
-    (invalid_input) for a malformed budget.
+    So processes that ask at the same time keep a budget together. Returns the month and how many
+    requests the budget allows; end_request takes back those that cost nothing. Raises SearchError
+    (quota) if the budget is used up or cannot be counted, (invalid_input) if it is malformed.
     """
     month = this_month()
     if not ENGINES[engine].costs_money():
-        return month
+        return month, requests
     budget, title = budgets().get(engine), ENGINES[engine].title
-    spent = store.add_spent(month, engine, 1)
+    spent = store.add_spent(month, engine, requests)
     if budget is None:
-        return month
+        return month, requests
     if spent < 1 or store.path == ":memory:":
         reason = store.warnings[0] if store.warnings else "The store keeps nothing (:memory:)."
         message = f"{title} is not asked: its budget cannot be counted. {reason}"
         hint = f"Name a file in a writable folder in GLSI_DB_PATH, or take {engine} out of "
         raise SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
-    if spent > budget:
-        store.add_spent(month, engine, -1)
+    excess = min(requests, max(0, spent - budget))
+    if excess:
+        store.add_spent(month, engine, -excess)
+    if excess == requests:
         message = f"{title} is not asked: the {budget} requests of {BUDGET_VARIABLE} are used up."
         hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
         raise SearchError("quota", message, hint)
-    return month
+    return month, requests - excess
 
 
 def end_request(
-    engine: str, month: str, kind: str, taken: object, store: PageStore
+    engine: str, begun: tuple[str, int], kind: str, taken: object, store: PageStore
 ) -> dict[str, int]:
-    """Correct the count of a month by what a request has cost; return engine -> requests.
+    """Correct the count of a month by the cost of requests; return engine -> requests.
 
-    {}: it has cost nothing. kind: of the error, "" if there is none. taken: the credits that the
-    provider has taken, None if it does not say.
+    {}: they cost nothing. begun: what begin_request returned. kind: of the error, "" if there is
+    none. taken: the credits that the provider took, None if it does not report them.
     """
+    month, counted = begun
     if not ENGINES[engine].costs_money():
         return {}
     requests = max(1, int(taken)) if isinstance(taken, (int, float)) else 1
     # A request whose answer did not come in time counts: the provider may have answered it.
     if kind not in ("", "no_results", "timeout"):
         requests = 0
-    if requests != 1:
-        store.add_spent(month, engine, requests - 1)
+    if requests != counted:
+        store.add_spent(month, engine, requests - counted)
     return {engine: requests} if requests else {}
 
 
