@@ -1,4 +1,4 @@
-"""The numbers of a page: where they are, and the words that tell what they count."""
+"""The numbers of a page: their places, and the words that say what they count."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from websearch.markdown.units import Piece
 
-STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
+STEM_CHARS = 6  # prove, proved and proof differ, number and numbers do not
 SCALE_POWERS = (0, 3, 6, 9)  # of the heads of tables: "in thousands", "in millions"
-MOST_DATED = 2_000  # characters of a sentence, in which days are looked for
-MOST_ROWS = 200  # of a table, above and below
-NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
-OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
-NEAR_CHARS = 300  # on each side of a number, in which its words are
+MOST_DATED = 2_000  # characters of a sentence searched for days
+MOST_ROWS = 200  # of a table, in each direction
+NEAR_WEIGHT = 0.5  # of words in headings and in the sentence before
+OTHER_CLAUSE = 0.3  # factor for words after a border
+NEAR_CHARS = 300  # on each side of a number
 MOST_NEAR = 12  # words on each side of a number
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
 BORDER = re.compile(
@@ -33,7 +33,7 @@ BORDER = re.compile(
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
-# Units, scales, and what leads to a source.
+# Units, scales and words that introduce a source.
 NOT_TELLING = {*UNITS} | set(
     """
 percent per cent prozent hundred thousand thousands million millions billion billions trillion
@@ -51,7 +51,7 @@ class Occurrence(NamedTuple):
 
 
 class PageNumbers:
-    """The numbers of a page: its sentences and rows, and the words that tell what they count."""
+    """The numbers of a page with its sentences and rows."""
 
     def __init__(self, url: str, head: str, text: str) -> None:
         self.url = url
@@ -75,7 +75,7 @@ class PageNumbers:
 
     @functools.cached_property
     def by_word(self) -> dict[str, list[int]]:
-        """Return the indexes of the pieces with numbers that have a word, themselves or above."""
+        """Return word -> indexes of the pieces with numbers that have it, or a heading with it."""
         found: dict[str, list[int]] = {}
         for index in self.by_piece:
             for word in self.context(index):
@@ -94,7 +94,7 @@ class PageNumbers:
         return sorted(values, key=itemgetter(0))
 
     def between(self, low: Decimal, high: Decimal) -> Iterator[Occurrence]:
-        """Yield the numbers with a value between two, in tables also by the scale of their head."""
+        """Yield the numbers between two values; in tables, the scale of the head counts."""
         for power in SCALE_POWERS:
             ends = (low.scaleb(-power), high.scaleb(-power))
             start = bisect_left(self.by_size, ends[0], key=itemgetter(0))
@@ -106,7 +106,7 @@ class PageNumbers:
 
     @functools.cached_property
     def counted(self) -> set[str]:
-        """Return the words that follow numbers of the page, and those of heads of columns."""
+        """Return the words after the numbers of the page and in the heads of columns."""
         found = set()
         for number in (one.number for some in self.by_piece.values() for one in some):
             found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
@@ -126,7 +126,7 @@ class PageNumbers:
         return set().union(*(days_of(self.of(index)) for index in self.by_piece))
 
     def of(self, index: int) -> str:
-        """Return the text of a piece, a row with the head of its table."""
+        """Return the text of a piece; a row includes the head of its table."""
         if not self.pieces:
             return self.text
         piece = self.pieces[index]
@@ -135,7 +135,7 @@ class PageNumbers:
         return "\n".join([*(heads if piece.kind == "row" else []), own])
 
     def context(self, index: int) -> dict[str, float]:
-        """Return the telling words of a piece and of what stands above it, with their weights."""
+        """Return the telling words of a piece and the text above it, with their weights."""
         if index not in self.contexts:
             own = stems(self.of(index))
             above = set(self.title)
@@ -148,9 +148,9 @@ class PageNumbers:
         return self.contexts[index]
 
     def label(self, found: Occurrence) -> str:
-        """Return what says of a number what it is: its sentence and the headings above.
+        """Return the text that describes a number: its sentence and the headings above.
 
-        In a table, the head of its column, the label of its row and what stands above the table.
+        In a table: the head of its column, the label of its row and the text above the table.
         """
         if not self.pieces:
             return self.text
@@ -173,7 +173,7 @@ class PageNumbers:
         return cells[found.cell] if found.cell < len(cells) else ""
 
     def has_unit(self, found: Occurrence, unit: str) -> bool:
-        """Return whether what is said of a number names a unit."""
+        """Return whether the label of a number names a unit."""
         text = self.label(found).lower()
         words = {word for word, name in UNITS.items() if name == unit} | {unit}
         return any(
@@ -181,7 +181,7 @@ class PageNumbers:
         )
 
     def labels(self, found: Occurrence) -> dict[int, set[str]]:
-        """Return the numbers that label the rows of a cell's table, by the index of the row."""
+        """Return index of a row -> numbers that label it, for the table of a cell."""
         frames = self.pieces[found.piece].frames
         labels: dict[int, set[str]] = {}
         step = range(
@@ -193,14 +193,14 @@ class PageNumbers:
                 labels[index] = {value for one in first for value in one.number.plain}
         return labels
 
-    def speaks_of(self, noun: str, found: Occurrence) -> bool:
-        """Return whether what is around a number has a noun; another noun behind it is nearer."""
+    def is_about(self, noun: str, found: Occurrence) -> bool:
+        """Return whether a noun is near a number; another noun right after it is nearer."""
         weight = self.context(found.piece).get(noun, 0.0)
-        is_other = found.cell < 0 and noun_behind(self.text, found.number)
+        is_other = found.cell < 0 and noun_after(self.text, found.number)
         return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
 
     def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
-        """Return the telling words of a cell's row and of its column's head."""
+        """Return the telling words of a cell's row and of its column head."""
         piece = self.pieces[found.piece]
         return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
 
@@ -209,7 +209,7 @@ class PageNumbers:
         return self.pieces[found.piece] if self.pieces else None
 
     def near(self, found: Occurrence) -> dict[str, float]:
-        """Return the telling words around a number of the page, the nearer, the more."""
+        """Return the telling words around a number of the page; nearer words weigh more."""
         if found.cell >= 0 and not self.beside(found):
             row, column = self.cell_words(found)
             return dict.fromkeys(row | column, 1.0)
@@ -241,7 +241,7 @@ def stems(text: str) -> set[str]:
 
 
 def stemmed(text: str) -> list[tuple[int, str]]:
-    """Return where each telling word of a text stands, and its beginning."""
+    """Return the place and the stem of each telling word of a text."""
     words = ((found.start(), found[0].lower()) for found in WORD.finditer(text))
     return [
         (start, stem_of(word))
@@ -257,9 +257,9 @@ def stem_of(word: str) -> str:
 
 
 def near_words(text: str, start: int, end: int) -> dict[str, float]:
-    """Return the telling words of a text with weights that fall with the distance to a number.
+    """Return the telling words of a text; their weights fall with the distance to a number.
 
-    Behind a comma, an "and" or another number they belong to something else, as a rule.
+    After a comma, an "and" or another number they usually belong to something else.
     """
     cut = max(0, start - NEAR_CHARS)
     text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
@@ -267,7 +267,7 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     before = [(word, text[place:start]) for place, word in words if place < start][::-1]
     behind = [(word, text[end:place]) for place, word in words if place >= end]
     weights: dict[str, float] = {}
-    for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": what is counted is behind
+    for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": the noun follows
         for distance, (word, between) in enumerate(side[:MOST_NEAR]):
             weight = OTHER_CLAUSE ** len(BORDER.findall(between)) / (first + distance)
             weights[word] = max(weights.get(word, 0.0), weight)
@@ -282,7 +282,7 @@ def as_grouped(number: Number, language: str) -> Number:
 
 
 def values_of(number: Number) -> set[str]:
-    """Return under which values a number of a page is looked for."""
+    """Return the values by which a number of a page is found."""
     values = {*number.plain, *number.scaled}
     if not number.is_word and " " in number.text:  # "12 300" may be two
         values |= {shown(Decimal(part)) for part in number.text.split() if part.isdecimal()}
@@ -295,7 +295,7 @@ def kind_of(number: Number) -> tuple[str, bool]:
     return number.unit, is_year
 
 
-def noun_behind(text: str, number: Number) -> str:
-    """Return the telling word right behind a number, "" if there is none."""
+def noun_after(text: str, number: Number) -> str:
+    """Return the telling word right after a number, or ""."""
     behind = re.match(rf"[\s-]{{1,2}}({WORD.pattern})", text[number.end : number.end + 40])
     return next(iter(stems(behind[1])), "") if behind and not number.unit else ""
