@@ -969,7 +969,10 @@ class PacingTest(KeylessCase):
         run = self.process("guide", "--timeout", "20", GLSI_RATE_LIMIT="2m")
         self.assertLess(time.monotonic() - started, 2 + SLACK)
         self.assertEqual((run.code, run.document["details"]["kind"]), (4, "rate_limit"))
-        self.assertRegex(run.document["error"], r"next request in (2 min|1 min 5\d s), but this call has only 2?\d")
+        self.assertRegex(
+            run.document["error"],
+            r"next request in (2 min|1 min 5\d s), but this call has only 2?\d",
+        )
         self.assertTrue(100 < run.document["details"]["retry_after"] <= 120)
         self.assertEqual(len(self.server.requests), 1)
 

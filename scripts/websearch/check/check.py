@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from websearch.check.draft import Cited, CitedParts
     from websearch.check.page_numbers import PageNumbers
     from websearch.check.quotations import ComparedText, Quotation
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds per page, redirects included; a source has no substitute
@@ -47,7 +47,7 @@ WRONG_HINT = (
 )
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "check": {
         "help": "check a draft's quotations and numbers against the pages it cites. Exit code 0: "
                 "all found; 1: a quotation is altered, absent or unread, a number missing, unread "
