@@ -247,7 +247,7 @@ class StandIns(FocusCase):
         self.search()
         document = self.search("python asyncio")
         self.assertTrue(document["ok"], document)
-        self.assertIn("is not asked for another", document["attempts"][0]["error"])
+        self.assertIn("is paused for another", document["attempts"][0]["error"])
 
     def test_a_named_engine_that_blocks_fails_the_call(self) -> None:
         self.block_duckduckgo()

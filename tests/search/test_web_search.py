@@ -690,6 +690,12 @@ class Markdown(WebSearchCase):
         most = self.search("guide", engine="brave", count=50, no_pages=True, max_chars=0)
         self.assertEqual(len(self.server.requests), 2)  # the engine has no third page
         self.assertGreater(len(most["results"]), 30)
+        self.use(**BRAVE, WEB_SEARCH_BUDGET="brave:6")  # of which five are used
+        self.server.clear()
+        last = self.search("guide", engine="brave", count=50, no_pages=True, max_chars=0)
+        self.assertEqual(len(self.server.requests), 1)
+        self.assertIn("of 50 results: no budget for more.", " ".join(last["warnings"]))
+        self.assertEqual(last["billed"], {"brave": 1})
         refused = self.search("guide", engine="brave", count=51)
         self.assertIn("count must be a whole number from 1 to 50", refused["error"])
 

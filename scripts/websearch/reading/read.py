@@ -38,7 +38,7 @@ from websearch.reading.one_page import (
 )
 from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
-from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
+from websearch.reading.schedule import MAX_HOST_CONNECTIONS, ByteCount, HostSchedule, Item
 from websearch.store.history import COMMAND_LINE, READ, note
 from websearch.store.page_store import PART_SECONDS, PageStore
 
@@ -335,6 +335,11 @@ def read_pages(
     return [replace(pages[url], url=url) for url in checked]
 
 
+def body_bytes(answer: object) -> int:
+    """Return the bytes that a fetched page takes, 0 for an error or a document."""
+    return len(answer.response.body) if isinstance(answer, Fetched) else 0
+
+
 def late_error() -> SearchError:
     """Return the error of a page that the call had no time for."""
     message = "The page was not read before the time of the call was over."
@@ -392,6 +397,7 @@ class PageReading:
         self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read otherwise
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # of which so many have their turn
         self.browsers: set[Browser] = set()  # that run
+        self.unread = ByteCount()
         self.unfinished: dict[int, tuple[Item, Page]] = {}
 
     def pages(self) -> Iterator[tuple[Item, Page]]:
@@ -421,11 +427,14 @@ class PageReading:
 
         with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
             while (item := self.schedule.take()) is not None:
+                self.unread.wait(self.is_over)
                 answer = result_or_error(self.ask, item, verbose=self.verbose)
-                size = len(answer.response.body) if isinstance(answer, Fetched) else 0
+                size = body_bytes(answer)
                 if answer is not None:
                     order = size if self.deadline < math.inf else 0
+                    self.unread.add(size)
                     put((order, item.number, (item, answer)), self.fetched, self.deadline)
+                del answer  # before the next one is fetched
             put((math.inf, threading.get_ident(), None), self.fetched, self.deadline)
 
     def ask(self, item: Item) -> Fetched | Document | SearchError | None:
@@ -491,6 +500,7 @@ class PageReading:
                 continue
             item, answer = fetched
             page = self.read(answer)
+            self.unread.add(-body_bytes(answer))
             ways = result_or_error(
                 self.other_ways, item.address, answer, page, verbose=self.verbose
             )

@@ -461,10 +461,10 @@ def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document])
         return run()
     store = PageStore()
     try:
-        month = begin_request(paid[0], store)
+        begun = begin_request(paid[0], store)
         document = run()
         kind = "" if document["ok"] else document["details"]["kind"]
-        billed = end_request(paid[0], month, kind, document.get("credits"), store)
+        billed = end_request(paid[0], begun, kind, document.get("credits"), store)
         warnings = [*budget_warnings(billed, store), *store.warnings]
     finally:
         store.close()

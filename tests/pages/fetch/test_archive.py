@@ -129,7 +129,7 @@ class Reading(ArchiveCase):
         count = len(self.asked())
         hint = self.read("gone/bread", archived=True, timeout=5)["details"]["hint"]
         self.assertEqual(len(self.asked()), count)
-        self.assertIn("takes the next request in", hint)
+        self.assertIn("accepts the next request in", hint)
 
 
 class Lists(ArchiveCase):

@@ -443,7 +443,7 @@ class Fallback(SitesCase):
                  WEB_SEARCH_ALLOW_PRIVATE=self.allow(api))  # fmt: skip
         document = read.run_read({"urls": [QUESTION.replace("https", "http")]})
         self.assertEqual(document["details"]["kind"], "blocked")
-        said = "Its API: Stack Exchange wants no request for 22 h 50 min"
+        said = "Its API: Stack Exchange asked for no requests for 22 h 50 min"
         self.assertIn(said, document["details"]["hint"])
 
     def test_broken_answers_never_cause_an_internal_error(self) -> None:
