@@ -45,7 +45,6 @@ def main(argv: list[str] | None = None) -> int:
         "run": RUN,
         "to_markdown": to_markdown,
         "settings": settings,
-        "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
     return front_door.run(script, argv)
 
