@@ -171,7 +171,7 @@ class FirstLook(TerminalCase):
         self.server.clear()
         opened = f"{self.store}.opened"
         shown = self.shown("open", "2", BROWSER=f'sh -c "echo $0 > {opened}" %s')
-        self.assertEqual(shown, f"Opened 2: {title} {urls[1]}\n")
+        self.assertEqual(shown, f"Opened 2: {title}\n{urls[1]}\n")
         with open(opened, encoding="utf-8") as file:
             self.assertEqual(file.read().strip(), urls[1])
         self.assertIn(urls[1], self.shown("read", "2", "--outline"))

@@ -248,7 +248,7 @@ def check_paced_engines() -> list[Line]:
             lines.append(warning(name, message, hint))
         elif engine in keyless_engines() and not ENGINES[engine].has_key():
             ready.append(key + engine_facts(state, pacing.pace_of(engine, use)))
-    rest = "the others can be asked" if lines else "none rests"
+    rest = "the others can be asked" if lines else "none is paused"
     return [*lines, ok(name, f"{rest}: {', '.join(ready)}")]
 
 

@@ -182,7 +182,7 @@ class View:
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:
     """Return what was opened in the browser."""
-    return f"Opened {number}: {one_line(str(item.get('title', '')), 100)} {item['url']}"
+    return f"Opened {number}: {one_line(str(item.get('title', '')), 80)}\n{item['url']}"
 
 
 def for_saving(
