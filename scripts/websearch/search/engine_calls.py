@@ -83,8 +83,8 @@ class Reply:
 class EngineCall:
     """One question to one engine.
 
-    params: query, count, filters, verbose, focus (news); others are left out. deadline: on time.monotonic()'s
-    clock. Raises SearchError if the engine cannot do what is asked.
+    params: query, count, filters, verbose, focus (news); others are left out. deadline: on
+    time.monotonic()'s clock. Raises SearchError if the engine cannot do what is asked.
     """
 
     name: str
