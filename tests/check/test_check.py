@@ -16,14 +16,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.support import SLACK, CannedCase, Run, call_main, load_script, run_script
+import web_search
+from tests.support import SLACK, CannedCase, Run, call_main, run_script
 from tests.ways_in.http_support import ServerProcess
-
-draft: Any = load_script("websearch.check.draft")
-numbers: Any = load_script("websearch.check.numbers")
-computed: Any = load_script("websearch.check.computed")
-matching: Any = load_script("websearch.base.matching")
-web_search: Any = load_script("web_search")
+from websearch.base import matching
+from websearch.check import computed, draft, numbers
 
 PAGE = """<html><head><title>The report of the committee on tides</title></head><body><article>
 <h1>The report of the committee on tides</h1>

@@ -31,6 +31,7 @@ from typing import Any
 from unittest import mock
 from urllib.parse import parse_qsl, quote
 
+import keyless_search as command
 from tests.engines.clock import PACING, skipped_waits
 from tests.fake_server.engine_pages import ranked
 from tests.support import (
@@ -44,27 +45,18 @@ from tests.support import (
     Run,
     call_main,
     clean_environment,
-    load_script,
     mutations,
     run_script,
     samples_folder,
 )
+from websearch import kit
+from websearch.base import durations, html_tree, http_client
+from websearch.engines import duckduckgo, google, searxng
+from websearch.engines import table as engines
+from websearch.engines.base import messages, pacing, result_pages
+from websearch.search import engine_calls, keyless
+from websearch.store import database as store_file
 
-engines: Any = load_script("websearch.engines.table")
-html_tree: Any = load_script("websearch.base.html_tree")
-durations: Any = load_script("websearch.base.durations")
-duckduckgo: Any = load_script("websearch.engines.duckduckgo")
-google: Any = load_script("websearch.engines.google")
-keyless: Any = load_script("websearch.search.keyless")
-engine_calls: Any = load_script("websearch.search.engine_calls")
-messages: Any = load_script("websearch.engines.base.messages")
-pacing: Any = load_script("websearch.engines.base.pacing")
-result_pages: Any = load_script("websearch.engines.base.result_pages")
-searxng: Any = load_script("websearch.engines.searxng")
-command = load_script("keyless_search")
-kit = load_script("websearch.kit")
-http_client = load_script("websearch.base.http_client")
-store_file: Any = load_script("websearch.store.database")
 REQUEST = messages.EngineRequest("https://engine.example/", {})
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]

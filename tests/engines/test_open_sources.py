@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import keyless_search as command
 from tests.engines.clock import PACING, skipped_waits
 from tests.fake_server import stackexchange as fake_stackexchange
 from tests.fake_server.server import FakeServer
@@ -31,22 +32,15 @@ from tests.support import (
     FakeServerCase,
     Run,
     call_main,
-    load_script,
     run_script,
     samples_folder,
     small_web_environment,
 )
+from websearch import kit
+from websearch.engines import table as engines
+from websearch.engines.base import messages, open_sources, pacing, turns
+from websearch.search import engine_calls
 
-engines: Any = load_script("websearch.engines.table")
-keyless: Any = load_script("websearch.search.keyless")
-engine_calls: Any = load_script("websearch.search.engine_calls")
-messages: Any = load_script("websearch.engines.base.messages")
-pacing: Any = load_script("websearch.engines.base.pacing")
-turns: Any = load_script("websearch.engines.base.turns")
-open_sources: Any = load_script("websearch.engines.base.open_sources")
-kit: Any = load_script("websearch.kit")
-http_client: Any = load_script("websearch.base.http_client")
-command = load_script("keyless_search")
 SCRIPT = "keyless_search.py"
 SOURCES = ("stackexchange", "hackernews", "github", "crossref", "arxiv")
 TOKEN = f"ghp-{CANARY}"

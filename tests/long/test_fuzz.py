@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+import web_search
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
@@ -42,6 +43,9 @@ from tests.support import (
 from tests.tools.faults import SAMPLES
 from tests.ways_in.http_support import ServerProcess, responses
 from tests.ways_in.mcp_support import Client
+from websearch import kit
+from websearch.pages.extract import markdown
+from websearch.passages import excerpts as passages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,12 +62,6 @@ MODULES = [
     for path in sorted(SCRIPTS.glob("*.py"))
     if hasattr(load_script(path.stem), "COMMANDS")
 ]
-kit: Any = load_script("websearch.kit")
-http_client: Any = load_script("websearch.base.http_client")
-markdown: Any = load_script("websearch.pages.extract.markdown")
-passages: Any = load_script("websearch.passages.excerpts")
-page_store: Any = load_script("websearch.store.page_store")
-web_search: Any = load_script("web_search")
 # The thin commands, and the modules of the package that hold their functions.
 HOMES = {
     "web_search": ("websearch.search.commands",),

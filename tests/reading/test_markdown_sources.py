@@ -10,13 +10,13 @@ import unittest
 from typing import Any
 from unittest import mock
 
+import read_page
 from tests.fake_server import docs_sites
 from tests.reading.test_read_page import read_for_search
 from tests.support import SmallWebCase, call_main, load_script
+from websearch.reading import markdown_sources as sources
+from websearch.reading import read
 
-read_page = load_script("read_page")
-read: Any = load_script("websearch.reading.read")
-sources: Any = load_script("websearch.reading.markdown_sources")
 TRUE = ("link-element", "link-header", "mintlify", "gitbook")
 FALSE = (
     "soft-404", "labelled-html", "not-found", "login", "other-language", "summary", "huge",

@@ -18,10 +18,8 @@ from tests.reading.test_read_page import SCRIPT, SiteCase
 from tests.support import load_script, run_script
 from tests.ways_in.mcp_support import Client
 from tests.ways_in.test_http_server import ServerProcess
-
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-local_files: Any = load_script("websearch.pages.fetch.local_files")
-read: Any = load_script("websearch.reading.read")
+from websearch.pages.fetch import fetch, local_files
+from websearch.reading import read
 
 PAPER = "papers/lighthouse.pdf"
 

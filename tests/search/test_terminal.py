@@ -15,7 +15,6 @@ import sys
 import time
 import unittest
 import urllib.parse
-from typing import Any
 
 from tests.search.scripted_web import GOOD_KEY
 from tests.support import (
@@ -26,10 +25,7 @@ from tests.support import (
     load_script,
     run_script,
 )
-
-best_passages: Any = load_script("websearch.ways_in.best_passages")
-terminal: Any = load_script("websearch.ways_in.terminal")
-terminal_markdown: Any = load_script("websearch.ways_in.terminal_markdown")
+from websearch.ways_in import best_passages, terminal, terminal_markdown
 
 
 def plain(shown: str) -> str:

@@ -18,24 +18,23 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import web_search as command
 from tests.support import (
     CANARY,
     SLACK,
     FakeServerCase,
     SmallWebCase,
     call_main,
-    load_script,
     run_script,
     small_web_environment,
 )
+from websearch import kit
+from websearch.base import durations
+from websearch.engines import table as engines
+from websearch.engines.base import pacing
+from websearch.search import answers
+from websearch.search import commands as web_search
 
-web_search = load_script("websearch.search.commands")
-command = load_script("web_search")
-answers = load_script("websearch.search.answers")
-durations = load_script("websearch.base.durations")
-engines = load_script("websearch.engines.table")
-kit = load_script("websearch.kit")
-pacing: Any = load_script("websearch.engines.base.pacing")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
 SERPER = {"SERPER_API_KEY": "good-" + CANARY}

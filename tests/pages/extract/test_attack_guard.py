@@ -18,12 +18,11 @@ from urllib.parse import urlsplit
 
 from tests.fake_server.server import FakeServer
 from tests.pages.extract.attack_pages import PAGE_BYTES, repeated
-from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
+from tests.support import SLACK, CannedServer, EnvironmentCase
+from websearch.pages.fetch import fetch
+from websearch.reading import pages_document, read
+from websearch.reading import schedule as schedules
 
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-pages_document: Any = load_script("websearch.reading.pages_document")
-read: Any = load_script("websearch.reading.read")
-schedules: Any = load_script("websearch.reading.schedule")
 LATENESS = 2.0  # seconds that a call may outlive its deadline on a machine that is not busy
 MAIN = "<html><body><main><h1>Title</h1>"
 # Small pages that once took minutes: (body, headers).

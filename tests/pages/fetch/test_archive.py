@@ -15,12 +15,11 @@ from urllib.parse import urlsplit
 
 from tests.reading.test_read_page import SiteCase, read_for_search
 from tests.support import SmallWebCase, load_script
+from websearch.pages.fetch import archive, fetch
+from websearch.reading import read
+from websearch.search import commands as brief
+from websearch.search import commands as search
 
-archive: Any = load_script("websearch.pages.fetch.archive")
-brief: Any = load_script("websearch.search.commands")
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-read: Any = load_script("websearch.reading.read")
-search: Any = load_script("websearch.search.commands")
 DAY = "2024-01-31"
 
 
