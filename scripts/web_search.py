@@ -41,7 +41,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch import kit
-from websearch.search.commands import COMMANDS, RUN, to_markdown
+from websearch.search.commands import COMMANDS, RUN
 from websearch.ways_in import front_door
 
 
@@ -59,7 +59,6 @@ def main(argv: list[str] | None = None) -> int:
         "description": __doc__,
         "commands": COMMANDS,
         "run": RUN,
-        "to_markdown": to_markdown,
         "settings": settings,
         "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }

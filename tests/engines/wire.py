@@ -10,8 +10,9 @@ Words before it change what the script meets:
 
 {files} is the folder of the table. `[name]` begins the lines whose snapshots are in name.json.
 
-`make snapshots` writes the snapshots anew, with API=keyless those of one folder; read the difference before you commit it. "as of: LINE"
-stands for a document, or a member of one, that is the same as that of an earlier line of the file.
+`make snapshots` writes the snapshots anew, with API=keyless those of one folder; read the
+difference before you commit it. "as of: LINE" stands for a document, or a member of one, that is
+the same as that of an earlier line of the file.
 """
 
 from __future__ import annotations

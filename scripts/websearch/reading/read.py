@@ -81,6 +81,7 @@ ALTERNATE_NOTE = "The page itself has next to no text; this is the version that 
 # fmt: off
 COMMANDS: dict[str, dict[str, Any]] = {
     "read": {
+        "to_markdown": to_markdown,
         "help": "fetch pages and return their content as Markdown",
         "params": [
             {"name": "urls", "type": "list", "positional": True, "required": True,

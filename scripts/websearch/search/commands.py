@@ -43,7 +43,13 @@ from websearch.search.show import (
     show_search,
     show_sources,
 )
-from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
+from websearch.search.show_markdown import (
+    batch_markdown,
+    brief_markdown,
+    cache_markdown,
+    consolidated_text,
+    search_markdown,
+)
 from websearch.store import history
 from websearch.store.page_store import DEFAULT_TTL, PageStore
 
@@ -56,8 +62,7 @@ if TYPE_CHECKING:
     from websearch.search.answers import Answer
 
 __all__ = [
-    "COMMANDS", "RUN", "as_results", "consolidated_text", "run_brief", "run_cache", "run_recall",
-    "run_search", "to_markdown",
+    "COMMANDS", "RUN", "consolidated_text", "run_brief", "run_cache", "run_recall", "run_search",
 ]  # fmt: skip
 DEFAULT_COUNT = 5  # pages that are read
 DEFAULT_SOURCES = 8  # of a brief
@@ -118,12 +123,14 @@ OF_A_PAGE = dict.fromkeys(
 )
 COMMANDS: dict[str, dict[str, Any]] = {
     "search": {
+        "to_markdown": search_markdown,
         "help": "search, read the pages found, return the passages that answer",
         "expendable": ("attempts",),
         "params": [QUERY, *SEARCHING],
         "cannot": OF_A_PAGE,
     },
     "recall": {
+        "to_markdown": search_markdown,
         "help": "search the pages read before, offline",
         "params": [
             {**QUERY, "help": "words to look for"},
@@ -136,6 +143,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         ),
     },
     "cache": {
+        "to_markdown": cache_markdown,
         "help": "stats: what is stored; clear: remove all, or the answers to one query",
         "params": [
             {"name": "action", "type": "str", "choices": ["stats", "clear"], "positional": True,
@@ -145,6 +153,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         ],
     },
     "brief": {
+        "to_markdown": brief_markdown,
         "help": "several questions, of any subjects, in one document: sources with what answers",
         "expendable": ("attempts",),
         "params": [
@@ -162,6 +171,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     },
     **check.COMMANDS,
     "batch": {
+        "to_markdown": batch_markdown,
         "help": "many searches, from a file or stdin, as JSON Lines without end (--jsonl)",
         "batch": True,
         "expendable": ("attempts",),

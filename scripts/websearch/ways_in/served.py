@@ -53,6 +53,12 @@ class ServedCommand:
         entry: dict[str, Any] = self.load().COMMANDS[self.command]
         return entry
 
+    def to_markdown(self, document: Document) -> str:
+        """Return a document of the command as Markdown; raises ImportError."""
+        show = self.spec().get("to_markdown") or self.load().to_markdown  # of a single file
+        text: str = show(document)
+        return text
+
     def call(
         self, params: dict[str, Any], caller: str, report: ProgressCallback = None
     ) -> Document:
