@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.engines.base.pacing import EngineState
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.machine.doctor_machine import Line
 
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "check": {
         "help": "check what works on this machine",
         "params": [

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.pages.fetch.browser import Browser
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
@@ -79,7 +79,7 @@ ALTERNATE_NOTE = "The page itself has next to no text; this is the version that 
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "read": {
         "to_markdown": to_markdown,
         "help": "fetch pages and return their content as Markdown",

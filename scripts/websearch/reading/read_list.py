@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, Parameter, ProgressCallback
 
 CONNECTIONS = 16  # at once
 HOST_PAUSE = 1.0  # seconds between two requests to one host; crawlers that are welcome wait as long
@@ -48,7 +48,7 @@ MAX_IN_FILE = 100_000  # some 10 MB; if there are more, the list waits for them
 
 # fmt: off
 # What the command line takes. Servers have no list to read, so they take what READ_COMMANDS says.
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "read": {
         **READ_COMMANDS["read"],
         "batch": "urls_from",
@@ -178,7 +178,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
     Returns the exit code. Raises SearchError for bad parameters.
     """
     command = COMMANDS["read"]
-    optional = [{**param, "required": False} for param in command["params"]]
+    optional: list[Parameter] = [{**param, "required": False} for param in command["params"]]
     checked = check_params("read", {**command, "params": optional}, params)
     checked.setdefault("max_chars", 0)
     for is_given, message, hint in (

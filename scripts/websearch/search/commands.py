@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, Parameter, ProgressCallback
     from websearch.search.answers import Answer
 
 __all__ = [
@@ -79,19 +79,19 @@ ITEM_CHARS = 1_000  # of one search in the document of a batch: less holds no an
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
-QUERY: dict[str, Any] = {
+QUERY: Parameter = {
     "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
     "flags": ["-q"], "help": "what to search for",
 }
-COUNT: dict[str, Any] = {
+COUNT: Parameter = {
     "name": "count", "type": "int", "min": 1, "max": MAX_COUNT, "default": DEFAULT_COUNT,
     "flags": ["-n"], "help": f"results, 1 to {MAX_COUNT} (default: 5)",
 }
-FORCE: dict[str, Any] = {
+FORCE: Parameter = {
     "name": "force", "type": "bool", "flags": ["-f"], "default": False,
     "help": "ask again, whatever the store holds",
 }
-WHO_AND_WHAT: list[dict[str, Any]] = [
+WHO_AND_WHAT: list[Parameter] = [
     {"name": "engine", "type": "csv", "choices": ["auto", "keyless", "all", *ENGINES],
      "default": ["auto"], "values": SPELLINGS,
      "help": "auto (default) goes on to the next engine if one fails; a named engine "
@@ -102,13 +102,13 @@ WHO_AND_WHAT: list[dict[str, Any]] = [
          f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
     *FILTER_PARAMS,
 ]
-READING: list[dict[str, Any]] = [
+READING: list[Parameter] = [
     {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
      "default": PAGE_TIMEOUT, "help": "seconds for each page (default: 3)"},
     {"name": "ttl", "type": "str", "default": DEFAULT_TTL,
      "help": "use a stored answer younger than this, such as 30m or 7d (default: 24h)"},
 ]
-SEARCHING: list[dict[str, Any]] = [
+SEARCHING: list[Parameter] = [
     COUNT,
     FORCE,
     *WHO_AND_WHAT,
@@ -121,7 +121,7 @@ OF_A_PAGE = dict.fromkeys(
     ("section", "find", "outline", "offset", "raw", "links", "archived", "browser", "pages"),
     "It is for one page or file: read has it.",
 )
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "search": {
         "to_markdown": search_markdown,
         "help": "search, read the pages found, return the passages that answer",

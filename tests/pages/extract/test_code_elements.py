@@ -39,6 +39,20 @@ CODE = (
         PLAIN,
     ),
     (f"<table>{ROW.format(1, FIRST)}<tbody>{ROW.format(2, SECOND)}</table>", PLAIN),
+    (
+        (
+            "<pre><div><div>python</div><div><button>Copy code</button></div><div>"
+            f'<code class="language-python"><span>{FIRST}\n</span>{SECOND}</code></div></div></pre>'
+        ),
+        PYTHON,
+    ),
+    (
+        (
+            '<div class="codeblock__header">Shell</div>'
+            f'<div class="codeblock__content"><code>{FIRST}<br>{SECOND}</code></div>'
+        ),
+        f"Shell\n\n{PLAIN}",
+    ),
 )
 NO_CODE = (
     ('<ul><li data-lang="de">Rad<li data-lang="en">Wheel</ul>', "- Rad\n- Wheel"),
@@ -46,6 +60,8 @@ NO_CODE = (
     ('<p>Run <code data-lang="bash">make</code> now.</p>', "Run `make` now."),
     ('<p>Line <span class="ln">7</span> of the law.</p>', "Line 7 of the law."),
     ("<pre><code>a</code> <code>b</code>\n</pre>", "```\na b\n```"),
+    ("<pre><div>one</div><code>a</code>more</pre>", "```\none\namore\n```"),
+    ("<pre><div>a longer line</div><code>a</code></pre>", "```\na longer line\na\n```"),
 )
 
 

@@ -118,6 +118,16 @@ class Content(unittest.TestCase):
         self.assertIn("The end.", text)
         self.assertNotIn("Another text", text)
 
+    def test_a_sentence_that_is_a_link_stays_and_a_promotion_goes(self) -> None:
+        prose = (
+            "<p>A paragraph of the article, long enough to be read as one, without any link.</p>"
+        )
+        sentence = "The trial is expected to begin in March and to last three weeks."
+        linked = f'<div class="wrapper"><p><strong><a href="x">{sentence}</a></strong></p></div>'
+        body = f"{prose * 2}{linked}<p><a href=z>Read more: {sentence}</a></p>{prose * 2}"
+        text = content.extract(article(body))
+        self.assertEqual(text.count(sentence), 1)
+
     def test_documentation_on_comments_or_tags_keeps_its_sections(self) -> None:
         code = "<h2>Comments</h2><p>Begin with two dashes:</p><pre>-- a comment</pre>"
         prose = (

@@ -49,12 +49,17 @@ TWINS = (
     ),
     ('the mill<span class="sr-only"> opens in a new tab</span>', "the mill"),
 )
+# As Cloudflare writes it: a byte, and each letter XOR that byte.
+ADDRESS = bytes([0x42, *(letter ^ 0x42 for letter in b"git@mills.example")]).hex()
 INLINE = (
     ("<ruby>東<rp>(</rp><rt>とう</rt>京<rt>きょう</rt></ruby>", "東京(とうきょう)"),
     ("<ruby>漢<rt></rt></ruby>", "漢"),
     ("He said <q>it is <q>almost</q> fine</q>.", "He said “it is ‘almost’ fine”."),
     ("He said <q>“fine”</q>.", "He said “fine”."),
     ("He said „<q>fine</q>“.", "He said „fine“."),
+    (f'<a data-cfemail="{ADDRESS}">[email protected]</a>', "git@mills.example"),
+    ('<a data-cfemail="odd">[email protected]</a>', "[email protected]"),
+    ('<a data-cfemail="">[email protected]</a>', "[email protected]"),
 )
 LISTS = (
     ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),
@@ -99,6 +104,10 @@ class OtherWords(unittest.TestCase):
         for html, text in LISTS:
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)
+
+    def test_a_table_for_screen_readers_is_read(self) -> None:
+        rows = "<tr><th>Year<th>Mills<tr><td>1890<td>41"
+        self.assertIn("| 1890 | 41 |", markdown_of(f'<table class="sr-only">{rows}</table>'))
 
     def test_a_quotation_names_who_is_quoted(self) -> None:
         html = "<blockquote><p>It never rests.</p><footer>Mira Holt</footer></blockquote>"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
+from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set, text_beginning
 
 LANGUAGES = name_set(
     "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
@@ -27,8 +27,10 @@ GUTTER_CLASSES = name_set(
     "ln lnt lineno line-number line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
     "code-line-number react-syntax-highlighter-line-number rouge-gutter"
 )
+# A part named after the block ("codeblock__content") may be the code; its header is not.
 _CODE_NAME = (
-    r"(?i)(?:^|[\s_])code[-_]?(?:block|snippet|sample|listing|example)(?:__\w{1,20})?(?:\s|$)"
+    r"(?i)(?:^|[\s_])code[-_]?(?:block|snippet|sample|listing|example)"
+    r"(?:__(?!header|head|title|label|caption|toolbar|button|copy|lang|name|foot)\w{1,20})?(?:\s|$)"
 )
 _CODE_SIGN = r"(?i)code|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
 LANGUAGE_NAMES = frozenset(("data-lang", "data-language", "data-code-lang"))
@@ -40,6 +42,8 @@ NO_CODE = HEADINGS | name_set(
 NEAR = name_set("pre code table")
 MAX_NEAR = 6  # elements around a number that tell whether it is one of a line of code
 MAX_NUMBER = 8  # characters
+MAX_CODE_LABEL = 40  # characters of a language or file name in a pre, next to its code
+MAX_LABEL_PARTS = 30  # elements in a pre outside of its code
 MAX_LOOKS = 200_000  # elements of a page that are looked at in boxes that say they hold code
 
 
@@ -51,6 +55,8 @@ def mark_code(nodes: list[Node]) -> None:
     rows: dict[Node, list[Node]] = {}  # row of a table -> its numbers
     looks = MAX_LOOKS
     for node in nodes:
+        if node.tag == "pre":
+            drop_code_label(node)
         if not node.attributes or not may_be_code(node.attributes):
             continue
         if is_number(node):
@@ -63,6 +69,31 @@ def mark_code(nodes: list[Node]) -> None:
             if is_code(node, inside):
                 node.tag = "pre"
     mark_code_tables(rows)
+
+
+def drop_code_label(pre: Node) -> None:
+    """Reduce a pre to its one code element if the rest is a short label in a box of its own.
+
+    Chat programs put the language and a copy button into the pre, as divs above the code.
+    """
+    codes: list[Node] = []
+    label, waiting = "", [pre]
+    for box in waiting:
+        for child in box.children:
+            if isinstance(child, str):
+                label += child.strip()
+            elif child.tag == "code":
+                codes.append(child)
+            elif box is pre and child.tag not in BLOCKS:
+                return
+            else:
+                waiting.append(child)
+        has_own_text = any(isinstance(child, str) and child.strip() for child in pre.children)
+        is_long = len(label) > MAX_CODE_LABEL or len(waiting) > MAX_LABEL_PARTS
+        if has_own_text or is_long or len(codes) > 1:
+            return
+    if codes and len(text_beginning(codes[0], 2 * MAX_CODE_LABEL)) > len(label):
+        pre.children = [codes[0]]
 
 
 def may_be_code(attributes: dict[str, str]) -> bool:

@@ -52,6 +52,7 @@ MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
 MIN_MENU = 3  # links of a menu
+MIN_SENTENCE = 50  # characters of a sentence that is a link and yet no teaser
 MAX_CHILDREN = 20  # cells and the texts between them in a row that lays out columns
 # What a box of documentation says that leads to the pages before and after it, and around it.
 _NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
@@ -81,7 +82,7 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if node.dropped or not is_list or node.chars < 20:
             continue
         is_menu = page.is_plain and is_menu_line(node)
-        if node.tag == "p" and not (page.is_article or is_menu):
+        if is_sentence(node) or (node.tag == "p" and not (page.is_article or is_menu)):
             continue
         if node.chars > MOST_CHARS * content.chars:
             continue
@@ -97,6 +98,18 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
     for node in lists:
         node.dropped = "" if node in data else "links"
     page.spread()
+
+
+def is_sentence(node: Node) -> bool:
+    """Return whether a paragraph that is a link, or the box of one, is a sentence of the text."""
+    inside = [child for child in node.children if isinstance(child, Node)]
+    paragraph = inside[0] if node.tag == "div" and len(inside) == 1 and not node.own else node
+    if paragraph.tag != "p" or paragraph.chars < MIN_SENTENCE:
+        return False
+    text = text_of(paragraph)
+    return re.search(r"[.!?。][\"'”\u2019»)]*$", text) is not None and not re.match(
+        _PROMOTION, text
+    )
 
 
 def is_beside_text(cell: Node) -> bool:

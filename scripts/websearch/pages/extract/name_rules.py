@@ -368,4 +368,6 @@ def name_rule(node: Node, page: PageTree) -> str:
         if rule == "sidebar" and node.parent and is_note(node.parent, page):
             continue  # a part of the note, named after it
         return rule
-    return "hidden class" if has_hidden_class(node) and not is_opened(node, page) else ""
+    # A table for screen readers has the numbers of a chart that is drawn for the eye.
+    is_kept = node.tag == "table" or is_opened(node, page)
+    return "hidden class" if has_hidden_class(node) and not is_kept else ""
