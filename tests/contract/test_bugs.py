@@ -99,7 +99,7 @@ class OnePage(unittest.TestCase):
     def test_markdown_shows_the_other_items(self) -> None:
         document = searched()
         with raising(show_markdown, "page_text"):
-            text = show_markdown.to_markdown(document)
+            text = show_markdown.search_markdown(document)
         self.assertIn("leaves the harbor", text)
         self.assertIn("zyxword train", text)
         self.assertIn("KeyError", text)

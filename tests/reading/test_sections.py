@@ -154,7 +154,7 @@ class LowerHeadings(unittest.TestCase):
         page = {"url": "https://a.example/x", "title": "T", "text": "# T\n\nWords.\n\n## Part"}
         result = {"ok": True, "results": [page]}
         self.assertIn("### T\n\nWords.\n\n#### Part", show_markdown.consolidated_text(result))
-        self.assertIn("\n### T\n", show_markdown.to_markdown(result))
+        self.assertIn("\n### T\n", show_markdown.search_markdown(result))
         document = {"ok": True, "pages": [{**page, "ok": True, "chars": 30}]}
         self.assertIn("\n#### Part", read.to_markdown(document))
         document["pages"][0]["note"] = one_page.RAW_NOTE

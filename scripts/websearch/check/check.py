@@ -23,10 +23,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.base.shown_command import ShownCommand
     from websearch.check.draft import Cited, CitedParts
     from websearch.check.page_numbers import PageNumbers
     from websearch.check.standing import ComparedText, Quotation
-    from websearch.kit import Command, Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
     from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
@@ -48,7 +49,7 @@ WRONG_HINT = (
 )
 
 # fmt: off
-COMMANDS: dict[str, Command] = {
+COMMANDS: dict[str, ShownCommand] = {
     "check": {
         "to_markdown": to_markdown,
         "help": "are the quotations and numbers of a draft in the pages that it cites? Exit code "

@@ -81,7 +81,6 @@ ALTERNATE_NOTE = "The page itself has next to no text; this is the version that 
 # fmt: off
 COMMANDS: dict[str, Command] = {
     "read": {
-        "to_markdown": to_markdown,
         "help": "fetch pages and return their content as Markdown",
         "params": [
             {"name": "urls", "type": "list", "positional": True, "required": True,

@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.kit import Command, Document, Parameter, ProgressCallback
+    from websearch.base.shown_command import ShownCommand
+    from websearch.kit import Document, Parameter, ProgressCallback
     from websearch.search.answers import Answer
 
 __all__ = [
@@ -121,7 +122,7 @@ OF_A_PAGE = dict.fromkeys(
     ("section", "find", "outline", "offset", "raw", "links", "archived", "browser", "pages"),
     "It is for one page or file: read has it.",
 )
-COMMANDS: dict[str, Command] = {
+COMMANDS: dict[str, ShownCommand] = {
     "search": {
         "to_markdown": search_markdown,
         "help": "search, read the pages found, return the passages that answer",

@@ -55,7 +55,9 @@ class ServedCommand:
 
     def to_markdown(self, document: Document) -> str:
         """Return a document of the command as Markdown; raises ImportError."""
-        show = self.spec().get("to_markdown") or self.load().to_markdown  # of a single file
+        module = self.load()
+        # Where all documents are alike, the module has one function for them.
+        show = module.COMMANDS[self.command].get("to_markdown") or module.to_markdown
         text: str = show(document)
         return text
 

@@ -158,8 +158,8 @@ class Live(CannedPage):
         brief = {"ok": True, "queries": [{"query": "q"}], "sources": [source], "today": "2026"}
         for markdown in (
             read.to_markdown({"ok": True, "pages": [page, place]}),
-            show_markdown.to_markdown({"ok": True, "results": [result]}),
-            show_markdown.to_markdown(brief),
+            show_markdown.search_markdown({"ok": True, "results": [result]}),
+            show_markdown.brief_markdown(brief),
         ):
             links = [part for part in live_parts(markdown) if "x.example/" not in part]
             self.assertEqual(links, [], markdown)

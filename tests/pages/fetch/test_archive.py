@@ -19,6 +19,7 @@ from websearch.pages.fetch import archive, fetch
 from websearch.reading import read
 from websearch.search import commands as brief
 from websearch.search import commands as search
+from websearch.search import show_markdown
 
 DAY = "2024-01-31"
 
@@ -219,7 +220,7 @@ class Searches(SmallWebCase):
                 self.assertIn("/web/20240131120000/", first["archived_url"])
                 self.assertTrue(first["text"])
                 self.assertNotIn("archived", document["results"][1])
-        self.assertIn(f"archived {DAY}", search.to_markdown(document))
+        self.assertIn(f"archived {DAY}", show_markdown.search_markdown(document))
 
     def test_a_page_from_the_store_keeps_its_mark(self) -> None:
         params = {"query": "pagefault:gone:1 python asyncio", "engine": "duckduckgo"}
@@ -238,7 +239,7 @@ class Searches(SmallWebCase):
         self.assertTrue(document["ok"], document)
         for source in document["sources"]:
             self.assertEqual(source["archived"], DAY, source)
-        self.assertIn(f"archived {DAY}", brief.to_markdown(document))
+        self.assertIn(f"archived {DAY}", show_markdown.brief_markdown(document))
 
 
 if __name__ == "__main__":
