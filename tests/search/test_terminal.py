@@ -425,6 +425,8 @@ class FrontDoor(TerminalCase):
         for words in (("help",), ("version",)):  # are no questions with a default format either
             run = self.run_script("web_search.py", *words, WEB_SEARCH_SECRETS=secrets)
             self.assertIn("web_search.py", run.stdout.decode())
+        run = self.run_script("web_search.py", "cache", "stats", WEB_SEARCH_SECRETS=secrets)
+        self.assertIn("\n- answers: ", run.stdout.decode())
         self.assertEqual(self.server.requests, [])
         shown, pairs = asked('{"query": "bread", "no_pages": true}')
         self.assertEqual((pairs["q"], "## http" in shown), ("bread", True))
