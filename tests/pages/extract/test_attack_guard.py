@@ -20,7 +20,7 @@ from tests.fake_server.server import FakeServer
 from tests.pages.extract.attack_pages import PAGE_BYTES, repeated
 from tests.support import SLACK, CannedServer, EnvironmentCase
 from websearch.pages.fetch import fetch
-from websearch.reading import pages_document, read
+from websearch.reading import page_reading, pages_document, read
 from websearch.reading import schedule as schedules
 
 LATENESS = 2.0  # seconds that a call may outlive its deadline on a machine that is not busy
@@ -218,15 +218,15 @@ class Deadline(CannedPage):
             schedule.put(schedules.Item(number, url, url))
         schedule.close()
         params = {"page_timeout": 20.0, "raw_html": True}
-        reading = read.PageReading(schedule, params, 8, time.monotonic() + 3)
+        reading = page_reading.PageReading(schedule, params, 8, time.monotonic() + 3)
         threads = [threading.Thread(target=reading.fetch_pages, daemon=True) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(3 + SLACK)
             self.assertFalse(thread.is_alive())
-        self.assertEqual(reading.fetched.qsize(), read.MAX_UNREAD)
-        self.assertLessEqual(40 - schedule.size, read.MAX_UNREAD + len(threads))
+        self.assertEqual(reading.fetched.qsize(), page_reading.MAX_UNREAD)
+        self.assertLessEqual(40 - schedule.size, page_reading.MAX_UNREAD + len(threads))
 
 
 class Strangers(CannedPage):
