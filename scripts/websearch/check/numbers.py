@@ -192,7 +192,11 @@ class Held:
     def proof(self) -> list[dict[str, str]]:
         """Return {number, url, text} of what was taken as the proof of each number."""
         return [
-            {"number": number.text, "url": proof.page.url, "text": shown_piece(proof)}
+            {
+                "number": number.text,
+                "url": proof.page.url,
+                "text": one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS),
+            }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if proof
         ]
@@ -448,8 +452,3 @@ def distance(one: Number, two: Number) -> int:
 def is_from(text: str, start: int) -> bool:
     """Return whether "from" stands before a place of a text."""
     return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))
-
-
-def shown_piece(proof: Proof) -> str:
-    """Return the sentence of a proof, or its row with the head of the table, in one line."""
-    return one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS)

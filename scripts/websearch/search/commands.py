@@ -422,15 +422,14 @@ def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[
     count = max(params["count"], RANKED_OF_RECALL)
     for most in (count, MOST_RECALLED):  # the second time in the place of those left out
         pages = store.recall(params["query"], most, params.get("site", []))
-        shown = [page for page in pages if not any(map(refusing_rule, addresses_of(page)))]
+        shown = [
+            page
+            for page in pages
+            if not any(refusing_rule(page[name]) for name in ("url", "final_url") if page.get(name))
+        ]
         if len(shown) >= count or len(pages) < most:
             break
     return shown[:count], len(pages) - len(shown)
-
-
-def addresses_of(page: dict[str, Any]) -> list[str]:
-    """Return the addresses of a stored page: the one asked for, and where that had led."""
-    return [page[name] for name in ("url", "final_url") if page.get(name)]
 
 
 def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:

@@ -99,8 +99,9 @@ def item_markdown(item: dict[str, Any]) -> str:
     title = disarm_text(" ".join(str(item.get("title", "")).split()))
     number = f"[{item['number']}] " if "number" in item else ""
     read = f"read {item['fetched_at']}" if "fetched_at" in item else ""
+    changed = f", changed {item['changed']}" if "changed" in item else ""
     date = item.get("date") or item.get("age") or read
-    facts = [date + changed_fact(item), item.get("author", ""), item.get("license", "")]
+    facts = [date + changed, item.get("author", ""), item.get("license", "")]
     facts += [spoken_questions(item["queries"])] if "queries" in item else []
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
@@ -130,11 +131,6 @@ def cut_line(item: dict[str, Any]) -> str:
 def shown_part(item: dict[str, Any]) -> str:
     """Return how much of a page an item shows; "" if that is all of it."""
     return f"{len(item['text']):,} of {item['chars']:,} characters" if "chars" in item else ""
-
-
-def changed_fact(item: dict[str, Any]) -> str:
-    """Return what follows the date of a result whose page was changed later, or ""."""
-    return f", changed {item['changed']}" if "changed" in item else ""
 
 
 def brief_markdown(document: Document) -> str:
