@@ -183,26 +183,17 @@ def fill_page(
         return
     start = max(params["offset"], first)
     if "query" in params:
-        query = params["query"]
-        notes.append(limit_query(query)[1])
-        limit = deadline + MAX_LATENESS
-        answer = in_time(lambda: fitting_passages(text[start:], query, room, deadline), limit)
-        passages, length = answer or ([], 0)
-        left = max(1, room - json_size(passages)) if room else 0
-        passages += outside_passages(page, query, left, deadline)
-        end = start + length
+        notes.append(limit_query(params["query"])[1])
+        passages, length, why = answering(page, text[start:], params["query"], room, deadline)
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages are not text that was left out.
             size = sum(len(each["text"]) for each in passages if each["heading"] != OUTSIDE)
             if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
-                shown |= {"next_offset": end} if start < end < len(text) else {}
+                shown |= {"next_offset": start + length} if 0 < length < len(text) - start else {}
             shown |= drop_empty({"note": " ".join(filter(None, notes))})
             return
-        why = "No time was left for the query"
-        if answer is not None:
-            why = "No passage holds a word of the query"
         notes.append(f"{why}; this is the beginning of the page.")
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
@@ -217,6 +208,22 @@ def fill_page(
         shown["truncated"] = True
         notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
+
+
+def answering(
+    page: Page, text: str, query: str, room: int, deadline: float
+) -> tuple[list[dict[str, str]], int, str]:
+    """Return the passages of a page's text and of what is outside of it that answer a query.
+
+    With them: how far the text was read, and why there are none.
+    """
+    limit = deadline + MAX_LATENESS
+    answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+    passages, length = answer or ([], 0)
+    left = max(1, room - json_size(passages)) if room else 0
+    passages += outside_passages(page, query, left, deadline)
+    lacking = "No passage holds a word of the query"
+    return passages, length, "No time was left for the query" if answer is None else lacking
 
 
 def outside_passages(page: Page, query: str, room: int, deadline: float) -> list[dict[str, str]]:
