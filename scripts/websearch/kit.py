@@ -721,6 +721,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
+  --max-chars N (default: 9000; 0: no limit)
+call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
+  --verbose (logs on stderr), --params-json JSON (or @FILE, or - for standard input)"""
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
 # What another script does for a first word -> such words.
@@ -832,22 +836,24 @@ def help_text(script: Fields, command: str) -> str:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
     about = [spec["help"]]
-    if command == next(iter(script["commands"])):
-        listed = [f"  {name}: {item['help']}" for name, item in script["commands"].items()]
+    if command == next(iter(commands := script["commands"])):
+        listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
-    lines = map(flag_help, all_params(spec))
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines])
+    batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
+    lines = map(flag_help, [*spec["params"], *batch])
+    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
 
 
 def flag_help(parameter: Parameter) -> str:
     """Return the line of a parameter: flags, value, help, choices, the API's default.
 
     The help itself names a default of the script. A switch that is off at the API needs no word.
+    Other names of the parameter work, but are not listed: a model pays for each character.
     """
-    kind, names = parameter["type"], (parameter["name"], *parameter.get("aliases", ()))
+    kind = parameter["type"]
     has_own = {"default", "documented_default"} & parameter.keys()
     default = None if has_own else parameter.get("api_default")
-    flags = [*parameter.get("flags", ()), *map(flag_of, names)]
+    flags = [*parameter.get("flags", ()), flag_of(parameter["name"])]
     if kind == "bool" and parameter.get("wire") and default != "false":
         flags.append(flag_of(f"no_{parameter['name']}"))
     value = parameter.get("metavar") or METAVARS.get(kind, "TEXT")

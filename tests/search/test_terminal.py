@@ -87,7 +87,9 @@ class ForPeople(TerminalCase):
         code, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "2")
         self.assertEqual(code, 0, shown)
         self.assertRegex(shown, r"\x1b\[1m1\. Sourdough starter guide.*\x1b\[0m")
-        self.assertRegex(shown, r"\x1b\[2m   http://.* · 20\d\d-\d\d-\d\d\x1b\[0m")
+        self.assertRegex(
+            shown, r"\x1b\[2m   http://.*(?: ·\x1b\[0m\n\x1b\[2m   | · )20\d\d-\d\d-\d\d\x1b\[0m"
+        )
         self.assertNotIn("untrusted", shown)
         passages = [line for line in shown.split("\n") if line.startswith("   ")]
         self.assertTrue(passages)

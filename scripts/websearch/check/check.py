@@ -52,9 +52,10 @@ WRONG_HINT = (
 COMMANDS: dict[str, ShownCommand] = {
     "check": {
         "to_markdown": to_markdown,
-        "help": "are the quotations and numbers of a draft in the pages that it cites? Exit code "
-                "0: all are; 1: a quotation is altered, absent or unread, a number missing, unread "
-                "or wrongly computed, a link dead, with --strict a number doubtful; 2: no draft",
+        "help": "check a draft's quotations and numbers against the pages it cites. Exit code 0: "
+                "all are there; 1: a quotation is altered, absent or unread, a number missing, "
+                "unread or wrongly computed, a link dead, with --strict a number doubtful; "
+                "2: no draft",
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with the draft, in Markdown; - is standard input"},

@@ -56,15 +56,15 @@ COMMANDS: dict[str, Command] = {
         "params": [
             *READ_COMMANDS["read"]["params"],
             {"name": "urls_from", "type": "str", "verbatim": True,
-             "help": "file with an address a line, - for standard input; the answer is JSON Lines: "
-                     "whole pages, unless max_chars is given; timeout is for reading one page"},
+             "help": "file with one URL per line (- for standard input); prints JSON Lines, uncut "
+                     "unless max_chars is set; timeout is per page"},
             {"name": "sitemap", "type": "bool",
-             "help": "the addresses below this one that the site's sitemaps list, one per line, up "
-                     "to 5,000, as urls_from reads them; give one address"},
+             "help": "list the URLs below this one from the site's sitemaps, one per line, up to "
+                     "5,000, as urls_from reads them"},
             {"name": "connections", "type": "int", "min": 1, "max": 64, "default": CONNECTIONS,
-             "help": f"with urls_from: pages that are fetched at once (default: {CONNECTIONS})"},
+             "help": f"with urls_from: pages fetched at once (default: {CONNECTIONS})"},
             {"name": "host_pause", "type": "float", "min": 0, "max": 600, "default": HOST_PAUSE,
-             "help": "with urls_from: seconds between two requests to one host "
+             "help": "with urls_from: seconds between requests to one host "
                      f"(default: {HOST_PAUSE:g})"},
         ],
     },

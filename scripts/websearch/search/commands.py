@@ -71,7 +71,7 @@ PAGES_OF_A_QUESTION = 5  # of a brief, that are read: any of them may hold the a
 MAX_COUNT = 50  # what the engines give in a few result pages; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
-INPUT_HINT = "Name a file with one question a line, or @- for standard input."
+INPUT_HINT = "Name a file with one question per line, or @- for standard input."
 MOST_RECALLED = 100  # pages that are looked at for some that may be shown
 RANKED_OF_RECALL = 20  # pages whose passages decide which are shown; more cost time, and find few
 WORKERS = 4  # searches of a batch at once; those without a key keep their engine's pace
@@ -90,16 +90,15 @@ COUNT: Parameter = {
 }
 FORCE: Parameter = {
     "name": "force", "type": "bool", "flags": ["-f"], "default": False,
-    "help": "ask again, whatever the store holds",
+    "help": "ignore stored answers and pages; fetch everything again",
 }
 WHO_AND_WHAT: list[Parameter] = [
     {"name": "engine", "type": "csv", "choices": ["auto", "keyless", "all", *ENGINES],
      "default": ["auto"], "values": SPELLINGS,
-     "help": "auto (default) goes on to the next engine if one fails; a named engine "
-             "answers or the call fails; keyless: as auto, without engines that have a key; "
-             "all, or several names: asked at once, fused"},
+     "help": "auto (default) falls back to the next engine, a named engine does not; keyless: "
+             "auto without keys; all, or several names: results are merged"},
     {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
-     "help": "sources to ask beside the engine (papers: in place of auto): " + "; ".join(
+     "help": "also ask sources of one kind (papers replaces auto): " + "; ".join(
          f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
     *FILTER_PARAMS,
 ]
@@ -113,7 +112,7 @@ SEARCHING: list[Parameter] = [
     COUNT,
     FORCE,
     *WHO_AND_WHAT,
-    {"name": "no_pages", "type": "bool", "help": "results alone; read no page"},
+    {"name": "no_pages", "type": "bool", "help": "list results without reading their pages"},
     *READING,
     {"name": "stale", "type": "bool",
      "help": "if no engine answers, use a stored answer of any age"},
@@ -145,7 +144,7 @@ COMMANDS: dict[str, ShownCommand] = {
     },
     "cache": {
         "to_markdown": cache_markdown,
-        "help": "stats: what is stored; clear: remove all, or the answers to one query",
+        "help": "stats: list what is stored; clear: remove all of it, or the answers to one query",
         "params": [
             {"name": "action", "type": "str", "choices": ["stats", "clear"], "positional": True,
              "required": True, "help": "stats or clear"},
@@ -155,14 +154,14 @@ COMMANDS: dict[str, ShownCommand] = {
     },
     "brief": {
         "to_markdown": brief_markdown,
-        "help": "several questions, of any subjects, in one document: sources with what answers",
+        "help": "answer several questions, related or not, with one list of sources",
         "expendable": ("attempts",),
         "params": [
             {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
              "flags": ["-q"], "help": f"the questions, {MIN_QUESTIONS} to {MAX_QUESTIONS}",
              "min_items": MIN_QUESTIONS, "max_items": MAX_QUESTIONS},
             {"name": "input", "type": "str", "verbatim": True,
-             "help": "file with one question a line; @- is standard input"},
+             "help": "file with one question per line; @- is standard input"},
             {**COUNT, "default": DEFAULT_SOURCES,
              "help": f"sources, 1 to {MAX_COUNT} (default: {DEFAULT_SOURCES})"},
             FORCE,
@@ -173,12 +172,13 @@ COMMANDS: dict[str, ShownCommand] = {
     **check.COMMANDS,
     "batch": {
         "to_markdown": batch_markdown,
-        "help": "many searches, from a file or stdin, as JSON Lines without end (--jsonl)",
+        "help": "run many searches from a file or standard input; --jsonl streams one document "
+                "per line",
         "batch": True,
         "expendable": ("attempts",),
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with one question a line; @- is standard input"},
+             "help": "file with one question per line; @- is standard input"},
             {"name": "queries", "type": "list", "aliases": ["query"],
              "help": "the questions; repeat it"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": WORKERS,

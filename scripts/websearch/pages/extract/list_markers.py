@@ -1,4 +1,4 @@
-"""What stands before the items of a list: a dash, a number, a letter, a Roman number."""
+"""Markers of list items: a dash, a number, a letter or a Roman numeral."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIST_STYLES = {
     "lower-roman": "i", "upper-roman": "I",
 }  # fmt: skip
 _LIST_STYLE = r"(?i)list-style(?:-type)?\s{0,9}:\s{0,9}([a-z-]{1,30})"
-MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # numbers that letters, Roman numerals are written for
+MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers written as letters and Roman numerals
 ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -21,9 +21,9 @@ ROMAN = (
 
 
 def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list[str]:
-    """Return what stands before each item of a list: "- ", "3. ", or "- c. " where it has letters.
+    """Return the marker of each item of a list: "- ", "3. ", or "- c. " for letters.
 
-    A number goes on from the one before, or down in a reversed list.
+    Numbers count up from the previous item, or down in a reversed list.
     """
     if node.tag != "ol":
         return ["- "] * len(items)
@@ -47,7 +47,7 @@ def list_number(node: Node, name: str, default: int) -> int:
 
 
 def list_kind(node: Node) -> str:
-    """Return "a", "A", "i" or "I" if a list has letters or Roman numerals for numbers, else ""."""
+    """Return "a", "A", "i" or "I" if a list has letters or Roman numerals, else ""."""
     kind = node.attributes.get("type", "")
     style = re.search(_LIST_STYLE, node.attributes.get("style", ""))
     if style:
@@ -56,7 +56,7 @@ def list_kind(node: Node) -> str:
 
 
 def item_label(number: int, kind: str) -> str:
-    """Return the number of an item as its list shows it."""
+    """Return the number of an item in the style of its list."""
     if kind in ("a", "A") and 0 < number <= MAX_LETTER:
         rounds, letter = divmod(number - 1, 26)
         text = chr(ord("a") + letter) * (rounds + 1)
