@@ -108,8 +108,7 @@ def head_of(page: Page) -> Document:
     """Return the document of a page without its text, which is to be fitted; or its error."""
     if page.error:
         return page.document()
-    fields = {name: value for name, value in page.fields.items() if name != "bookmarks"}
-    return {"url": page.url, "ok": True, **fields, "chars": len(page.text)}
+    return {"url": page.url, "ok": True, **page.fields, "chars": len(page.text)}
 
 
 def proxy_notes(pages: list[Page]) -> list[str]:
@@ -164,7 +163,7 @@ def fill_page(
     notes = [shown.pop("note", "")]
     headings: list[Heading] = []
     if "section" in params or params.get("outline"):
-        headings = bookmark_headings(page.fields.get("bookmarks", []), text) or find_headings(text)
+        headings = bookmark_headings(page.bookmarks, text) or find_headings(text)
     if "section" in params:
         section = find_section(headings, params["section"])
         text, first = text[: section.end], section.start
