@@ -208,7 +208,7 @@ class FromThisMachine(unittest.TestCase):
     def test_the_bare_name_of_a_file_asks_nobody(self) -> None:
         run = self.read_here("notes.html")
         self.assertEqual(run.document["details"]["kind"], "invalid_input", run.document)
-        self.assertIn("./notes.html reads the file", run.document["details"]["hint"])
+        self.assertIn("To read the file, pass ./notes.html.", run.document["details"]["hint"])
 
     def test_names_without_a_path_stay_hosts(self) -> None:
         for text in ("paper.pdf", "example.org/x.pdf", "https://example.org/./x.pdf", "a/../b"):
