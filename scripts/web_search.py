@@ -44,7 +44,6 @@ def main(argv: list[str] | None = None) -> int:
         "commands": COMMANDS,
         "run": RUN,
         "settings": settings,
-        "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
     return front_door.run(script, argv)
 

@@ -680,7 +680,7 @@ class OutputFile(FakeServerCase):
     def test_markdown_goes_into_the_file_too(self) -> None:
         path = self.folder / "result.md"
         self.run_script(self.script, "python", "--format", "markdown", "--output", str(path))
-        self.assertTrue(path.read_text("utf-8").startswith("# python"))
+        self.assertTrue(path.read_text("utf-8").startswith("## "))
 
     def test_an_error_leaves_the_file_as_it_was(self) -> None:
         path = self.folder / "result.json"

@@ -48,8 +48,12 @@ def consolidated_text(document: Document) -> str:
 
 
 def batch_markdown(document: Document) -> str:
-    """Return the documents of a batch as Markdown."""
-    return frame_markdown(document, *map(search_markdown, document.get("results", [])))
+    """Return the documents of a batch as Markdown, each below its question."""
+    blocks = (
+        f"# {one_line(item['query'], 200)}\n\n{search_markdown(item)}"
+        for item in document.get("results", [])
+    )
+    return frame_markdown(document, *blocks)
 
 
 def search_markdown(document: Document) -> str:
