@@ -15,10 +15,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.support import load_script
-
-excerpts: Any = load_script("websearch.passages.excerpts")
-units: Any = load_script("websearch.markdown.units")
+from websearch.markdown import units
+from websearch.passages import excerpts
 
 GAP = "[…]"
 # Language -> a page of three paragraphs, and questions with the words that answer them.

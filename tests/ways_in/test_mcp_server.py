@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.support import CANARY, SLACK, CannedServer, call_main, load_script, run_script
+import mcp_server as server
+from tests.support import CANARY, SLACK, CannedServer, call_main, run_script
 from tests.ways_in.mcp_support import LEGACY, META, MODERN, SERVER, Client, McpCase, modern_meta
+from websearch.ways_in import mcp_protocol as protocol
+from websearch.ways_in import mcp_tools as tools
 
-tools = load_script("websearch.ways_in.mcp_tools")
-protocol = load_script("websearch.ways_in.mcp_protocol")
-server = load_script("mcp_server")
 KEYLESS = ["web_search", "read_page", "recall", "check_quotes", "clear_cache"]
 NAMES = [  # with all keys
     "web_search", "read_page", "recall", "check_quotes", "grounded_search", "google_search",

@@ -59,10 +59,6 @@ class Evidence:
         self.pages = [self.pages[index] for index in indexes]
         self.scores = [[of_question[index] for index in indexes] for of_question in self.scores]
 
-    def leave_out(self, index: int) -> None:
-        """Remove a source."""
-        self.keep([other for other in range(len(self.sources)) if other != index])
-
     def strengths(self) -> list[list[float]]:
         """Return for each question how well the best unit of each source answers it."""
         return [

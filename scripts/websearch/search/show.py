@@ -103,7 +103,7 @@ def show_search(
     }
     if "attempts" in document and not several:
         document["attempts"].append({"engine": engines[0]})
-    if are_stored(good, sources):
+    if all(answer.from_cache for answer in good) and not any(one.is_fetched for one in sources):
         fetched_at = min(answer.fetched_at for answer in good)
         document |= {"from_cache": True, "fetched_at": fetched_at}
     if good[0].is_stale:
@@ -230,12 +230,6 @@ def questions_of(answers: list[Answer]) -> list[Question]:
     return list({answer.number: answer.question for answer in answers}.values())
 
 
-def are_stored(answers: list[Answer], sources: list[Source]) -> bool:
-    """Return whether answers and pages cost no request."""
-    fetched = any(source.is_fetched for source in sources)
-    return not fetched and all(answer.from_cache for answer in answers)
-
-
 def notes(
     questions: list[Question],
     answers: list[Answer],
@@ -354,7 +348,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     while len(items) > 1 and room() < LEAST_TEXT[name] * len(readable()):
         index = last_to_spare(evidence)
         del items[index]
-        evidence.leave_out(index)
+        evidence.keep([other for other in range(len(evidence.sources)) if other != index])
         cut["items_dropped"] = {name: cut.get("items_dropped", {name: 0})[name] + 1}
     if cut:
         document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
