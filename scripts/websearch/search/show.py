@@ -57,6 +57,7 @@ _NUMBER = r"\d{2,9}"  # of a question
 # Characters that are kept free for the names of a page's sections that are cut, and the part of the
 # room that they are at most.
 CUT_CHARS, CUT_SHARE = 60, 20
+OUTSIDE_SHARE = 3  # at most this part of the room is for what is outside of the pages' texts
 LEAST_CUT_STRENGTH = 0.5  # of the best page: whoever reads a weaker one does not want more of it
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
@@ -361,9 +362,15 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
     rest = room() if room() >= MIN_ROOM else 0
     rest -= min(CUT_CHARS * len(readable()), rest // CUT_SHARE)
-    excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
+    beside = sum(map(json_size, evidence.outsides))
+    if beside * OUTSIDE_SHARE > rest:
+        evidence.outsides, beside = [""] * len(items), 0
+    excerpts = evidence.excerpts(rest - beside) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
+        if outside := evidence.outsides[index]:
+            text = items[index].get("text", "")
+            items[index]["text"] = f"{text}\n\n{outside}".lstrip()
     best = evidence.best()
     for item, excerpt, strength in zip(items, excerpts, best, strict=True):
         if excerpt and "truncated" in item and strength >= LEAST_CUT_STRENGTH:
