@@ -362,15 +362,11 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
     rest = room() if room() >= MIN_ROOM else 0
     rest -= min(CUT_CHARS * len(readable()), rest // CUT_SHARE)
-    beside = sum(map(json_size, evidence.outsides))
-    if beside * OUTSIDE_SHARE > rest:
-        evidence.outsides, beside = [""] * len(items), 0
-    excerpts = evidence.excerpts(rest - beside) if limits.max_chars else [None] * len(items)
+    rest -= keep_outsides(evidence, rest)
+    excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
-        if outside := evidence.outsides[index]:
-            text = items[index].get("text", "")
-            items[index]["text"] = f"{text}\n\n{outside}".lstrip()
+        add_outside(items[index], evidence.outsides[index])
     best = evidence.best()
     for item, excerpt, strength in zip(items, excerpts, best, strict=True):
         if excerpt and "truncated" in item and strength >= LEAST_CUT_STRENGTH:
@@ -380,6 +376,21 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         if source.text and "text" not in item:
             line = str(source.result.get("snippet") or source.text[: 2 * LINE_CHARS])
             put_if_it_fits(document, item, "snippet", one_line(line, LINE_CHARS), limit)
+
+
+def keep_outsides(evidence: Evidence, room: int) -> int:
+    """Return the characters of what is outside of texts; it goes if that is much of the room."""
+    size = sum(json_size(f"\n\n{outside}") for outside in evidence.outsides if outside)
+    if size * OUTSIDE_SHARE <= room:
+        return size
+    evidence.outsides = [""] * len(evidence.outsides)
+    return 0
+
+
+def add_outside(item: dict[str, Any], outside: str) -> None:
+    """Put what is outside of a page's text behind the text of an item."""
+    if outside:
+        item["text"] = f"{item.get('text', '')}\n\n{outside}".lstrip()
 
 
 def put_if_it_fits(
