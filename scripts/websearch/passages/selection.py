@@ -32,7 +32,6 @@ MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 # Characters of a list, table or code, and of a section that a question names, that are shown whole:
 # what is cut looks finished.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
-LITTLE = 200  # characters that are missing of a paragraph which is shown whole then
 LIST_WITHIN = 6_000  # characters below a heading in which its first list ends
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
 FEW_UNITS = 3  # of a page, for a question whose main words no page has
@@ -324,15 +323,10 @@ def first_list(page: PageText, heading: Piece) -> list[Piece]:
 
 
 def complete_excerpts(selection: Selection) -> None:
-    """Show whole, as far as the room goes, lists, tables and code that are begun and are short.
-
-    So is a paragraph of which little is missing.
-    """
+    """Show whole, as far as the room goes, lists, tables and code that are begun and are short."""
     for excerpt in selection.excerpts:
         for block in blocks_begun(excerpt):
-            missing = sum(one.end - one.start for one in block if one.index not in excerpt.shown)
-            is_text = block[0].kind == "sentence"
-            if missing <= LITTLE if is_text else block[-1].end - block[0].start <= WHOLE_BLOCK:
+            if block[-1].end - block[0].start <= WHOLE_BLOCK:
                 selection.complete(excerpt, block)
 
 
@@ -355,14 +349,14 @@ def section_below(page: PageText, heading: Piece) -> list[Piece]:
 
 
 def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
-    """Return paragraphs, lists, tables and code that are shown in part or a colon announces."""
+    """Return the lists, tables and code that are shown in part or that a colon announces."""
     blocks: dict[int, list[Piece]] = {}
     for piece in excerpt.page.pieces:
         blocks.setdefault(piece.block, []).append(piece)
     return [
         block
         for block in blocks.values()
-        if any(piece.kind in ("item", "row", "line", "sentence") for piece in block)
+        if any(piece.kind in ("item", "row", "line") for piece in block)
         and (any(piece.index in excerpt.shown for piece in block) or is_announced(excerpt, block))
     ]
 
@@ -377,10 +371,9 @@ def cut_sections(excerpt: Excerpt, questions: list[str]) -> list[str]:
     weights = [term_weights(question) for question in questions]
     missing: Counter[str] = Counter()
     for block in blocks_begun(excerpt):
-        is_text = block[0].kind == "sentence"
         headings = [lead for lead in block[-1].leads if lead.level < STRONG]
         count = sum(piece.index in shown | excerpt.said for piece in block)
-        if headings and count < len(block) and not is_text:
+        if headings and count < len(block):
             missing[headings[-1].words] += count
     above = {lead.index: lead for index in shown for lead in page.pieces[index].leads}
     for _, heading in sorted(above.items()):
