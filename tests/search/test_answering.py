@@ -200,6 +200,28 @@ class BriefFollowsItsQuestions(AnsweringCase):
         self.assertIn("3. newt pond of Zyxburg (no page that was read has: Zyxburg)", text)
 
 
+class Lines(AnsweringCase):
+    """A page that answers nothing is one line."""
+
+    def line(self, snippet: str) -> str:
+        answer = "The herons of the lake nest in March. " * 9
+        other = "Ships were built here. Then the harbor was closed to all trade, and people left."
+        pages = [self.web.page("/heron", answer), self.web.page("/ship", other)]
+        results = [{"url": pages[0], "title": "Herons", "snippet": "Herons nest."}]
+        results += [{"url": pages[1], "title": "Ships", "snippet": snippet}]
+        self.web.find("when do herons nest", *results)
+        return str(self.answer("when do herons nest")["results"][1]["snippet"])
+
+    def test_a_snippet_begins_at_a_word(self) -> None:
+        self.assertEqual(self.line("bor was closed to all trade"), "was closed to all trade")
+
+    def test_a_menu_is_no_snippet(self) -> None:
+        self.assertTrue(self.line("Home Docs Timers URL Zlib").startswith("Ships were built here."))
+
+    def test_another_snippet_stays(self) -> None:
+        self.assertEqual(self.line("A page on ships, and trade."), "A page on ships, and trade.")
+
+
 class CutSections(AnsweringCase):
     def test_a_section_that_is_shown_in_part_names_the_command_that_shows_it(self) -> None:
         question = "heron --depth option"

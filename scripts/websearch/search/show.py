@@ -45,6 +45,7 @@ SOURCE_FIELDS = (
 )  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
+SNIPPET_HEAD = 15  # characters of a snippet that are looked for in its page
 LINE_CHARS = 120  # of the snippet of a page without an answer
 # Characters of JSON: with less room for the text of each, the last result or source is left out.
 LEAST_TEXT = {"results": 100, "sources": 250}
@@ -374,8 +375,8 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             put_if_it_fits(document, item, "cut", names, limit)
     for item, source in zip(items, evidence.sources, strict=True):
         if source.text and "text" not in item:
-            line = str(source.result.get("snippet") or source.text[: 2 * LINE_CHARS])
-            put_if_it_fits(document, item, "snippet", one_line(line, LINE_CHARS), limit)
+            line = one_line(line_of(source), LINE_CHARS)
+            put_if_it_fits(document, item, "snippet", line, limit)
 
 
 def keep_outsides(evidence: Evidence, room: int) -> int:
@@ -391,6 +392,19 @@ def add_outside(item: dict[str, Any], outside: str) -> None:
     """Put what is outside of a page's text behind the text of an item."""
     if outside:
         item["text"] = f"{item.get('text', '')}\n\n{outside}".lstrip()
+
+
+def line_of(source: Source) -> str:
+    """Return what a page without an answer is about: its snippet from a word on, or its beginning.
+
+    A snippet without punctuation that the text does not have is of a menu.
+    """
+    snippet = str(source.result.get("snippet") or "")
+    start = source.text.find(snippet[:SNIPPET_HEAD]) if snippet else -1
+    is_menu = start < 0 and not re.search(r"[^\w\s]", snippet)
+    if start > 0 and snippet[0].isalnum() and source.text[start - 1].isalnum():
+        snippet = snippet.partition(" ")[2]
+    return source.text[: 2 * LINE_CHARS] if is_menu or not snippet else snippet
 
 
 def put_if_it_fits(
