@@ -36,8 +36,8 @@ if sys.version_info < (3, 10):  # noqa: UP036  its user reads a document, not a 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn, TypedDict
 
     Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
@@ -166,7 +166,7 @@ UI_LANGUAGES = ("es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-
 RESULT_TYPES = "discussions faq infobox news query rich summarizer videos web locations".split()
 
 
-def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) -> Fields:
+def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) -> Parameter:
     """Return an entry of COMMANDS: name, type, api_default, help, wire, aliases, and more.
 
     api_default: what Brave assumes if it is not sent; None if that is nothing, or not documented.
@@ -174,11 +174,13 @@ def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) ->
     """
     wire = more.setdefault("wire", "" if "header" in more else name)
     aliases = ([wire] if wire not in ("", name) else []) + more.pop("aliases", [])
-    entry = {"name": name, "type": kind, "api_default": api_default, "help": text}
-    return {**entry, "aliases": aliases, **more}
+    entry: Parameter = {"name": name, "type": kind, "api_default": api_default, "help": text}
+    others: Any = {"aliases": aliases, **more}
+    entry.update(others)
+    return entry
 
 
-def limit(name: str, low: int, high: int, api_default: int, text: str) -> Fields:
+def limit(name: str, low: int, high: int, api_default: int, text: str) -> Parameter:
     """Return the entry of a number that Brave calls maximum_number_of_..."""
     wire = name.replace("max_", "maximum_number_of_")
     text += f", {low} to {high}"
@@ -189,7 +191,7 @@ QUERY = parameter("query", "str", None, "what to search for", wire="q", position
                   required=True)
 COUNT = parameter("count", "int", 20, "results, 1 to 20 (default: 10)", min=1, max=20, default=10,
                   flags=["-n"], aliases=["num"])
-COUNT_50 = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
+COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
 OFFSET = parameter("offset", "int", 0, "result pages to skip, 0 to 9 (not results)", min=0,
                    max=LAST_OFFSET)
 SINCE = parameter("since", "since", None,
@@ -202,12 +204,12 @@ COUNTRY = parameter("country", "str", "US", "two-letter country of the results, 
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
                      values=LANGUAGE_SPELLINGS, is_language=True, wire="search_lang",
                      aliases=["hl"], names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
-LANG = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
+LANG: Parameter = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
 UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
                     text="language of texts such as the age of a page")
 SAFE = parameter("safe", "str", "moderate", "filter for adult content", wire="safesearch",
                  choices=["off", "moderate", "strict"])
-SAFE_STRICT = {**SAFE, "api_default": "strict"}
+SAFE_STRICT: Parameter = {**SAFE, "api_default": "strict"}
 SITE = parameter("site", "csv", None, "only these sites, such as docs.python.org,github.com",
                  wire="", aliases=["include_site"])
 EXCLUDE_SITE = parameter("exclude_site", "csv", None, "none of these sites", wire="")
@@ -241,7 +243,7 @@ NO_SITES = {"site": "Put site:example.com into the query.",
             "exclude_site": "Put -site:example.com into the query."}
 NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by age.")
 
-COMMANDS: dict[str, Fields] = {
+COMMANDS: dict[str, Command] = {
     "web": {"help": "web pages, and the FAQ, discussions, news and videos found",
             "expendable": SIDE_SECTIONS, "params": [
         QUERY, COUNT, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
@@ -379,7 +381,10 @@ def location_headers(endpoint: str, params: Fields) -> Fields:
     Raises SearchError (invalid_input) for text that no HTTP header can carry.
     """
     # The endpoint for details of places takes lat and long as headers, to measure distances.
-    table = LOCATION[:2] if endpoint == "pois" else COMMANDS.get(endpoint, {}).get("params", [])
+    has_params = endpoint in COMMANDS
+    table = (
+        LOCATION[:2] if endpoint == "pois" else COMMANDS[endpoint]["params"] if has_params else []
+    )
     entries = [entry for entry in table if "header" in entry and entry["name"] in params]
     for entry in entries:
         if not re.fullmatch(r"[ -~]+", str(params[entry["name"]])):
@@ -407,14 +412,14 @@ def usable_goggles(params: Fields) -> tuple[list[str], list[str]]:
         for site in params.get(name, []):
             host = re.sub(r"^https?://", "", site.strip().lower()).rstrip("/")
             if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", host):
-                entry = {"name": name, "note": "Leave out paths and wildcards."}
+                entry: Parameter = {"name": name, "note": "Leave out paths and wildcards."}
                 raise wrong_value(entry, site, "a host such as docs.python.org")
             rules.append(rule + host)
     goggles += ["\n".join(rules)] if rules else []
     usable = [goggle for goggle in goggles if not re.match(NOT_HTTPS, goggle)]
     if goggles and not usable:
-        entry = {"name": "goggles", "note": "Host the goggle under https://."}
-        raise wrong_value(entry, goggles[0], "an https:// URL or inline rules")
+        goggle_entry: Parameter = {"name": "goggles", "note": "Host the goggle under https://."}
+        raise wrong_value(goggle_entry, goggles[0], "an https:// URL or inline rules")
     if (number := len(usable)) > MAX_GOGGLES:
         hint = "Join inline rules with newlines in one goggle."
         message = f"goggles and site filters make {number} goggles; Brave takes {MAX_GOGGLES}."
@@ -574,10 +579,12 @@ def found_document(params: Fields, **fields: Any) -> Document:
     return {"ok": True, "provider": "brave", **pick_fields(params, "query"), **fields}
 
 
-def nothing_found(what: str) -> Document:
-    """Return the error document for an answer without results."""
-    hint = "Use fewer or more general words, or drop filters."
-    return error_document(SearchError("no_results", f"No {what} found", hint))
+def nothing_found(what: str, offset: int = 0) -> Document:
+    """Return the error document for an answer without results; offset: result pages skipped."""
+    message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
+    if offset:
+        message, hint = f"No more {what} from offset {offset} on.", ""
+    return error_document(SearchError("no_results", message, hint))
 
 
 def request_warnings(params: Fields) -> list[str]:
@@ -614,7 +621,8 @@ def web_document(params: Fields, answer: Fields) -> Document:
     wanted = params.get("result_filter", ["web"])
     others = [*lists, *OPTIONAL_SECTIONS, "rich", "summarizer_key"]
     if not any(document.get(name) for name in (["web_results"] if "web" in wanted else others)):
-        document |= nothing_found("web results" if "web" in wanted else " or ".join(wanted))
+        what = "web results" if "web" in wanted else " or ".join(wanted)
+        document |= nothing_found(what, offset)
     elif params.get("summary") and not key:
         document.setdefault("warnings", []).append(f"No summarizer_key. {SUMMARIZER_PLAN}")
     return document
@@ -677,7 +685,8 @@ def results_document(command: str, params: Fields, answer: Fields, items: list[F
     }
     document = found_document(params, **drop_empty(extras))
     names = {"suggest": "suggestions", "rich": "live data"}
-    return document if items else document | nothing_found(names.get(command, command))
+    what, offset = names.get(command, command), params.get("offset", 0)
+    return document if items else document | nothing_found(what, offset)
 
 
 def context_document(params: Fields, answer: Fields) -> Document:
@@ -964,7 +973,7 @@ def find_places(params: Fields, deadline: float) -> Fields:
             raise SearchError("invalid_input", "Give a query, a location, or lat and long.", hint)
         return call_endpoint("places", wire, params, deadline)
     if len(ids) > MAX_IDS:
-        entry = {"name": "ids", "note": "Ask again for the others."}
+        entry: Parameter = {"name": "ids", "note": "Ask again for the others."}
         raise wrong_value(entry, len(ids), f"1 to {MAX_IDS} places")
     if "query" in params or "location" in params:
         raise SearchError("invalid_input", "ids cannot go with a query or a location.", "Drop one.")
@@ -997,7 +1006,7 @@ RUN: dict[str, Callable[..., Document]] = {
     **{command: functools.partial(run_command, command) for command in COMMANDS},
     "summarizer": run_summarizer, "places": run_places, "answers": run_answers,
 }  # fmt: skip
-run_web_search, run_context = RUN["web"], RUN["context"]
+run_web_search, run_context, run_news = RUN["web"], RUN["context"], RUN["news"]
 
 # ===== documents -> Markdown, results =============================================================
 
@@ -1033,8 +1042,11 @@ def item_markdown(number: int, item: Fields) -> str:
     if item.get("rating"):
         reviews = f" ({item['reviews']} reviews)" if item.get("reviews") else ""
         facts["rating"] = f"rated {item['rating']}{reviews}"
-    order = "age date source duration address rating phone hours_today distance image_url".split()
-    head = " · ".join([head, *(shown_text(facts[name]) for name in order if facts.get(name))])
+    if item.get("width") and item.get("height"):
+        facts["size"] = f"{item['width']} x {item['height']}"
+    order = "age date source duration address rating phone hours_today distance size image_url"
+    shown = [shown_text(facts[name]) for name in order.split() if facts.get(name)]
+    head = " · ".join([head, *shown])
     texts = ("description", "long_desc", "answer", "snippet")
     lines = [shown_text(item[name]) for name in texts if name in item]
     lines += [f"- {shown_text(text)}" for text in as_list(item.get("extra_snippets"))]
@@ -1085,6 +1097,48 @@ def main(argv: list[str] | None = None) -> int:
 # ===== kit (edit websearch/kit.py, then run `make sync`) ==========================================
 
 VERSION = "1.2.0"
+if TYPE_CHECKING:
+
+    class Parameter(TypedDict, total=False):
+        """A parameter of a COMMANDS table: a flag, a field of JSON, an argument of a tool."""
+
+        name: str
+        type: str  # str, int, float, bool, since, list, csv or any: see check_value
+        help: str
+        required: bool
+        positional: bool  # may be given as a word
+        aliases: list[str]  # other names
+        flags: list[str]  # other flags, such as -n
+        metavar: str
+        min: float
+        max: float
+        min_items: int
+        max_items: int
+        choices: Sequence[str]
+        values: dict[str, str]  # other spelling -> choice
+        names: dict[str, str]  # wrong word -> the likely choice
+        note: str  # the hint for a wrong value
+        between: str  # a pattern between the items of a list
+        verbatim: bool  # the text stays as it is, with its spaces
+        is_language: bool  # a language, of which the country may be unknown
+        file: bool  # @FILE is read
+        batch: bool  # an option of lists and batches only
+        default: Any  # sent if nothing is given
+        documented_default: Any  # in the reference only
+        api_default: Any  # the API's own: not sent
+        wire: str  # the name that the API knows
+        header: str  # the HTTP header that the API takes it in
+
+    class Command(TypedDict, total=False):
+        """A command of a script."""
+
+        help: str
+        params: list[Parameter]
+        cannot: dict[str, str]  # a parameter it lacks -> what to do instead
+        expendable: Sequence[str]  # fields that are cut first, in this order
+        batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
+
+
 # Kind of failure (details.kind) -> exit code.
 EXIT_CODES = {
     "no_results": 1, "invalid_input": 2, "auth": 3, "rate_limit": 4, "quota": 4, "timeout": 5,
@@ -1315,10 +1369,10 @@ NO_SYNONYMS = {
     "size": "For the number of results give {count}. For the length of the text {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
-MAX_CHARS: Fields = {
+MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"}
-COMMON_PARAMS: list[Fields] = [
+COMMON_PARAMS: list[Parameter] = [
     {"name": "timeout", "type": "float", "min": MIN_TIMEOUT, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30, unless said)"},
     MAX_CHARS,
@@ -1326,7 +1380,7 @@ COMMON_PARAMS: list[Fields] = [
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
 # Options that only the command line has; batch: those of lists and batches.
-OUTPUT_PARAMS: list[Fields] = [
+OUTPUT_PARAMS: list[Parameter] = [
     {"name": "format", "type": "str", "choices": ["json", "markdown"],
      "values": {"md": "markdown"}, "help": "default: json"},
     {"name": "md", "type": "bool", "help": "short for --format markdown"},
@@ -1346,7 +1400,7 @@ OUTPUT_PARAMS: list[Fields] = [
 # fmt: on
 
 
-def check_params(command: str, spec: Fields, params: Fields) -> Fields:
+def check_params(command: str, spec: Command, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     values, checked = canonical_names(command, spec, params), {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
@@ -1361,15 +1415,15 @@ def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     return checked
 
 
-def parameter_names(params: list[Fields]) -> dict[str, Fields]:
+def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
     """Return every name that parameters go by -> the parameter; real names win over synonyms."""
-    table: dict[str, Fields] = {}
+    table: dict[str, Parameter] = {}
     for parameter in params:
         table |= dict.fromkeys((parameter["name"], *parameter.get("aliases", ())), parameter)
     return {word: table[name] for word, name in SYNONYMS.items() if name in table} | table
 
 
-def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
+def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
     """Return the given parameters under their table names; raises SearchError.
 
     An error names a parameter as its caller wrote it.
@@ -1394,7 +1448,7 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     return values
 
 
-def given_value(parameter: Fields, value: Any) -> Any:
+def given_value(parameter: Parameter, value: Any) -> Any:
     """Return a parameter's value, a list if it takes one; None if it counts as not given.
 
     null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
@@ -1410,7 +1464,7 @@ def given_value(parameter: Fields, value: Any) -> Any:
     return None if all(empty) else value
 
 
-def list_items(parameter: Fields, value: Any) -> list[Any]:
+def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
@@ -1435,7 +1489,7 @@ def spelled_name(name: Any) -> str:
     return str(name).strip().lstrip("-").replace("-", "_").lower()
 
 
-def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
+def unknown_hint(spec: Command, word: str, known: Any, what: str) -> str:
     """Return what to do about a parameter or flag that a command does not have."""
     name = spelled_name(word)
     meant = SYNONYMS.get(name, name)
@@ -1445,7 +1499,7 @@ def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
     return reasons.get(name) or nearest(word, known, what)
 
 
-def check_value(parameter: Fields, value: Any) -> Any:
+def check_value(parameter: Parameter, value: Any) -> Any:
     """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text, lists as list_items says. Raises SearchError
@@ -1473,7 +1527,7 @@ def check_value(parameter: Fields, value: Any) -> Any:
     return int(number) if kind == "int" else number
 
 
-def check_text(parameter: Fields, value: Any) -> str:
+def check_text(parameter: Parameter, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
@@ -1504,7 +1558,7 @@ def check_text(parameter: Fields, value: Any) -> str:
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_dates(parameter: Fields, text: str) -> str:
+def check_dates(parameter: Parameter, text: str) -> str:
     """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date, 7d and 2 weeks last until today."""
     from datetime import date, datetime, timedelta, timezone
 
@@ -1534,7 +1588,7 @@ def check_dates(parameter: Fields, text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Parameter, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -1569,7 +1623,7 @@ _CUTS = (
 
 def run_operation(
     span: str,
-    spec: Fields,
+    spec: Command,
     raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
@@ -1640,7 +1694,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 
 
 def fit_document(
-    document: Document, max_chars: int, expendable: tuple[str, ...] = (), measure: Any = None
+    document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
     """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
 
@@ -1705,7 +1759,6 @@ def frame_markdown(document: Document, *blocks: str) -> str:
         if "error" in attempt
     ]
     framed = [
-        f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
         *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,
@@ -1733,6 +1786,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
+  --max-chars N (default: 9000; 0: no limit)
+call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
+  --verbose (logs on stderr), --params-json JSON (or @FILE, or - for standard input)"""
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
 # What another script does for a first word -> such words.
@@ -1799,7 +1856,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     return print_document(spell_hints(document, names), options, script)
 
 
-def find_command(commands: Fields, words: list[str]) -> tuple[str, bool]:
+def find_command(commands: dict[str, Command], words: list[str]) -> tuple[str, bool]:
     """Return the command, and whether the first word names it; else it is the default one."""
     first, plain = words[0] if words else "", [word for word in words[1:3] if word[:1] != "-"]
     # Several words without quotes are a query: web design trends.
@@ -1831,7 +1888,7 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def all_params(spec: Fields) -> list[Fields]:
+def all_params(spec: Command) -> list[Parameter]:
     """Return all parameters and options that the command line of a command takes."""
     options = [item for item in OUTPUT_PARAMS if spec.get("batch") or not item.get("batch")]
     return [*spec["params"], *COMMON_PARAMS, *options]
@@ -1844,22 +1901,24 @@ def help_text(script: Fields, command: str) -> str:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
     about = [spec["help"]]
-    if command == next(iter(script["commands"])):
-        listed = [f"  {name}: {item['help']}" for name, item in script["commands"].items()]
+    if command == next(iter(commands := script["commands"])):
+        listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
-    lines = map(flag_help, all_params(spec))
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines])
+    batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
+    lines = map(flag_help, [*spec["params"], *batch])
+    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
 
 
-def flag_help(parameter: Fields) -> str:
+def flag_help(parameter: Parameter) -> str:
     """Return the line of a parameter: flags, value, help, choices, the API's default.
 
     The help itself names a default of the script. A switch that is off at the API needs no word.
+    Other names of the parameter work, but are not listed: a model pays for each character.
     """
-    kind, names = parameter["type"], (parameter["name"], *parameter.get("aliases", ()))
+    kind = parameter["type"]
     has_own = {"default", "documented_default"} & parameter.keys()
     default = None if has_own else parameter.get("api_default")
-    flags = [*parameter.get("flags", ()), *map(flag_of, names)]
+    flags = [*parameter.get("flags", ()), flag_of(parameter["name"])]
     if kind == "bool" and parameter.get("wire") and default != "false":
         flags.append(flag_of(f"no_{parameter['name']}"))
     value = parameter.get("metavar") or METAVARS.get(kind, "TEXT")
@@ -1902,7 +1961,7 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Fields) -> tuple[Parser, dict[str, str]]:
+def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
@@ -1980,7 +2039,7 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
 
 
 def take_words(
-    spec: Fields, command: str, words: list[str], is_default: bool, params: Fields
+    spec: Command, command: str, words: list[str], is_default: bool, params: Fields
 ) -> None:
     """Put the words that are not flags into params; raises SearchError (invalid_input).
 

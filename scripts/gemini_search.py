@@ -44,8 +44,8 @@ if sys.version_info < (3, 10):  # noqa: UP036  its user reads a document, not a 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, NoReturn, TypedDict
 
     Fields = dict[str, Any]  # a JSON object, or a group of values by name
     Document = dict[str, Any]  # what every run_* returns: ok, and an answer or error and details
@@ -213,25 +213,26 @@ INSISTENCE = (
 
 # ===== commands and their parameters ==============================================================
 
-WORDS = {"type": "str", "wire": "contents"}  # a parameter that becomes part of the prompt
-QUERY: Fields = {
+# A parameter that becomes part of the prompt.
+WORDS: Parameter = {"type": "str", "wire": "contents"}
+QUERY: Parameter = {
     "name": "query", **WORDS, "positional": True, "required": True, "aliases": ["q"],
     "help": "the question, in words",
 }
-MODEL: Fields = {
+MODEL: Parameter = {
     "name": "model", "type": "str", "wire": "model", "note": "The models command lists the names.",
     "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})",
 }
-URL: Fields = {
+URL: Parameter = {
     "name": "url", "type": "list", "wire": "tools.urlContext", "between": r"[\s,]{1,9}(?=https?://)",
     "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)",
     "note": "Gemini reads addresses such as https://example.org/page, no redirect links of Google.",
 }
-SUBREDDIT: Fields = {
+SUBREDDIT: Parameter = {
     "name": "subreddit", **WORDS, "note": "Letters, digits and _ only, without r/.",
     "help": "name without r/, for example programming (asked for in words)",
 }
-ANSWER_PARAMS: list[Fields] = [
+ANSWER_PARAMS: list[Parameter] = [
     MODEL,
     {"name": "provider", "type": "str", "choices": ["auto", *PROVIDERS], "default": "auto",
      "help": "service to ask; auto: gemini, then vertex (default: auto)"},
@@ -257,13 +258,13 @@ ANSWER_PARAMS: list[Fields] = [
     {"name": "require_grounding", "type": "bool", "help": "fail if the answer names no sources"},
     {"name": "suggestions", "type": "bool", "help": "add Google's search suggestions as HTML"},
 ]
-SEARCH_PARAMS: list[Fields] = [
+SEARCH_PARAMS: list[Parameter] = [
     {"name": "context", **WORDS, "help": "what the question is about, or what the answer is for"},
     {"name": "focus", **WORDS, "choices": list(FOCUS), "default": "general",
      "help": "what the answer concentrates on (default: general)"},
     *ANSWER_PARAMS,
 ]
-ANSWERS: Fields = {  # of every command that answers
+ANSWERS: Command = {  # of every command that answers
     "expendable": ("thoughts", "suggestions_html", "domain"),
     "cannot": {  # what Gemini cannot do -> what to do instead
         "count": "The model decides how many sources it uses; max_sources lists fewer of them.",
@@ -275,7 +276,7 @@ ANSWERS: Fields = {  # of every command that answers
         "temperature": "Gemini ignores it since version 3.6, so it is not sent.",
     },
 }
-COMMANDS: dict[str, Fields] = {
+COMMANDS: dict[str, Command] = {
     "search": {**ANSWERS, "help": "an answer with sources", "params": [QUERY, *SEARCH_PARAMS]},
     "dev": {
         **ANSWERS,
@@ -1078,15 +1079,18 @@ def ask_in_order(
     """
     failures: list[SearchError] = []
     unasked: list[str] = []
+    logged = 0  # of those that were tried
     for provider in order:
         tried = [error for error in failures if "lacks" not in error.details]
         if tried and deadline - time.monotonic() < LEAST_SECONDS:
             unasked += [] if configuration_error(provider) else [provider]
             continue
+        if not configuration_error(provider):
+            for failure in tried[logged:]:
+                question.log_failure(failure)
+            logged = len(tried)
         try:
             credential = session.credential(provider, deadline)
-            if tried:
-                question.log_failure(tried[-1])
             document = ask_provider(question.changed(credential=credential), session, deadline)
         except SearchError as error:
             falls_back = may_fall_back(error.kind)
@@ -1099,11 +1103,11 @@ def ask_in_order(
         else:
             attempts = attempts_of(*tried) + document.get("attempts", [])
             return document | drop_empty({"attempts": attempts})
-    failure = no_provider(failures)
+    outcome = no_provider(failures)
     for provider in unasked:
         note = f"{provider} was not asked, because less than {LEAST_SECONDS:g} s was left."
-        failure.details["hint"] = f"{failure.details['hint']} {note}".strip()
-    raise failure
+        outcome.hint = f"{outcome.hint} {note}".strip()
+    raise outcome
 
 
 class Question:
@@ -1240,7 +1244,7 @@ def provider_order(provider: str = "auto") -> list[str]:
     if provider != "auto":
         return [provider]
     listed = os.environ.get("GEMINI_PROVIDERS", "").strip() or DEFAULT_PROVIDERS
-    parameter = {"name": "GEMINI_PROVIDERS", "type": "csv", "choices": [*PROVIDERS]}
+    parameter: Parameter = {"name": "GEMINI_PROVIDERS", "type": "csv", "choices": [*PROVIDERS]}
     return list(dict.fromkeys(check_value(parameter, listed)))
 
 
@@ -1360,7 +1364,7 @@ def run_answer(
     return document
 
 
-def unchecked_first(command: str) -> Fields:
+def unchecked_first(command: str) -> Command:
     """Return a command's table, whose first parameter (the query or queries) is not checked."""
     first, *others = COMMANDS[command]["params"]
     first = {**first, "type": "any", "required": False}
@@ -1622,6 +1626,48 @@ def main(argv: list[str] | None = None) -> int:
 # ===== kit (edit websearch/kit.py, then run `make sync`) ==========================================
 
 VERSION = "1.2.0"
+if TYPE_CHECKING:
+
+    class Parameter(TypedDict, total=False):
+        """A parameter of a COMMANDS table: a flag, a field of JSON, an argument of a tool."""
+
+        name: str
+        type: str  # str, int, float, bool, since, list, csv or any: see check_value
+        help: str
+        required: bool
+        positional: bool  # may be given as a word
+        aliases: list[str]  # other names
+        flags: list[str]  # other flags, such as -n
+        metavar: str
+        min: float
+        max: float
+        min_items: int
+        max_items: int
+        choices: Sequence[str]
+        values: dict[str, str]  # other spelling -> choice
+        names: dict[str, str]  # wrong word -> the likely choice
+        note: str  # the hint for a wrong value
+        between: str  # a pattern between the items of a list
+        verbatim: bool  # the text stays as it is, with its spaces
+        is_language: bool  # a language, of which the country may be unknown
+        file: bool  # @FILE is read
+        batch: bool  # an option of lists and batches only
+        default: Any  # sent if nothing is given
+        documented_default: Any  # in the reference only
+        api_default: Any  # the API's own: not sent
+        wire: str  # the name that the API knows
+        header: str  # the HTTP header that the API takes it in
+
+    class Command(TypedDict, total=False):
+        """A command of a script."""
+
+        help: str
+        params: list[Parameter]
+        cannot: dict[str, str]  # a parameter it lacks -> what to do instead
+        expendable: Sequence[str]  # fields that are cut first, in this order
+        batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
+
+
 # Kind of failure (details.kind) -> exit code.
 EXIT_CODES = {
     "no_results": 1, "invalid_input": 2, "auth": 3, "rate_limit": 4, "quota": 4, "timeout": 5,
@@ -1852,10 +1898,10 @@ NO_SYNONYMS = {
     "size": "For the number of results give {count}. For the length of the text {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
-MAX_CHARS: Fields = {
+MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"}
-COMMON_PARAMS: list[Fields] = [
+COMMON_PARAMS: list[Parameter] = [
     {"name": "timeout", "type": "float", "min": MIN_TIMEOUT, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30, unless said)"},
     MAX_CHARS,
@@ -1863,7 +1909,7 @@ COMMON_PARAMS: list[Fields] = [
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
 # Options that only the command line has; batch: those of lists and batches.
-OUTPUT_PARAMS: list[Fields] = [
+OUTPUT_PARAMS: list[Parameter] = [
     {"name": "format", "type": "str", "choices": ["json", "markdown"],
      "values": {"md": "markdown"}, "help": "default: json"},
     {"name": "md", "type": "bool", "help": "short for --format markdown"},
@@ -1883,7 +1929,7 @@ OUTPUT_PARAMS: list[Fields] = [
 # fmt: on
 
 
-def check_params(command: str, spec: Fields, params: Fields) -> Fields:
+def check_params(command: str, spec: Command, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     values, checked = canonical_names(command, spec, params), {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
@@ -1898,15 +1944,15 @@ def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     return checked
 
 
-def parameter_names(params: list[Fields]) -> dict[str, Fields]:
+def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
     """Return every name that parameters go by -> the parameter; real names win over synonyms."""
-    table: dict[str, Fields] = {}
+    table: dict[str, Parameter] = {}
     for parameter in params:
         table |= dict.fromkeys((parameter["name"], *parameter.get("aliases", ())), parameter)
     return {word: table[name] for word, name in SYNONYMS.items() if name in table} | table
 
 
-def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
+def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
     """Return the given parameters under their table names; raises SearchError.
 
     An error names a parameter as its caller wrote it.
@@ -1931,7 +1977,7 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     return values
 
 
-def given_value(parameter: Fields, value: Any) -> Any:
+def given_value(parameter: Parameter, value: Any) -> Any:
     """Return a parameter's value, a list if it takes one; None if it counts as not given.
 
     null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
@@ -1947,7 +1993,7 @@ def given_value(parameter: Fields, value: Any) -> Any:
     return None if all(empty) else value
 
 
-def list_items(parameter: Fields, value: Any) -> list[Any]:
+def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
@@ -1972,7 +2018,7 @@ def spelled_name(name: Any) -> str:
     return str(name).strip().lstrip("-").replace("-", "_").lower()
 
 
-def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
+def unknown_hint(spec: Command, word: str, known: Any, what: str) -> str:
     """Return what to do about a parameter or flag that a command does not have."""
     name = spelled_name(word)
     meant = SYNONYMS.get(name, name)
@@ -1982,7 +2028,7 @@ def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
     return reasons.get(name) or nearest(word, known, what)
 
 
-def check_value(parameter: Fields, value: Any) -> Any:
+def check_value(parameter: Parameter, value: Any) -> Any:
     """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text, lists as list_items says. Raises SearchError
@@ -2010,7 +2056,7 @@ def check_value(parameter: Fields, value: Any) -> Any:
     return int(number) if kind == "int" else number
 
 
-def check_text(parameter: Fields, value: Any) -> str:
+def check_text(parameter: Parameter, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
@@ -2041,7 +2087,7 @@ def check_text(parameter: Fields, value: Any) -> str:
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_dates(parameter: Fields, text: str) -> str:
+def check_dates(parameter: Parameter, text: str) -> str:
     """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date, 7d and 2 weeks last until today."""
     from datetime import date, datetime, timedelta, timezone
 
@@ -2071,7 +2117,7 @@ def check_dates(parameter: Fields, text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Parameter, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -2106,7 +2152,7 @@ _CUTS = (
 
 def run_operation(
     span: str,
-    spec: Fields,
+    spec: Command,
     raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
@@ -2177,7 +2223,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 
 
 def fit_document(
-    document: Document, max_chars: int, expendable: tuple[str, ...] = (), measure: Any = None
+    document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
     """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
 
@@ -2242,7 +2288,6 @@ def frame_markdown(document: Document, *blocks: str) -> str:
         if "error" in attempt
     ]
     framed = [
-        f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
         *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,
@@ -2270,6 +2315,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
+  --max-chars N (default: 9000; 0: no limit)
+call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
+  --verbose (logs on stderr), --params-json JSON (or @FILE, or - for standard input)"""
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
 # What another script does for a first word -> such words.
@@ -2336,7 +2385,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     return print_document(spell_hints(document, names), options, script)
 
 
-def find_command(commands: Fields, words: list[str]) -> tuple[str, bool]:
+def find_command(commands: dict[str, Command], words: list[str]) -> tuple[str, bool]:
     """Return the command, and whether the first word names it; else it is the default one."""
     first, plain = words[0] if words else "", [word for word in words[1:3] if word[:1] != "-"]
     # Several words without quotes are a query: web design trends.
@@ -2368,7 +2417,7 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def all_params(spec: Fields) -> list[Fields]:
+def all_params(spec: Command) -> list[Parameter]:
     """Return all parameters and options that the command line of a command takes."""
     options = [item for item in OUTPUT_PARAMS if spec.get("batch") or not item.get("batch")]
     return [*spec["params"], *COMMON_PARAMS, *options]
@@ -2381,22 +2430,24 @@ def help_text(script: Fields, command: str) -> str:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
     about = [spec["help"]]
-    if command == next(iter(script["commands"])):
-        listed = [f"  {name}: {item['help']}" for name, item in script["commands"].items()]
+    if command == next(iter(commands := script["commands"])):
+        listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
-    lines = map(flag_help, all_params(spec))
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines])
+    batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
+    lines = map(flag_help, [*spec["params"], *batch])
+    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
 
 
-def flag_help(parameter: Fields) -> str:
+def flag_help(parameter: Parameter) -> str:
     """Return the line of a parameter: flags, value, help, choices, the API's default.
 
     The help itself names a default of the script. A switch that is off at the API needs no word.
+    Other names of the parameter work, but are not listed: a model pays for each character.
     """
-    kind, names = parameter["type"], (parameter["name"], *parameter.get("aliases", ()))
+    kind = parameter["type"]
     has_own = {"default", "documented_default"} & parameter.keys()
     default = None if has_own else parameter.get("api_default")
-    flags = [*parameter.get("flags", ()), *map(flag_of, names)]
+    flags = [*parameter.get("flags", ()), flag_of(parameter["name"])]
     if kind == "bool" and parameter.get("wire") and default != "false":
         flags.append(flag_of(f"no_{parameter['name']}"))
     value = parameter.get("metavar") or METAVARS.get(kind, "TEXT")
@@ -2439,7 +2490,7 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Fields) -> tuple[Parser, dict[str, str]]:
+def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
@@ -2517,7 +2568,7 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
 
 
 def take_words(
-    spec: Fields, command: str, words: list[str], is_default: bool, params: Fields
+    spec: Command, command: str, words: list[str], is_default: bool, params: Fields
 ) -> None:
     """Put the words that are not flags into params; raises SearchError (invalid_input).
 

@@ -3,28 +3,19 @@
 # requires-python = ">=3.10"
 # dependencies = []
 # ///
-"""Fetch web pages and print their content as readable Markdown, in one JSON document.
+"""Fetch web pages and files and print their content as Markdown in one JSON document.
 
 Examples:
-  read_page.py https://example.org/article
-  read_page.py https://example.org/one https://example.net/two --page-timeout 5
-  read_page.py https://example.org/manual --query 'how to set a timeout'
-  read_page.py https://example.org/long --offset 8000
-  read_page.py https://example.org/list --links --md
-  read_page.py https://example.org/report.pdf --pages 3-7
-  read_page.py ./paper.pdf --query 'sample size'
-  read_page.py --urls-from urls.txt --skip-done pages.jsonl >> pages.jsonl
+  read_page.py https://example.org/manual --query 'how to set a timeout' --md
+  read_page.py ./paper.pdf --pages 3-7
+  read_page.py --urls-from urls.txt --skip-done pages.jsonl --output pages.jsonl
 
-All pages are fetched at once, each with a time limit of its own. Navigation, advertising, cookie
-notices and the like are left out. The text of PDF files is read page by page; Word, Excel,
-PowerPoint, OpenDocument and EPUB files are read like pages. Files of this machine are read if they
-are given as a path that begins with ./, ../, / or ~, or as a file: address. A list of addresses can
-be as long as it likes; each of its pages becomes a line of JSON, and the same command goes on where
-it ended. Private and local addresses are refused; the environment variable
-WEB_SEARCH_ALLOW_PRIVATE=host:port,... names exceptions.
+It reads HTML, PDF, Word, Excel, PowerPoint, OpenDocument and EPUB files, and omits navigation and
+advertising. A path to a file begins with ./, ../, / or ~. Private addresses are refused, except
+those in the environment variable WEB_SEARCH_ALLOW_PRIVATE=host:port,...
 
-Exit codes: 0 at least one page was read, 2 bad input, 5 no page could be read (timeout, network,
-blocked, refused, no text, HTTP error), 70 defect of this script, 130 interrupted.
+Exit codes: 0 a page was read, 2 bad input, 5 no page could be read (timeout, network, blocked,
+refused, no text, HTTP error), 70 bug, 130 interrupted.
 """
 
 import os

@@ -44,8 +44,8 @@ if sys.version_info < (3, 10):  # noqa: UP036  its user reads a document, not a 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, NoReturn, TypedDict
 
     Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
@@ -92,11 +92,11 @@ MESSAGES = {
 # Markdown: the fields that follow a result's title, in this order, and how they are written.
 FACTS = dict.fromkeys((
     "date source channel duration publication_info address phone_number rating rating_count "
-    "cited_by price delivery category type publication_number inventor assignee image_url "
-    "pdf_url cid id"
+    "cited_by price delivery category type publication_number publication_date inventor assignee "
+    "size image_url pdf_url cid id"
 ).split(), "{}") | {
     "rating": "rated {}", "rating_count": "{} ratings", "cited_by": "cited by {}",
-    "pdf_url": "PDF: {}", "cid": "cid {}", "id": "id {}",
+    "publication_date": "published {}", "pdf_url": "PDF: {}", "cid": "cid {}", "id": "id {}",
 }
 # Markdown: the fields of a document that are one line under its results.
 NOTES = {
@@ -108,51 +108,69 @@ NOTES = {
 # ===== commands and their parameters ==============================================================
 
 # "wire" is the API's name of a parameter; a parameter without it is used by this script itself.
-QUERY = {"name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
-         "wire": "q", "help": "what to search for"}
-BATCH_COUNT = {"name": "count", "type": "int", "min": 1, "max": MAX_RESULTS, "flags": ["-n"],
-               "aliases": ["num"], "wire": "num",
-               "help": "results of each query (default: that of the command)"}
-COUNT = {**BATCH_COUNT, "default": 10,
-         "help": "results, 1 to 100 (default: 10); each further 10 take one more request"}
-TOP_COUNT = {**COUNT, "default": TOP_RESULTS, "help": "results, 1 to 100 (default: 5; 10 in the "
-             "other commands); each further 10 take one more request"}
-UNSENT_COUNT = {**COUNT, "wire": "",  # the API cannot be asked for a number
-                "help": "results, 1 to 100 (default: 10), cut from what Google shows"}
-PAGE = {"name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
-        "help": "result page to begin with; each holds count results, at most 10"}
-PAGE_OF_TEN = {**PAGE, "help": "result page to begin with; each holds 10 results"}
+QUERY: Parameter = {
+    "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
+    "wire": "q", "help": "what to search for"}
+BATCH_COUNT: Parameter = {
+    "name": "count", "type": "int", "min": 1, "max": MAX_RESULTS, "flags": ["-n"],
+    "aliases": ["num"], "wire": "num",
+    "help": "results of each query (default: that of the command)"}
+COUNT: Parameter = {
+    **BATCH_COUNT, "default": 10,
+    "help": "results, 1 to 100 (default: 10); each further 10 take one more request"}
+TOP_COUNT: Parameter = {
+    **COUNT, "default": TOP_RESULTS, "help": "results, 1 to 100 (default: 5; 10 in the "
+    "other commands); each further 10 take one more request"}
+UNSENT_COUNT: Parameter = {
+    **COUNT, "wire": "",  # the API cannot be asked for a number
+    "help": "results, 1 to 100 (default: 10), cut from what Google shows"}
+PAGE: Parameter = {
+    "name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
+    "help": "result page to begin with; each holds count results, at most 10"}
+PAGE_OF_TEN: Parameter = {**PAGE, "help": "result page to begin with; each holds 10 results"}
 PERIODS = ["hour", "day", "week", "month", "year"]
-SINCE = {"name": "since", "type": "since", "wire": "tbs", "choices": PERIODS,
-         "aliases": ["freshness"],
-         "values": {start + word[0]: word for word in PERIODS for start in ("", "qdr:")},
-         "help": "age of pages: hour, day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD"}
-TBS = {"name": "tbs", "type": "str", "wire": "tbs",
-       "help": "Google's own filters, for example isz:l (large images); added to since"}
-COUNTRY = {"name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
-           "note": "Codes are those of ISO 3166-1; for a language, give language.",
-           "help": "two-letter country of the results, for example us"}
-LANGUAGE = {"name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
-            "help": "language of the results, for example en or pt-br"}
-LOCATION = {"name": "location", "type": "str", "wire": "location",
-            "help": "where the search comes from, for example 'Austin, Texas, United States'"}
-AUTOCORRECT = {"name": "autocorrect", "type": "bool", "wire": "autocorrect",
-               "help": "let Google correct the query (its default)"}
-SITE = {"name": "site", "type": "csv", "aliases": ["include_site"],
-        "help": "only these sites, for example docs.python.org,github.com"}
-EXCLUDE_SITE = {"name": "exclude_site", "type": "csv", "help": "none of these sites"}
-CID = {"name": "cid", "type": "str", "wire": "cid", "help": "a place, by its cid in places or maps"}
-PLACE_ID = {"name": "place_id", "type": "str", "wire": "placeId",
-            "help": "a place, by its place_id in maps"}
-URL = {"name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
-       "note": "Write the whole address, for example https://example.com/page.",
-       "help": "address of the page"}
-LL = {"name": "ll", "type": "str", "wire": "ll", "help": "middle of the map: LAT,LONG or "
-      "@LAT,LONG,14z", "note": "For example ll: '@37.7749,-122.4194,14z'; south and west are "
-      "negative."}
-RELATED = {"name": "related_searches", "type": "bool",
-           "help": "add the searches that Google suggests"}
-FILTERS: list[Fields] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS,
+SINCE: Parameter = {
+    "name": "since", "type": "since", "wire": "tbs", "choices": PERIODS,
+    "aliases": ["freshness"],
+    "values": {start + word[0]: word for word in PERIODS for start in ("", "qdr:")},
+    "help": "age of pages: hour, day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD"}
+TBS: Parameter = {
+    "name": "tbs", "type": "str", "wire": "tbs",
+    "help": "Google's own filters, for example isz:l (large images); added to since"}
+COUNTRY: Parameter = {
+    "name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
+    "note": "Codes are those of ISO 3166-1; for a language, give language.",
+    "help": "two-letter country of the results, for example us"}
+LANGUAGE: Parameter = {
+    "name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
+    "help": "language of the results, for example en or pt-br"}
+LOCATION: Parameter = {
+    "name": "location", "type": "str", "wire": "location",
+    "help": "where the search comes from, for example 'Austin, Texas, United States'"}
+AUTOCORRECT: Parameter = {
+    "name": "autocorrect", "type": "bool", "wire": "autocorrect",
+    "help": "let Google correct the query (its default)"}
+SITE: Parameter = {
+    "name": "site", "type": "csv", "aliases": ["include_site"],
+    "help": "only these sites, for example docs.python.org,github.com"}
+EXCLUDE_SITE: Parameter = {"name": "exclude_site", "type": "csv", "help": "none of these sites"}
+CID: Parameter = {
+    "name": "cid", "type": "str", "wire": "cid", "help": "a place, by its cid in places or maps"}
+PLACE_ID: Parameter = {
+    "name": "place_id", "type": "str", "wire": "placeId",
+    "help": "a place, by its place_id in maps"}
+URL: Parameter = {
+    "name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
+    "note": "Write the whole address, for example https://example.com/page.",
+    "help": "address of the page"}
+LL: Parameter = {
+    "name": "ll", "type": "str", "wire": "ll", "help": "middle of the map: LAT,LONG or "
+    "@LAT,LONG,14z", "note": "For example ll: '@37.7749,-122.4194,14z'; south and west are "
+    "negative."}
+RELATED: Parameter = {
+    "name": "related_searches", "type": "bool",
+    "help": "add the searches that Google suggests"}
+FILTERS: list[Parameter] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS,
                          AUTOCORRECT]
 WEB_PARAMS = [QUERY, COUNT, *FILTERS]
 
@@ -168,7 +186,7 @@ NO_PAGES = {"page": "This command has no further result pages."}
 # "expendable": what goes first from a document that is too long.
 SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories", "knowledge_graph")
 
-COMMANDS: dict[str, Fields] = {
+COMMANDS: dict[str, Command] = {
     "search": {
         "help": "web pages, with Google's answer box, knowledge graph and questions",
         "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
@@ -565,9 +583,11 @@ def results_document(
         "credits": credits_used(answers),
     }
     if not shown:
-        hint = "Use fewer or more general words, or drop filters."
         what = {"search": "web results", "autocomplete": "completions"}.get(command, command)
-        document |= error_document(SearchError("no_results", f"No {what} found", hint))
+        message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
+        if params.get("page", 1) > 1:
+            message, hint = f"No more {what} on page {params['page']}.", ""
+        document |= error_document(SearchError("no_results", message, hint))
     return drop_empty(document)
 
 
@@ -620,7 +640,7 @@ def page_document(params: Fields, answer: Fields) -> Document:
     }
     if not texts:
         hint = "The page may need a browser, or hold no text; open it in another way."
-        document |= error_document(SearchError("no_results", "No text found", hint))
+        document |= error_document(SearchError("no_results", "No text found.", hint))
     return drop_empty(document)
 
 
@@ -874,7 +894,7 @@ RUN: dict[str, Callable[..., Document]] = {
     **{command: functools.partial(run_command, command) for command in COMMANDS},
     "batch": run_batch,
 }
-run_search, run_account = RUN["search"], RUN["account"]
+run_search, run_account, run_news = RUN["search"], RUN["account"], RUN["news"]
 
 # ===== documents -> Markdown and plain results ====================================================
 
@@ -893,15 +913,15 @@ def as_results(document: Document) -> list[Fields]:
 
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
-    heading = document.get("query") or document.get("title") or document.get("url") or ""
-    page = document.get("markdown") or document.get("text")
+    page, title = document.get("markdown") or document.get("text"), document.get("title")
     items = document.get("results") or []
-    of_batch = items and "ok" in items[0]  # then the items are documents
-    results = [*map(to_markdown if of_batch else item_markdown, items)]
-    if results and not of_batch:
-        results = ["\n".join(["## Results\n", *results])]
+    if items and "ok" in items[0]:  # of a batch: the items are documents
+        results = [f"# {join_texts(item['query'])}\n\n{to_markdown(item)}" for item in items]
+    else:
+        results = ["\n".join(["## Results\n", *map(item_markdown, items)])] if items else []
     return frame_markdown(
-        {**document, "query": make_harmless(str(heading))},
+        document,
+        f"**{join_texts(title)}**" if title else "",
         document["url"] if page else "",
         fence_untrusted(make_harmless(str(page))) if page else "",
         *answer_markdown(document),
@@ -940,12 +960,15 @@ def answer_markdown(document: Document) -> list[str]:
 
 def item_markdown(item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
+    if item.get("image_width") and item.get("image_height"):
+        item = {**item, "size": f"{item['image_width']} x {item['image_height']}"}
     facts = [form.format(item[name]) for name, form in FACTS.items() if name in item]
     user, response = item.get("user", {}).get("name"), item.get("response", {}).get("snippet")
-    days = object_field(item, "opening_hours").items()
-    hours = ", ".join(f"{day} {span}" for day, span in days)
-    texts = [item.get("snippet"), item.get("description"), response and f"Answer: {response}"]
-    texts.append(hours and f"Hours: {hours}")
+    today = time.strftime("%A")  # in English: no script sets a locale
+    hours = object_field(item, "opening_hours").get(today)
+    texts = [item.get("snippet"), item.get("description")]
+    texts.append(response and f"The owner answers: {response}")
+    texts.append(hours and f"Today ({today}): {hours}")
     lines = [f"{item['position']}. {entry(item, *facts, user)}"]
     return "\n".join([*lines, *(f"   {join_texts(text)}" for text in texts if text)])
 
@@ -982,6 +1005,48 @@ def main(argv: list[str] | None = None) -> int:
 # ===== kit (edit websearch/kit.py, then run `make sync`) ==========================================
 
 VERSION = "1.2.0"
+if TYPE_CHECKING:
+
+    class Parameter(TypedDict, total=False):
+        """A parameter of a COMMANDS table: a flag, a field of JSON, an argument of a tool."""
+
+        name: str
+        type: str  # str, int, float, bool, since, list, csv or any: see check_value
+        help: str
+        required: bool
+        positional: bool  # may be given as a word
+        aliases: list[str]  # other names
+        flags: list[str]  # other flags, such as -n
+        metavar: str
+        min: float
+        max: float
+        min_items: int
+        max_items: int
+        choices: Sequence[str]
+        values: dict[str, str]  # other spelling -> choice
+        names: dict[str, str]  # wrong word -> the likely choice
+        note: str  # the hint for a wrong value
+        between: str  # a pattern between the items of a list
+        verbatim: bool  # the text stays as it is, with its spaces
+        is_language: bool  # a language, of which the country may be unknown
+        file: bool  # @FILE is read
+        batch: bool  # an option of lists and batches only
+        default: Any  # sent if nothing is given
+        documented_default: Any  # in the reference only
+        api_default: Any  # the API's own: not sent
+        wire: str  # the name that the API knows
+        header: str  # the HTTP header that the API takes it in
+
+    class Command(TypedDict, total=False):
+        """A command of a script."""
+
+        help: str
+        params: list[Parameter]
+        cannot: dict[str, str]  # a parameter it lacks -> what to do instead
+        expendable: Sequence[str]  # fields that are cut first, in this order
+        batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
+
+
 # Kind of failure (details.kind) -> exit code.
 EXIT_CODES = {
     "no_results": 1, "invalid_input": 2, "auth": 3, "rate_limit": 4, "quota": 4, "timeout": 5,
@@ -1212,10 +1277,10 @@ NO_SYNONYMS = {
     "size": "For the number of results give {count}. For the length of the text {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
-MAX_CHARS: Fields = {
+MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"}
-COMMON_PARAMS: list[Fields] = [
+COMMON_PARAMS: list[Parameter] = [
     {"name": "timeout", "type": "float", "min": MIN_TIMEOUT, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30, unless said)"},
     MAX_CHARS,
@@ -1223,7 +1288,7 @@ COMMON_PARAMS: list[Fields] = [
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
 # Options that only the command line has; batch: those of lists and batches.
-OUTPUT_PARAMS: list[Fields] = [
+OUTPUT_PARAMS: list[Parameter] = [
     {"name": "format", "type": "str", "choices": ["json", "markdown"],
      "values": {"md": "markdown"}, "help": "default: json"},
     {"name": "md", "type": "bool", "help": "short for --format markdown"},
@@ -1243,7 +1308,7 @@ OUTPUT_PARAMS: list[Fields] = [
 # fmt: on
 
 
-def check_params(command: str, spec: Fields, params: Fields) -> Fields:
+def check_params(command: str, spec: Command, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     values, checked = canonical_names(command, spec, params), {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
@@ -1258,15 +1323,15 @@ def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     return checked
 
 
-def parameter_names(params: list[Fields]) -> dict[str, Fields]:
+def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
     """Return every name that parameters go by -> the parameter; real names win over synonyms."""
-    table: dict[str, Fields] = {}
+    table: dict[str, Parameter] = {}
     for parameter in params:
         table |= dict.fromkeys((parameter["name"], *parameter.get("aliases", ())), parameter)
     return {word: table[name] for word, name in SYNONYMS.items() if name in table} | table
 
 
-def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
+def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
     """Return the given parameters under their table names; raises SearchError.
 
     An error names a parameter as its caller wrote it.
@@ -1291,7 +1356,7 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     return values
 
 
-def given_value(parameter: Fields, value: Any) -> Any:
+def given_value(parameter: Parameter, value: Any) -> Any:
     """Return a parameter's value, a list if it takes one; None if it counts as not given.
 
     null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
@@ -1307,7 +1372,7 @@ def given_value(parameter: Fields, value: Any) -> Any:
     return None if all(empty) else value
 
 
-def list_items(parameter: Fields, value: Any) -> list[Any]:
+def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
@@ -1332,7 +1397,7 @@ def spelled_name(name: Any) -> str:
     return str(name).strip().lstrip("-").replace("-", "_").lower()
 
 
-def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
+def unknown_hint(spec: Command, word: str, known: Any, what: str) -> str:
     """Return what to do about a parameter or flag that a command does not have."""
     name = spelled_name(word)
     meant = SYNONYMS.get(name, name)
@@ -1342,7 +1407,7 @@ def unknown_hint(spec: Fields, word: str, known: Any, what: str) -> str:
     return reasons.get(name) or nearest(word, known, what)
 
 
-def check_value(parameter: Fields, value: Any) -> Any:
+def check_value(parameter: Parameter, value: Any) -> Any:
     """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text, lists as list_items says. Raises SearchError
@@ -1370,7 +1435,7 @@ def check_value(parameter: Fields, value: Any) -> Any:
     return int(number) if kind == "int" else number
 
 
-def check_text(parameter: Fields, value: Any) -> str:
+def check_text(parameter: Parameter, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
@@ -1401,7 +1466,7 @@ def check_text(parameter: Fields, value: Any) -> str:
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_dates(parameter: Fields, text: str) -> str:
+def check_dates(parameter: Parameter, text: str) -> str:
     """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date, 7d and 2 weeks last until today."""
     from datetime import date, datetime, timedelta, timezone
 
@@ -1431,7 +1496,7 @@ def check_dates(parameter: Fields, text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Parameter, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -1466,7 +1531,7 @@ _CUTS = (
 
 def run_operation(
     span: str,
-    spec: Fields,
+    spec: Command,
     raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
@@ -1537,7 +1602,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 
 
 def fit_document(
-    document: Document, max_chars: int, expendable: tuple[str, ...] = (), measure: Any = None
+    document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
     """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
 
@@ -1602,7 +1667,6 @@ def frame_markdown(document: Document, *blocks: str) -> str:
         if "error" in attempt
     ]
     framed = [
-        f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
         *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,
@@ -1630,6 +1694,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
+  --max-chars N (default: 9000; 0: no limit)
+call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
+  --verbose (logs on stderr), --params-json JSON (or @FILE, or - for standard input)"""
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
 # What another script does for a first word -> such words.
@@ -1696,7 +1764,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     return print_document(spell_hints(document, names), options, script)
 
 
-def find_command(commands: Fields, words: list[str]) -> tuple[str, bool]:
+def find_command(commands: dict[str, Command], words: list[str]) -> tuple[str, bool]:
     """Return the command, and whether the first word names it; else it is the default one."""
     first, plain = words[0] if words else "", [word for word in words[1:3] if word[:1] != "-"]
     # Several words without quotes are a query: web design trends.
@@ -1728,7 +1796,7 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def all_params(spec: Fields) -> list[Fields]:
+def all_params(spec: Command) -> list[Parameter]:
     """Return all parameters and options that the command line of a command takes."""
     options = [item for item in OUTPUT_PARAMS if spec.get("batch") or not item.get("batch")]
     return [*spec["params"], *COMMON_PARAMS, *options]
@@ -1741,22 +1809,24 @@ def help_text(script: Fields, command: str) -> str:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
     about = [spec["help"]]
-    if command == next(iter(script["commands"])):
-        listed = [f"  {name}: {item['help']}" for name, item in script["commands"].items()]
+    if command == next(iter(commands := script["commands"])):
+        listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
-    lines = map(flag_help, all_params(spec))
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines])
+    batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
+    lines = map(flag_help, [*spec["params"], *batch])
+    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
 
 
-def flag_help(parameter: Fields) -> str:
+def flag_help(parameter: Parameter) -> str:
     """Return the line of a parameter: flags, value, help, choices, the API's default.
 
     The help itself names a default of the script. A switch that is off at the API needs no word.
+    Other names of the parameter work, but are not listed: a model pays for each character.
     """
-    kind, names = parameter["type"], (parameter["name"], *parameter.get("aliases", ()))
+    kind = parameter["type"]
     has_own = {"default", "documented_default"} & parameter.keys()
     default = None if has_own else parameter.get("api_default")
-    flags = [*parameter.get("flags", ()), *map(flag_of, names)]
+    flags = [*parameter.get("flags", ()), flag_of(parameter["name"])]
     if kind == "bool" and parameter.get("wire") and default != "false":
         flags.append(flag_of(f"no_{parameter['name']}"))
     value = parameter.get("metavar") or METAVARS.get(kind, "TEXT")
@@ -1799,7 +1869,7 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Fields) -> tuple[Parser, dict[str, str]]:
+def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
@@ -1877,7 +1947,7 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
 
 
 def take_words(
-    spec: Fields, command: str, words: list[str], is_default: bool, params: Fields
+    spec: Command, command: str, words: list[str], is_default: bool, params: Fields
 ) -> None:
     """Put the words that are not flags into params; raises SearchError (invalid_input).
 

@@ -158,7 +158,7 @@ class OneQuotation(unittest.TestCase):
             f"\n\n[1]: {NAMES[0]}\n"
         )
         sources = {NAMES[0]: check.SourcePage(NAMES[0], page)}
-        original = check.checked
+        original = check.check_quotation
 
         def raises(item: Any, *others: Any) -> Any:
             if "zyxword" in item.text:
@@ -167,7 +167,7 @@ class OneQuotation(unittest.TestCase):
 
         with (
             mock.patch.object(check, "read_sources", return_value=sources),
-            mock.patch.object(check, "checked", raises),
+            mock.patch.object(check, "check_quotation", raises),
         ):
             document = check.run_check({"text": draft})
         verdicts = {one["quote"][:11]: one for one in document["checks"]}

@@ -210,7 +210,7 @@ class LogTest(FakeServerCase):
         brave.run_web_search({"query": "zzyzx qwrtp"})
         brave.RUN["news"]({"query": "a", "count": 0})
         first, second = self.records()
-        self.assertEqual((first["hasResults"], first["error"]), (False, "No web results found"))
+        self.assertEqual((first["hasResults"], first["error"]), (False, "No web results found."))
         self.assertNotIn("resultLen", first)
         self.assertEqual(second["span"], "brave.news")
         self.assertIn("count must be", second["error"])

@@ -361,7 +361,7 @@ class ResultsTest(KeylessCase):
         params = {"query": "guide python sourdough coffee", "count": 20}
         keyless.run_search(params, lambda text, _done, _total: seen.append(text))
         self.assertIn("DuckDuckGo: results", seen)
-        self.assertTrue(any("until our turn" in text for text in seen), seen)
+        self.assertTrue(any("waiting" in text for text in seen), seen)
 
 
 # ----- three things that must not be confused: results, nothing found, a wall or a new layout
@@ -856,7 +856,9 @@ class PacingRules(unittest.TestCase):
             self.reserve(1000.0, 1.0, 20)
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("rate_limit", 30.0))
-        self.assertIn("takes the next request in 30 s, and 20 s of the call", error.message)
+        self.assertIn(
+            "accepts the next request in 30 s, but this call has only 20 s", error.message
+        )
         self.assertIn("Raise {timeout} to 60 seconds", error.details["hint"])
         self.assertEqual(self.state, before)  # nothing was taken
 
@@ -903,7 +905,7 @@ class PacingRules(unittest.TestCase):
             self.reserve(self.state.now, 1.0, 99)
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("provider", 300))
-        self.assertIn("for another 5 min, because 3 calls failed within 10 min", error.message)
+        self.assertIn("for another 5 min because 3 calls failed within 10 min", error.message)
         self.state.note_answer(messages.EngineAnswer(), (1.0, 1))  # was on its way
         self.state.note_failure(0.0)
         self.assertEqual(self.state.rest_seconds(), 0)
@@ -913,7 +915,7 @@ class PacingRules(unittest.TestCase):
         with self.assertRaises(kit.SearchError) as caught:
             self.reserve(1000.0, 1.0, 99)
         self.assertEqual((caught.exception.kind, caught.exception.retry_after), ("blocked", 300))
-        self.assertIn("not asked for another 5 min", caught.exception.message)
+        self.assertIn("paused for another 5 min", caught.exception.message)
         self.assertIn("a sign", caught.exception.message)
         self.assertEqual(self.reserve(1300.5, 1.0, 99), 0)
 
@@ -967,7 +969,10 @@ class PacingTest(KeylessCase):
         run = self.process("guide", "--timeout", "20", GLSI_RATE_LIMIT="2m")
         self.assertLess(time.monotonic() - started, 2 + SLACK)
         self.assertEqual((run.code, run.document["details"]["kind"]), (4, "rate_limit"))
-        self.assertRegex(run.document["error"], r"next request in (2 min|1 min 5\d s), and 2?\d")
+        self.assertRegex(
+            run.document["error"],
+            r"next request in (2 min|1 min 5\d s), but this call has only 2?\d",
+        )
         self.assertTrue(100 < run.document["details"]["retry_after"] <= 120)
         self.assertEqual(len(self.server.requests), 1)
 
@@ -980,7 +985,7 @@ class PacingTest(KeylessCase):
         self.assertEqual(self.process("faultblocked").document["details"]["kind"], "blocked")
         run = self.process("guide")
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "blocked"))
-        self.assertRegex(run.document["error"], r"not asked for another (10 min|9 min 5\d s)")
+        self.assertRegex(run.document["error"], r"paused for another (10 min|9 min 5\d s)")
         self.assertIn("challenge", run.document["details"]["signal"])
         self.assertTrue(run.document["details"]["resting"])
         self.assertTrue(580 < run.document["details"]["retry_after"] <= 600)

@@ -213,7 +213,7 @@ class Outcomes(OpenSourceCase):
                 words = ("sourdough bread", "--engine", engine, "--timeout", "2")
                 later = run_script(SCRIPT, *words, env=environment)
                 self.assertEqual(later.document["details"]["kind"], "rate_limit")
-                self.assertIn("takes the next request in", later.document["error"])
+                self.assertIn("accepts the next request in", later.document["error"])
                 self.assertEqual(len(self.server.requests), sent)
 
     def test_backoff_in_a_good_answer_is_a_pause(self) -> None:

@@ -605,7 +605,7 @@ class TableOfEngines(DoctorCase):
         message = lines_of(document, "keyless engines")[0]["message"]
         self.assertEqual(
             message,
-            "none rests: " + ", ".join(n for n in engines.keyless_engines() if n != "searxng"),
+            "none is paused: " + ", ".join(n for n in engines.keyless_engines() if n != "searxng"),
         )
 
 

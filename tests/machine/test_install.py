@@ -678,7 +678,7 @@ class CommandWebSearch(InstallCase):
         run = subprocess.run(
             [str(path), "help"], env=environment, capture_output=True, text=True, check=True
         )
-        self.assertIn("web_search.py recall 'tokio scheduler'", run.stdout)
+        self.assertIn("web_search.py brief 'how do tokio", run.stdout)
         self.assertIn("removed: ", self.run_process(self.repository, "uninstall")[1])
         self.assertFalse(path.exists())
 

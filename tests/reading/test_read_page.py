@@ -33,7 +33,7 @@ read: Any = load_script("websearch.reading.read")
 page_store: Any = load_script("websearch.store.page_store")
 SCRIPT = "read_page.py"
 REFERENCE = ROOT / "references/reading.md"
-# stand_ins: pages as their servers send them with status 200 in place of others, by what they are;
+# interstitials: pages with status 200 served instead of the requested page, by kind;
 # articles: pages that are about such pages.
 WALL_PAGES = json.loads((ROOT / "tests/pages/extract/wall_pages.json").read_text(encoding="utf-8"))
 # Texts in old encodings; those without a language are also tried with wrong labels.
@@ -263,7 +263,7 @@ class Texts(SiteCase):
         self.assertEqual(charsets.decode_page(html.encode(), header), (html, ""))
         body = b"<p>Some words \x81\x8d\x9d \xf7"
         document = one_page.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
-        self.assertIn("encoding of the page is not known", document["note"])
+        self.assertIn("encoding is unknown", document["note"])
 
     def test_utf_16_and_utf_32_are_read_with_or_without_a_mark_and_a_label(self) -> None:
         html = "<html><body><p>" + "Le thé frémit, et le capitaine attend la marée. " * 9
@@ -382,12 +382,12 @@ class Walls(SiteCase):
         self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
         server.headers = {"Content-Type": "text/html; charset=utf-8"}
         said = {
-            "robots": "instead of the page: it does not serve programs",
+            "robots": "instead of the page: it blocks automated requests",
             "script": "JavaScript", "consent": "consent", "login": "asks for a login",
             "missing": "the page does not exist", "parked": "its domain",
             "portal": "own login page",
         }  # fmt: skip
-        for name, page in WALL_PAGES["stand_ins"].items():
+        for name, page in WALL_PAGES["interstitials"].items():
             with self.subTest(name):
                 server.body = page["html"].encode()
                 document = self.read(f"{server.url}/{quote(name)}")

@@ -17,6 +17,7 @@ from tests.ways_in.mcp_support import Client
 
 pages_document: Any = load_script("websearch.reading.pages_document")
 sections: Any = load_script("websearch.markdown.sections")
+units: Any = load_script("websearch.markdown.units")
 one_page: Any = load_script("websearch.reading.one_page")
 read: Any = load_script("websearch.reading.read")
 show_markdown: Any = load_script("websearch.search.show_markdown")
@@ -66,6 +67,13 @@ FOUND = {
 
 
 class Headings(unittest.TestCase):
+    def test_a_line_in_backticks_opens_no_code_block(self) -> None:
+        text = "# A\n\n```npm i```\n\n## B\n\n```\nx = 1\n```sh\n# comment\n```\n\n## C\n"
+        self.assertEqual([one.text for one in sections.find_headings(text)], ["A", "B", "C"])
+        kinds = [(piece.kind, piece.words) for piece in units.PageText(text).pieces]
+        self.assertIn(("lead", "B"), kinds)
+        self.assertEqual([kind for kind, _ in kinds].count("line"), 1)
+
     def test_an_outline_names_levels_places_and_lengths(self) -> None:
         outline = sections.outline_of(sections.find_headings(TEXT))
         self.assertEqual(
@@ -257,7 +265,7 @@ class Reading(SmallWebCase):
     def test_a_section_that_is_not_there_names_those_that_are_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")
         self.assertEqual(document["details"]["kind"], "no_results")
-        self.assertEqual(document["details"]["hint"], "--outline lists its headings.")
+        self.assertEqual(document["details"]["hint"], "Use --outline to list its headings.")
         self.assertIn("imeout", " ".join(document["details"]["headings"]))
 
     def test_a_literal_text_is_found_with_what_stands_around_it(self) -> None:

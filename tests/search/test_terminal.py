@@ -91,7 +91,9 @@ class ForPeople(TerminalCase):
         code, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "2")
         self.assertEqual(code, 0, shown)
         self.assertRegex(shown, r"\x1b\[1m1\. Sourdough starter guide.*\x1b\[0m")
-        self.assertRegex(shown, r"\x1b\[2m   http://.* · 20\d\d-\d\d-\d\d\x1b\[0m")
+        self.assertRegex(
+            shown, r"\x1b\[2m   http://.*(?: ·\x1b\[0m\n\x1b\[2m   | · )20\d\d-\d\d-\d\d\x1b\[0m"
+        )
         self.assertNotIn("untrusted", shown)
         passages = [line for line in shown.split("\n") if line.startswith("   ")]
         self.assertTrue(passages)
@@ -169,7 +171,7 @@ class FirstLook(TerminalCase):
         self.server.clear()
         opened = f"{self.store}.opened"
         shown = self.shown("open", "2", BROWSER=f'sh -c "echo $0 > {opened}" %s')
-        self.assertEqual(shown, f"Opened 2: {title} {urls[1]}\n")
+        self.assertEqual(shown, f"Opened 2: {title}\n{urls[1]}\n")
         with open(opened, encoding="utf-8") as file:
             self.assertEqual(file.read().strip(), urls[1])
         self.assertIn(urls[1], self.shown("read", "2", "--outline"))

@@ -690,6 +690,12 @@ class Markdown(WebSearchCase):
         most = self.search("guide", engine="brave", count=50, no_pages=True, max_chars=0)
         self.assertEqual(len(self.server.requests), 2)  # the engine has no third page
         self.assertGreater(len(most["results"]), 30)
+        self.use(**BRAVE, WEB_SEARCH_BUDGET="brave:6")  # of which five are used
+        self.server.clear()
+        last = self.search("guide", engine="brave", count=50, no_pages=True, max_chars=0)
+        self.assertEqual(len(self.server.requests), 1)
+        self.assertIn("of 50 results: no budget for more.", " ".join(last["warnings"]))
+        self.assertEqual(last["billed"], {"brave": 1})
         refused = self.search("guide", engine="brave", count=51)
         self.assertIn("count must be a whole number from 1 to 50", refused["error"])
 
@@ -843,12 +849,13 @@ class GlsiCommandLine(WebSearchCase):
             self.assertEqual(len(run.document["results"]), 2)
             self.assertEqual("from_cache" in run.document, "-n" in words and "search" not in words)
 
-    def test_a_failure_has_a_code_and_a_message_on_stderr(self) -> None:
+    def test_a_failure_has_a_code_and_is_said_once_on_stdout(self) -> None:
         table = [("sourdough faultempty", 1), ("   ", 2), ("sourdough faultblocked", 5)]
         for query, code in table:
             run = self.run_command("search", "-q", query)
             self.assertEqual(run.code, code, run.document)
-            self.assertEqual(run.stderr.strip(), f"web_search.py: {run.document['error']}")
+            self.assertTrue(run.document["error"])
+            self.assertEqual(run.stderr, "")
 
     def test_a_query_that_is_a_command_name_can_be_searched_for(self) -> None:
         run = self.run_command("cache")

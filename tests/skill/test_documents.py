@@ -177,6 +177,8 @@ def known_words(script: str) -> tuple[set[str], set[str]]:
         return commands, set(re.findall(r"--?[a-z-]+", " ".join([told, *helps])))
     told = call_main(load_script(script), "--help").stdout.decode()
     commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
+    for others in re.findall(r"(?m)^More commands: ([a-z, ]+)", told):
+        commands |= set(others.replace(",", "").split())
     core, table = load_script("websearch.kit"), load_script(script).COMMANDS
     parameters = [*core.COMMON_PARAMS, *core.OUTPUT_PARAMS]
     parameters += [one for command in table.values() for one in command["params"]]
@@ -289,12 +291,12 @@ class EveryCommand(EnvironmentCase):
         page = f"{self.server.url}/site/docs/timeouts"
         places = run_script("serper_search.py", "places", "coffee", env=self.environment)
         cid = places.document["results"][0]["cid"]
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            file.write(f"{page}\n")
-            file.flush()
-            words = {"URL": page, "CID": cid, "FILE": file.name}
+        with tempfile.TemporaryDirectory() as folder:
+            lines, output = Path(folder, "lines.txt"), Path(folder, "answers.jsonl")
+            lines.write_text(f"{page}\n", encoding="utf-8")
+            words = {"URL": page, "CID": cid, "FILE": str(lines), "OUT": str(output)}
             for command in named:
-                filled = re.sub(r"\b(URL|CID|FILE)\b", lambda word: words[word[1]], command)
+                filled = re.sub(r"\b(URL|CID|FILE|OUT)\b", lambda word: words[word[1]], command)
                 script, *rest = shlex.split(filled)
                 with self.subTest(command):
                     run = self.run_words(script, rest)

@@ -252,7 +252,7 @@ class Parameters(ServerCase):
     def test_unknown_duplicated_and_badly_encoded_ones_are_refused_by_name(self) -> None:
         for target, words in (
             ("/search", "query is missing"),
-            ("/search?q=", "q is blank"),
+            ("/search?q=", "q is empty"),
             ("/search?q=a&cuont=3", "There is no parameter 'cuont'"),
             ("/search?q=a&query=b", "q is given twice"),
             ("/search?q=a&verbose=true", "no parameter 'verbose'"),
@@ -261,8 +261,7 @@ class Parameters(ServerCase):
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
-            ("/search?q=a&since=", "since is blank"),
-            ("/search?q=a&count=null", "count is blank"),
+            ("/cache?q=", "q is empty"),
             ("/health?x=1", "no parameter 'x'"),
         ):
             with self.subTest(target):
@@ -270,6 +269,17 @@ class Parameters(ServerCase):
                 answer = self.api.fetch(target, method)
                 self.assert_error(answer, 400)
                 self.assertIn(words, answer.document["error"])
+
+    def test_empty_optional_ones_count_as_not_given(self) -> None:
+        plain = "/search?q=a&engine=brave&no_pages=1"
+        self.api.fetch(plain)
+        sent = self.server.requests[-1].query_pairs
+        for more in ("&since=&site=&country=%20", "&count=null&max_chars=&format=", "&since="):
+            with self.subTest(more):
+                self.server.clear()
+                answer = self.api.fetch(plain + more + "&force=1")
+                self.assertEqual(answer.status, 200, answer.document)
+                self.assertEqual(self.server.requests[-1].query_pairs, sent)
 
     def test_the_nearest_name_is_hinted_at(self) -> None:
         answer = self.api.fetch("/search?q=a&cuont=3")
@@ -293,7 +303,7 @@ class Parameters(ServerCase):
 
     def test_hints_name_the_parameters_of_the_api(self) -> None:
         shell = self.api.fetch("/read?url=" + quote(self.page("shell"))).document
-        self.assertIn("Give browser to have it filled.", shell["details"]["hint"])
+        self.assertIn("Set browser to run its scripts.", shell["details"]["hint"])
         late = self.api.fetch("/read?timeout=0.5&url=" + quote(self.page("slow/late"))).document
         self.assertEqual("Raise timeout.", late["details"]["hint"])
 

@@ -42,7 +42,7 @@ from websearch.machine.doctor_machine import INSTALL_HINT, failed, ok, warning
 from websearch.machine.key_file import KEY_NAMES, KEYS
 from websearch.search.defaults import user_defaults
 from websearch.search.engine_calls import planned_request
-from websearch.ways_in.terminal import to_terminal
+from websearch.ways_in.terminal import PROGRAM_VARIABLE, to_terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.engines.base.pacing import EngineState
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.machine.doctor_machine import Line
 
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "check": {
         "help": "check what works on this machine",
         "params": [
@@ -133,7 +133,8 @@ def check_keys() -> list[Line]:
         elif provider in ENGINES and ENGINES[provider].keyless:
             keyless.append(provider)
         elif provider in KEY_SITES:
-            hint = f"Get a key at {KEY_SITES[provider]}, then run: doctor.py key set {names[0]}"
+            program = os.environ.get(PROGRAM_VARIABLE, "doctor.py")
+            hint = f"Get a key at {KEY_SITES[provider]}, then run: {program} key set {names[0]}"
             message = f"{names[0]} is not set; {user} cannot be used."
             lines.append(warning(name, message, f"{hint}; the other scripts work without it."))
     if keyless:
@@ -247,7 +248,7 @@ def check_paced_engines() -> list[Line]:
             lines.append(warning(name, message, hint))
         elif engine in keyless_engines() and not ENGINES[engine].has_key():
             ready.append(key + engine_facts(state, pacing.pace_of(engine, use)))
-    rest = "the others can be asked" if lines else "none rests"
+    rest = "the others can be asked" if lines else "none is paused"
     return [*lines, ok(name, f"{rest}: {', '.join(ready)}")]
 
 
@@ -431,7 +432,8 @@ def settings_markdown(program: str) -> str:
     rows.append(("engines of auto", ", ".join(default_engines()) or "invalid", "this machine"))
     prefixes = ("WEB_SEARCH_", "GLSI_")
     for name, value in sorted(os.environ.items()):
-        if name.startswith(prefixes) or name in (*ADDRESSES, *OWN_SERVERS):
+        is_setting = name.startswith(prefixes) and name != PROGRAM_VARIABLE
+        if is_setting or name in (*ADDRESSES, *OWN_SERVERS):
             rows.append((name, kit.hide_credentials(shorten(value, 200)), "the environment"))
     rows += [(name, "set", source) for source, name in key_file.key_sources(kit.read_secrets())]
     cells = [" | ".join(text.replace("|", "\\|") for text in row) for row in rows]

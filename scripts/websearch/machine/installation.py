@@ -218,7 +218,7 @@ def install_opencode(target: Path) -> list[str]:
     return [
         *write_marked(files, PLAIN),
         where,
-        "Start opencode anew; it loads tools when it starts.",
+        "Restart opencode; it loads tools when it starts.",
     ]
 
 
@@ -334,7 +334,9 @@ def run_command(arguments: argparse.Namespace) -> int:
     if code == 0 and arguments.with_command:
         print("\n".join(install_command(targets[0].absolute())))
     if code == 0:
-        print(f"Start the agent anew. To check: uv run '{targets[0]}/scripts/doctor.py'")
+        print(f"Restart the agent. To check: uv run '{targets[0]}/scripts/doctor.py'")
+        if not arguments.with_command and sys.stdout.isatty():  # a person, who types
+            print("For the command web-search in your terminal, run install --command.")
     return code
 
 

@@ -1,4 +1,4 @@
-"""What the program knows of Markdown: fences, headings, escapes, and the units of a page.
+"""Markdown as text: fences, headings, escapes and the units of a page.
 
-Pure functions on texts; every room above may call them.
+Pure functions on strings; every package above may call them.
 """

@@ -1,23 +1,24 @@
-"""Signs in the text of a page that Markdown would take for markup, escaped once all is joined.
+"""Escape characters of a page that Markdown would read as markup, once the text is joined.
 
-What a sign does depends on its neighbours, and elements of a page may stand between the two:
-"![x]<span>(https://...)</span>". So a writer of Markdown marks the signs of the page, and escape()
-looks at the whole: a mark becomes a backslash where CommonMark (spec.commonmark.org, 0.31) would
-read the sign behind it as markup, and nothing elsewhere. Signs without a mark are the writer's own.
+The effect of a character depends on its neighbors, which may be in another element of the page:
+"![x]<span>(https://...)</span>". So a Markdown writer marks the characters of the page, and
+escape() reads the whole text: a mark becomes a backslash where CommonMark (spec.commonmark.org,
+0.31) would read the next character as markup, and is deleted elsewhere. Characters without a mark
+are the writer's own markup.
 """
 
 from __future__ import annotations
 
 import re
 
-# Characters that no text of a page holds: html_tree.py takes them away.
-MARK = "\ufdd0"  # before a sign of the page
-CODE, CODE_END = "\ufdd1", "\ufdd2"  # around code inside of a line
+# Characters that html_tree.py removes from every page.
+MARK = "\ufdd0"  # before a character of the page
+CODE, CODE_END = "\ufdd1", "\ufdd2"  # around inline code
 _CODE = f"{CODE}([^{CODE}{CODE_END}]*){CODE_END}"
 
-_BEFORE_SIGN = r"(?=[\\`*_\[\]<&~!])"  # of no width: re puts a text there three times as fast
-_FIRST_SIGNS = r"(?m)^(?=[#>+\-=|:])|^\d{1,9}(?=[.)])"  # of a line
-# What the writer puts before the text of a line: quotations, lists, and space.
+_BEFORE_SIGN = r"(?=[\\`*_\[\]<&~!])"  # zero width: re.sub is three times as fast
+_FIRST_SIGNS = r"(?m)^(?=[#>+\-=|:])|^\d{1,9}(?=[.)])"  # at the start of a line
+# The writer's prefix of a line: quotation and list markers, spaces.
 _BEFORE_TEXT = r"^(?:[ >]|- |\d{1,9}\. )*"
 _LINE_START = (
     rf"(?m)({_BEFORE_TEXT}){MARK}(?=#{{1,6}}(?:\s|\Z)|>|[-+*](?:\s|\Z)"
@@ -25,34 +26,34 @@ _LINE_START = (
     rf"|[*_][*_ {MARK}]{{2,}}$"  # a rule
     r"|\[[^\[\]]{1,1999}\]:)"  # the definition of a link
 )
-# Of a list item. Inside a paragraph, only the number 1 begins a list.
+# The number of a list item. Inside a paragraph, only 1 starts a list.
 _NUMBER = rf"(?m)((?<!  \n){_BEFORE_TEXT}\d{{1,9}}|{_BEFORE_TEXT}1){MARK}(?=[.)](?:\s|\Z))"
 _MARKUP = (
     rf"{MARK}(?=`|\\(?:{MARK}|[!-/:-@\[-`{{-~])|\]\(|!\[|~{MARK}?~|&#?\w{{1,40}};"
     r"|<(?:[a-zA-Z][a-zA-Z0-9-]*(?:[\s/>]|\Z)|[/?]|" + MARK + r"?!"  # a tag, comment, declaration
     r"|[a-zA-Z][\w+.-]{1,31}:|[^\s<>@]{1,64}@))"  # an address
 )
-# Text in which one run of stars or underscores can pair with another: a paragraph, a cell.
+# Text in which a run of asterisks or underscores can pair with another: a paragraph or a cell.
 _SCOPE = r"[^\n|]+(?:(?<=  )\n[^\n|]+)*"
 
 
 def mark_signs(text: str) -> str:
-    """Return text of a page with a mark before each sign that can be markup inside of a line."""
+    """Return text of a page with a mark before each character that can be inline markup."""
     return re.sub(_BEFORE_SIGN, MARK, text)
 
 
 def mark_line_starts(text: str) -> str:
-    """Return lines of text with a mark before what can begin a block there."""
+    """Return lines of text with a mark before each character that can start a block."""
     return re.sub(_FIRST_SIGNS, lambda found: found[0] + MARK, text)
 
 
 def without_marks(text: str) -> str:
-    """Return marked text as it was."""
+    """Return marked text without its marks."""
     return text.replace(MARK, "")
 
 
 def as_code(text: str) -> str:
-    """Return text to be written as code inside of a line; "" for white space."""
+    """Return text marked as inline code; "" for white space."""
     inner = " ".join(text.split())
     return f"{CODE}{inner}{CODE_END}" if inner else ""
 
@@ -60,7 +61,7 @@ def as_code(text: str) -> str:
 def as_cell(text: str) -> str:
     """Return marked text for the cell of a pipe table.
 
-    Code with a backslash before a bar is written as text: renderers do not agree where it ends.
+    Code with a backslash before a bar is written as text: renderers disagree on where it ends.
     """
     if "|" not in text:
         return text
@@ -70,7 +71,7 @@ def as_cell(text: str) -> str:
 
 def escape(text: str) -> str:
     """Return marked text as Markdown."""
-    text = text.replace(CODE_END + CODE, "")  # two spans side by side would end each other
+    text = text.replace(CODE_END + CODE, "")  # two adjacent spans would end each other
     text = re.sub(_CODE, lambda code: code_span(code[1]), text)
     if MARK not in text:
         return text
@@ -82,7 +83,7 @@ def escape(text: str) -> str:
 
 
 def escape_emphasis(text: str) -> str:
-    """Return marked text of one scope with those stars and underscores escaped that can pair."""
+    """Escape the asterisks and underscores that can pair in a scope of marked text."""
     for sign in "*_":
         if MARK + sign not in text:
             continue
@@ -102,14 +103,14 @@ def escape_emphasis(text: str) -> str:
 
 
 def flanks(text: str, run: re.Match[str]) -> tuple[bool, bool]:
-    """Return whether a run of stars or underscores can open emphasis, and whether it can close it.
+    """Return whether a run of asterisks or underscores can open and can close emphasis.
 
-    The rules on flanking of CommonMark, section 6.2.
+    CommonMark, section 6.2: flanking.
     """
     start, end = run.span()
     before, after = text[max(0, start - 1) : start] or " ", text[end : end + 1] or " "
     is_sign_before, is_sign_after = (
-        not (one.isalnum() or one.isspace()) for one in (before, after)
+        not (letter.isalnum() or letter.isspace()) for letter in (before, after)
     )
     left = not after.isspace() and (not is_sign_after or is_sign_before or before.isspace())
     right = not before.isspace() and (not is_sign_before or is_sign_after or after.isspace())
@@ -119,13 +120,13 @@ def flanks(text: str, run: re.Match[str]) -> tuple[bool, bool]:
 
 
 def code_span(text: str) -> str:
-    """Return text as a span of code, between more backticks than stand in it."""
+    """Return text as a code span, between more backticks than any run in it has."""
     marks = backticks(text, 1)
     gap = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{marks}{gap}{text}{gap}{marks}"
 
 
 def backticks(text: str, least: int) -> str:
-    """Return at least as many backticks as asked for, and more than stand together in the text."""
+    """Return at least that many backticks, and more than any run in the text has."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(least, longest + 1)

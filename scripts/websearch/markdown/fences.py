@@ -1,4 +1,4 @@
-"""Blocks of code in Markdown: where a fence begins one and where one ends it."""
+"""Find the code blocks of Markdown by their fences."""
 
 from __future__ import annotations
 
@@ -8,29 +8,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-FENCES = re.compile(f"(?m)^{FENCE.pattern}")
-NESTED_FENCE = r"[ \t]{0,12}(?:> )?(`{3,20}|~{3,20})"  # also in a list or quotation
+# A fence and the text after it. A line such as "```npm install```" is a code span.
+_FENCE = r"(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)"
+FENCE = re.compile(rf" {{0,3}}{_FENCE}")
+FENCES = re.compile(rf"(?m)^ {{0,3}}{_FENCE}")
+NESTED_FENCE = rf"[ \t]{{0,12}}(?:> )?{_FENCE}"  # also in a list or quotation
 
 
-def after_fence(fence: str, mark: str) -> str:
-    """Return the fence that is open after a line with a mark; fence: before it, "" if none was."""
-    return mark if not fence else "" if mark.startswith(fence) else fence
+def after_fence(fence: str, mark: str, info: str) -> str:
+    """Return the fence that is open after a line with a fence, or "".
+
+    fence: the fence open before, or "". mark, info: the groups of _FENCE in the line.
+    """
+    if not fence:
+        return mark
+    return "" if mark.startswith(fence) and not info.strip() else fence
 
 
 def lines_with_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line of a text, and whether it belongs to a block of code or is its fence."""
+    """Yield each line of a text, and whether it is part of a code block, fences included."""
     fence = ""
     for line in text.split("\n"):
         mark = FENCE.match(line)
         yield line, bool(fence or mark)
-        fence = after_fence(fence, mark[1]) if mark else fence
+        fence = after_fence(fence, *mark.groups()) if mark else fence
 
 
 def code_begin(text: str, end: int) -> int | None:
-    """Return where the block of code begins that is open at an offset of a text; None if none."""
+    """Return the start of the code block that is open at an offset of a text, or None."""
     fence, begin = "", 0
     for mark in FENCES.finditer(text, 0, end):
         begin = begin if fence else mark.start()
-        fence = after_fence(fence, mark[1])
+        fence = after_fence(fence, *mark.groups())
     return begin if fence else None

@@ -1,4 +1,4 @@
-"""Markdown that strangers wrote, made harmless: nothing in it loads, links or hides anything."""
+"""Make untrusted Markdown harmless: nothing in it loads, links to or hides anything."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 _FENCE = r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})(.*)"
 _CODE_SPAN = r"(`[^`\n]{1,1000}`)"
 _LIVE_IN_SPAN = r"<(?=[a-zA-Z/!?])|\](?=\()"
-CLOSING_INDENT = 3  # further blanks before the end of a block of code than before its beginning
+CLOSING_INDENT = 3  # spaces by which a closing fence may be indented more than the opening fence
 
 
 def harmless_markdown(markdown: str) -> str:
-    """Return a stranger's Markdown made harmless; blocks of code keep their text.
+    """Return untrusted Markdown made harmless; code blocks keep their text.
 
-    They lose their indentation, and get an empty line before them and an end: so they are code for
-    every reader, in whatever list, quotation or HTML they stood. Readers may differ on what is a
-    span of code: there, a space breaks what would be live outside of one.
+    Code blocks lose their indentation and get a blank line before them and a closing fence, so
+    every renderer shows them as code, even inside lists, quotations or HTML. Renderers may disagree
+    on code spans, so a space breaks any markup in a span that would be active outside of it.
     """
     parts: list[str] = []
     for lines, opening in split_code(markdown):
@@ -38,7 +38,7 @@ def harmless_markdown(markdown: str) -> str:
 
 
 def outside_code(markdown: str, change: Callable[[str], str]) -> str:
-    """Return Markdown of which change has changed all but the blocks of code."""
+    """Apply change to Markdown, except in code blocks."""
     parts = (
         "\n".join(lines) if opening else change("\n".join(lines))
         for lines, opening in split_code(markdown)
@@ -47,9 +47,9 @@ def outside_code(markdown: str, change: Callable[[str], str]) -> str:
 
 
 def split_code(markdown: str) -> Iterator[tuple[list[str], re.Match[str] | None]]:
-    """Yield the lines of each part of Markdown, and the match of _FENCE if it is a block of code.
+    """Yield the lines of each part of Markdown, and the match of _FENCE for a code block.
 
-    A block of code that is not closed ends with the text.
+    An unclosed code block ends with the text.
     """
     lines: list[str] = []
     opening: re.Match[str] | None = None
@@ -69,13 +69,13 @@ def split_code(markdown: str) -> Iterator[tuple[list[str], re.Match[str] | None]
 
 
 def closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
-    """Return whether a fence ends the block of code that another one begins."""
+    """Return whether a fence closes the code block that opening starts."""
     is_as_long = fence[2].startswith(opening[2]) and not fence[3].strip()
     return is_as_long and len(fence[1]) <= len(opening[1]) + CLOSING_INDENT
 
 
 def code_block(lines: list[str], opening: re.Match[str]) -> str:
-    """Return a block of code without the indentation of its fence, and with an end."""
+    """Return a code block without the indentation of its fence, and with a closing fence."""
     last = re.match(_FENCE, lines[-1])
     is_closed = len(lines) > 1 and last and closes(last, opening)
     inner = lines[1 : -1 if is_closed else None]

@@ -1,7 +1,6 @@
-"""Parts of a long text: its headings with their places, and one section.
+"""Find the headings and sections of a page's Markdown.
 
-Both are views of the Markdown of a page. Offsets count characters of the whole text, as the
-parameter offset does.
+Offsets count characters of the whole text, as the parameter offset does.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_HEADINGS = 1_000  # of an outline; longer ones are generated lists
-MAX_LISTED = 10  # headings of a page in an error
+MAX_HEADINGS = 1_000  # headings per outline; longer outlines are generated lists
+MAX_LISTED = 10  # headings listed in an error
 HEADING_CHARS = 200
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 HEADING_ALONE = re.compile(r"\n\n#{1,6}[ \t][^\n]*\n\n")
-# What READMEs have, too: headings in HTML, and lines with a line of signs below them.
+# Other headings that READMEs use: HTML elements, and lines underlined with = or -.
 HTML_HEADING = re.compile(r"(?i) {0,3}<h([1-6])\b[^<>]{0,300}>(.{1,500})</h[1-6]>")
 UNDERLINE = re.compile(r"={2,200}|-{3,200}")
 PLAIN_LINE = re.compile(r"[^\s|>#*+`~<=-]")
@@ -31,9 +30,9 @@ PAGE_LINE = re.compile(r"(?m)^## \[page (\d{1,9})\]$")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a text: its level, its words, where it begins and where its section ends.
+    """A heading: its level, its text, its start and the end of its section.
 
-    page: of a PDF file whose own outline has the heading; 0 for others.
+    page: the page number if the heading is from a PDF outline, else 0.
     """
 
     level: int
@@ -44,10 +43,10 @@ class Heading:
 
 
 def find_headings(text: str) -> list[Heading]:
-    """Return the headings of a text in Markdown; what stands in a block of code is none.
+    """Return the headings of Markdown, those in code blocks excluded.
 
-    A section ends where a heading of its level or a higher one begins. The headings of a PDF
-    file's pages count only if there are no others.
+    A section ends at the next heading of its level or a higher one. The page headings of a PDF file
+    count only if there are no other headings.
     """
     starts: list[tuple[int, str, int]] = []
     offset, before = 0, ""
@@ -64,7 +63,7 @@ def find_headings(text: str) -> list[Heading]:
     starts = [(level, one_line(words, HEADING_CHARS), start) for level, words, start in starts]
     starts = [start for start in starts if not PAGE_HEADING.fullmatch(start[1])] or starts
     headings: list[Heading] = []
-    open_levels: list[int] = []  # indexes of headings whose end is not known yet
+    open_levels: list[int] = []  # indexes of headings whose end is still unknown
     ends = [len(text)] * len(starts)
     for index, (level, _, start) in enumerate(starts):
         while open_levels and starts[open_levels[-1]][0] >= level:
@@ -76,12 +75,14 @@ def find_headings(text: str) -> list[Heading]:
 
 
 def lower_headings(text: str, level: int) -> str:
-    """Return a text in Markdown whose highest heading is of this level, the others below it.
+    """Return Markdown with all headings lowered, so that the highest has this level.
 
-    A heading stands between blank lines: a line with "#" among others is a comment in code.
+    Only a line between blank lines is a heading: "#" among other lines is a comment in code.
     """
     padded = f"\n\n{text}\n\n"
-    headings = [one for one in find_headings(text) if HEADING_ALONE.match(padded, one.start)]
+    headings = [
+        heading for heading in find_headings(text) if HEADING_ALONE.match(padded, heading.start)
+    ]
     shift = level - min((heading.level for heading in headings), default=level)
     pieces, end = [], 0
     for heading in headings if shift > 0 else []:
@@ -91,9 +92,9 @@ def lower_headings(text: str, level: int) -> str:
 
 
 def demote_headings(text: str) -> str:
-    """Return a post's Markdown whose headings are two levels lower: those above are the thread's.
+    """Return a post's Markdown with its headings two levels lower, below those of the thread.
 
-    So no post can look like the beginning of another one. Blocks of code stay as they are.
+    So no post can pretend to start another post. Code blocks are not changed.
     """
     lines = []
     for line, is_code in lines_with_code(text):
@@ -105,10 +106,10 @@ def demote_headings(text: str) -> str:
 
 
 def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:
-    """Return the outline of a PDF file, (level, title, page) of each entry, as headings of a text.
+    """Return the outline of a PDF file, (level, title, page) per entry, as headings of its text.
 
-    A section is made of whole pages, because an entry says no more. Entries whose page is not in
-    the text are left out.
+    A section consists of whole pages, because an entry names only its page. Entries whose page is
+    not in the text are omitted.
     """
     marks = {int(match[1]): match.start() for match in re.finditer(PAGE_LINE, text)}
     ends = dict(zip(marks, [*list(marks.values())[1:], len(text)], strict=False))
@@ -127,7 +128,7 @@ def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[
 
 
 def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
-    """Return the outline that headings make: {level, heading, offset, chars} and page of each."""
+    """Return headings as an outline: {level, heading, page?, offset, chars} per heading."""
     return [
         drop_empty(
             {
@@ -143,11 +144,11 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
 
 
 def find_section(headings: list[Heading], name: str) -> Heading:
-    """Return the section whose heading is nearest to a name.
+    """Return the section whose heading matches a name best.
 
-    The same words win, then a heading that holds them, then the most similar one. Raises
-    SearchError (no_results) if none is near; its field headings has the first ones, because they
-    are a stranger's words.
+    Equal words win, then a heading that contains them, then the most similar heading. Raises
+    SearchError (no_results) if no heading is similar; its field headings lists the first headings,
+    which are untrusted text and so not part of the message.
     """
     import difflib
 
@@ -160,8 +161,8 @@ def find_section(headings: list[Heading], name: str) -> Heading:
     near = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
     if near:
         return headings[words.index(near[0])]
-    message = f"No heading of the page is like {quoted(name)}."
+    message = f"The page has no heading like {quoted(name)}."
     if not headings:
         raise SearchError("no_results", message, "The page has no headings.")
     first = [heading.text for heading in headings[:MAX_LISTED]]
-    raise SearchError("no_results", message, "{outline} lists its headings.", headings=first)
+    raise SearchError("no_results", message, "Use {outline} to list its headings.", headings=first)

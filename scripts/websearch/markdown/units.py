@@ -1,8 +1,7 @@
-"""Split the Markdown of a page into units: its sentences, list items, table rows, pieces of code.
+"""Split the Markdown of a page into units: sentences, list items, table rows and lines of code.
 
-A unit is the least that is shown of a page. Other pieces of the page are shown with it, because
-without them it says something else or nothing: the headings, terms and list items that it stands
-below, the head of its table, the fences of its code.
+A unit is the smallest part of a page that is shown. It is shown with the pieces that give it its
+meaning: the headings, terms and list items above it, the head of its table, the fences of its code.
 """
 
 from __future__ import annotations
@@ -19,32 +18,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Span = tuple[int, int]  # of the Markdown: where a piece starts and ends
+    Span = tuple[int, int]  # start and end of a piece of the Markdown
 
-MAX_SOURCE = 500_000  # characters of a page that is searched: a long book
-JOINED_CHARS = 150  # short sentences are one unit up to this length
-MAX_SENTENCE = 700  # characters; a longer one is cut at spaces
-CODE_CHARS = 100  # of lines of code that are one unit
-LEAD_CHARS = 80  # of a term, or a list item, that what stands below it is shown with
-LEAST_WORDS = 5  # of a sentence; a shorter one is joined to its neighbour
-FRAGMENT_CHARS = 60  # a text of this length is no fragment, however few its words are
-MAX_COLUMNS = 50  # of a table whose extremes are looked for
-# Levels of leads below the six of headings: a term, one right below it, a list item, to which its
-# indentation is added.
+MAX_SOURCE = 500_000  # searched characters per page: a long book
+JOINED_CHARS = 150  # characters up to which short sentences are joined into a unit
+MAX_SENTENCE = 700  # characters; a longer sentence is cut at spaces
+CODE_CHARS = 100  # characters up to which lines of code are joined into a unit
+LEAD_CHARS = 80  # characters of a term or list item that is shown above the text it introduces
+LEAST_WORDS = 5  # words per sentence; a shorter sentence is joined to its neighbor
+FRAGMENT_CHARS = 60  # characters; a longer text is not a fragment, however few its words
+MAX_COLUMNS = 50  # columns per table that are searched for extremes
+# Levels of leads below the six heading levels: a term, a term right below a term, a list item plus
+# its indentation.
 STRONG, SECOND_STRONG, ITEM = 7, 8, 9
 
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
 _BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
 _HEADING = r"(#{1,6}) +([^\n]+)"
 _ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"
-_ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # the first one of a table inside of a list is an item
+_ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # in a list, the first row of a table is an item
 _TABLE_RULE = r"[ \t]{0,40}\|[-:| \t]+"
 _CODE_ROW = r"[ \t]{0,40}\|[ \t]{0,40}`"
-# A line of strong words or code alone: a term, or a heading in all but its markup.
+# A line of only bold text or code: a term, or a heading without heading markup.
 _TERM = r"\*\*[^*\n]+\*\*:?|`[^`\n]+`:?"
-# The marks of the second group need no space behind them.
+# The punctuation of the second group needs no space after it.
 _SENTENCE_END = r"(?:[.!?…؟۔։।॥။።]+|([。！？｡]+))[\"'”’»）)\]」』]*"
-# Words with a full stop that a capital letter or a number may follow.
+# Words whose full stop may be followed by a capital letter or a number.
 _ABBREVIATIONS = name_set(
     "al approx ca capt cf co col corp dept dr etc fig gen hon inc jr lt ltd mr mrs ms no prof rev "
     "sgt sr st vol vs bspw bzw evtl geb gest ggf hl jh jhd nr sog str usw vgl art aprox av dra núm "
@@ -54,14 +53,18 @@ _ABBREVIATIONS = name_set(
 
 @dataclass(eq=False, slots=True)
 class Piece:
-    """A piece of a page; pieces follow each other with nothing but white space between them.
+    """A piece of a page; only white space separates it from the next piece.
 
-    kind: of a unit "sentence", "item", "row" or "line" (of code); of what is shown with units
-    "lead" (a heading, term or item), "head" (of a table, or the fence that opens code) or "tail"
-    (the fence that closes it). index: among the pieces of the page. block: the number of its
-    paragraph, list, table or code. section: the number of its section. leads: what it stands below,
-    the outermost first. level, words: of a lead; its words have no marks. frames: what frames the
-    rows or lines of its block. above: the text right above its table or list.
+    kind: "sentence", "item", "row" or "line" (of code) for a unit; for context shown with units
+        "lead" (a heading, term or item), "head" (of a table, or an opening fence) or "tail" (a
+        closing fence)
+    index: number of the piece in the page
+    block: number of its paragraph, list, table or code block
+    section: number of its section
+    leads: the leads above it, the outermost first
+    level, words: level and plain text of a lead
+    frames: head and tail of its table or code block
+    above: the text right above its table or list
     """
 
     index: int
@@ -78,7 +81,7 @@ class Piece:
 
 
 class PageText:
-    """The text of a page that is searched: its Markdown, its pieces, and its title."""
+    """The searched text of a page: its Markdown, its pieces and its title."""
 
     def __init__(self, text: str, title: str = "") -> None:
         self.text, self.title = text[:MAX_SOURCE], title
@@ -91,7 +94,7 @@ class PageText:
 
 
 def without_title(text: str, title: str) -> str:
-    """Return Markdown without its first heading if that repeats the title of the page."""
+    """Return Markdown without its first heading if the heading repeats the page's title."""
     match = re.match(rf"{_HEADING}\n*", text)
     words = match[2].strip().casefold() if match else ""
     is_title = words and title.casefold().startswith(words)
@@ -99,12 +102,12 @@ def without_title(text: str, title: str) -> str:
 
 
 class Splitter:
-    """Reads the blocks of Markdown in order; knows what the next one stands below."""
+    """Reads the blocks of Markdown in order and tracks the leads above the next block."""
 
     def __init__(self, markdown: str) -> None:
         self.markdown = markdown
         self.pieces: list[Piece] = []
-        self.leads: list[Piece] = []  # that are open, the outermost first
+        self.leads: list[Piece] = []  # open leads, the outermost first
         self.section = self.block = 0
         self.above = ""
 
@@ -124,7 +127,7 @@ class Splitter:
         return self.pieces
 
     def runs(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-        """Yield (kind, start, end) of the runs of lines of a block that are code, table or text."""
+        """Yield (kind, start, end) per run of lines in a block that are code, table or text."""
         run: tuple[str, int, int] | None = None
         fence = ""
         for first, last in self.lines(start, end):
@@ -138,11 +141,11 @@ class Splitter:
             else:
                 yield from [run] if run else []
                 run = (kind, first, last)
-            fence = after_fence(fence, mark[1]) if mark else fence
+            fence = after_fence(fence, *mark.groups()) if mark else fence
         yield from [run] if run else []
 
     def read_run(self, kind: str, start: int, end: int, below: int) -> None:
-        """Add the pieces of a run of lines. below: the indentation of what comes next."""
+        """Add the pieces of a run of lines. below: the indentation of the next block."""
         text = self.markdown[start:end]
         if kind == "text" and re.search(rf"(?m)^{_ITEM}", text):
             self.read_list(start, end, below)
@@ -160,13 +163,13 @@ class Splitter:
         self.above = ""
 
     def is_term(self, text: str) -> bool:
-        """Return whether a paragraph is a heading in all but its markup."""
+        """Return whether a paragraph serves as a heading without heading markup."""
         return len(text) <= LEAD_CHARS and bool(re.fullmatch(_TERM, text))
 
     # ----- leads
 
     def open_lead(self, level: int, span: Span, words: str) -> None:
-        """Add a piece that what follows stands below."""
+        """Add a piece that introduces the pieces after it."""
         self.close_leads(level)
         if level < ITEM:
             self.section += 1
@@ -176,14 +179,14 @@ class Splitter:
         self.leads.append(lead)
 
     def close_leads(self, level: int) -> None:
-        """Close the leads of this level and of those below it."""
+        """Close the leads of this level and of lower levels."""
         while self.leads and self.leads[-1].level >= level:
             self.leads.pop()
 
     # ----- units
 
     def add(self, start: int, end: int, kind: str) -> Piece:
-        """Add a piece that stands below the open leads."""
+        """Add a piece below the open leads."""
         index = len(self.pieces)
         leads = tuple(self.leads)
         piece = Piece(index, start, end, kind, self.block, self.section, leads)
@@ -191,7 +194,7 @@ class Splitter:
         return piece
 
     def read_sentences(self, start: int, end: int, kind: str) -> None:
-        """Add the sentences of a paragraph or list item; the indentation of a line is kept."""
+        """Add the sentences of a paragraph or list item; lines keep their indentation."""
         for first, last in sentence_spans(self.markdown[start:end]):
             piece = self.markdown[start + first : start + last]
             blank = "\n" if not first or "\n" in piece[: len(piece) - len(piece.lstrip())] else None
@@ -200,9 +203,10 @@ class Splitter:
             self.add(begins, ends, kind).above = self.above if kind == "item" else ""
 
     def read_list(self, start: int, end: int, below: int) -> None:
-        """Add the items of a list; a short one with something below it is a lead.
+        """Add the items of a list; a short item with text below it is a lead.
 
-        So is a line of an item that is a term: options have several names, each on a line.
+        A term on a line of its own inside an item is also a lead: options have several names, one
+        per line.
         """
         lines = self.lines(start, end)
         indents = [self.indent(first) for first, _ in lines]
@@ -218,15 +222,15 @@ class Splitter:
                 self.read_sentences(first, last, "item")
 
     def read_table(self, start: int, end: int) -> None:
-        """Add the rows of a table; its first line is its head if a rule follows it.
+        """Add the rows of a table; the first line is the head if a delimiter row follows.
 
-        Indexes of members have no head: code begins their first line as it does all others.
+        An index of members has no head: its first line starts with code, as all its lines do.
         """
         lines = self.lines(start, end)
         frames: tuple[Piece, ...] = ()
         if len(lines) > 1 and re.compile(_TABLE_RULE).fullmatch(self.markdown, *lines[1]):
             first, second = lines[0], lines[2] if len(lines) > 2 else lines[1]
-            if all(re.compile(_CODE_ROW).match(self.markdown, *one) for one in (first, second)):
+            if all(re.compile(_CODE_ROW).match(self.markdown, *line) for line in (first, second)):
                 lines[:2] = [(first[0], lines[1][1])]
             else:
                 frames = (self.add(first[0], lines[1][1], "head"),)
@@ -236,7 +240,7 @@ class Splitter:
             row.frames, row.above = frames, self.above
 
     def read_code(self, start: int, end: int) -> None:
-        """Add the lines of code, some together; the fences frame them."""
+        """Add the lines of a code block, short lines joined; the fences are their frames."""
         lines = self.lines(start, end)
         frames = [self.add(*lines[0], "head")]
         fence = (
@@ -256,7 +260,7 @@ class Splitter:
     # ----- lines
 
     def lines(self, start: int, end: int) -> list[Span]:
-        """Return where the lines start and end that are not empty."""
+        """Return start and end of the lines that are not empty."""
         lines = re.compile(r"[^\n]+").finditer(self.markdown, start, end)
         return [match.span() for match in lines if match[0].strip()]
 
@@ -267,9 +271,9 @@ class Splitter:
 
 
 def split_blocks(markdown: str) -> list[Span]:
-    """Return where the blocks of Markdown start and end: paragraphs, lists, tables, whole code."""
+    """Return start and end of the blocks of Markdown: paragraphs, lists, tables, code blocks."""
     blocks: list[Span] = []
-    fence = ""  # of the code that is open
+    fence = ""  # of the open code block
     start = 0
     for match in (*re.finditer(_BLOCK_BREAK, markdown), None):
         end = match.start() if match else len(markdown)
@@ -278,7 +282,7 @@ def split_blocks(markdown: str) -> list[Span]:
         elif start < end:
             blocks.append((start, end))
         for mark in re.findall(rf"(?m)^{NESTED_FENCE}", markdown[start:end]):
-            fence = after_fence(fence, mark)
+            fence = after_fence(fence, *mark)
         start = match.end() if match else end
     return blocks
 
@@ -287,7 +291,7 @@ def split_blocks(markdown: str) -> list[Span]:
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return where the sentences of a text start and end; short ones are joined."""
+    """Return start and end of the sentences of a text; short sentences are joined."""
     spans: list[Span] = []
     for start, end in cut_sentences(text):
         first, last = spans[-1] if spans else (0, 0)
@@ -302,7 +306,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def cut_sentences(text: str) -> Iterator[Span]:
-    """Yield where each sentence of a text starts and ends."""
+    """Yield start and end of each sentence of a text."""
     start = 0
     for end in (*sentence_ends(text), len(text)):
         while end - start > MAX_SENTENCE:
@@ -316,12 +320,12 @@ def cut_sentences(text: str) -> Iterator[Span]:
 
 
 def is_fragment(text: str) -> bool:
-    """Return whether a text is too short to be read alone."""
+    """Return whether a text is too short to be read on its own."""
     return len(text) < FRAGMENT_CHARS and len(re.findall(_COUNTED_WORD, text)) < LEAST_WORDS
 
 
 def sentence_ends(text: str) -> list[int]:
-    """Return the places behind the sentences of a text, and behind the phrases of PHRASED."""
+    """Return the ends of the sentences of a text, and of phrases in scripts of PHRASED."""
     ends = []
     marks = last = 0  # backquotes up to here: an odd number of them opens code
     for match in re.finditer(_SENTENCE_END, text):
@@ -335,7 +339,7 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def ends_sentence(match: re.Match[str]) -> bool:
-    """Return whether a mark ends a sentence: not inside of one, and not after an abbreviation."""
+    """Return whether punctuation ends a sentence: not inside a word or after an abbreviation."""
     after = match.string[match.end() : match.end() + 2]
     is_followed = after[:1].isspace() and not after[1:].islower()
     return bool(match[1]) or (is_followed and not (match[0] == "." and is_abbreviation(match)))
@@ -344,7 +348,7 @@ def ends_sentence(match: re.Match[str]) -> bool:
 def is_abbreviation(full_stop: re.Match[str]) -> bool:
     """Return whether a full stop belongs to an abbreviation, an initial or an ordinal number.
 
-    No number and no initial if a common word follows, which begins a sentence: "in 39. The".
+    A number or initial before a common word ends a sentence: "in 39. The".
     """
     before = full_stop.string[max(0, full_stop.start() - 20) : full_stop.start()]
     word = re.split(r"[\s(\[\"'“«]", before)[-1]
@@ -368,7 +372,7 @@ def cells_of(row: str) -> list[str]:
 
 
 def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
-    """Return the columns whose highest or lowest number a row holds, by the index of the row."""
+    """Return row index -> columns in which the row has the highest or lowest number."""
     columns: dict[int, list[int]] = {}
     in_tables = (unit for unit in page.units if unit.kind == "row")
     for _, group in itertools.groupby(in_tables, lambda row: row.block):
@@ -387,7 +391,7 @@ def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number that a cell mostly consists of; None for another cell."""
+    """Return the number that makes up most of a cell, or None."""
     match = re.search(r"-?\d[\d,]{0,20}(?:\.\d{1,20})?", cell.replace("−", "-"))
     if match and len(match[0]) * 4 >= len(cell):
         return float(match[0].replace(",", ""))

@@ -1,5 +1,5 @@
-"""From an address or bytes to a page: its Markdown, title and dates.
+"""Turn a URL or bytes into a page: its Markdown, title and dates.
 
 fetch/ gets the bytes, sites/ asks the API of a site, extract/, office/ and pdf/ read the bytes.
-Reading comes in; nothing here knows of searches.
+Called by reading/; independent of searches.
 """

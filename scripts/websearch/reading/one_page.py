@@ -12,6 +12,7 @@ from websearch.base.untrusted import unescape
 from websearch.kit import SearchError, clean_text, drop_empty, one_line, shorten
 from websearch.markdown.foreign_text import harmless_markdown
 from websearch.pages.extract.content import find_content
+from websearch.pages.extract.interstitials import MAX_WALL_TEXT, address_wall, interstitial_error
 from websearch.pages.extract.markdown import content_markdown
 from websearch.pages.extract.metadata import find_metadata
 from websearch.pages.extract.offers import offer_line
@@ -25,7 +26,6 @@ from websearch.pages.extract.other_formats import (
     sniff_kind,
 )
 from websearch.pages.extract.outside import outside_markdown
-from websearch.pages.extract.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
 from websearch.pages.extract.thin_pages import (
     MIN_PAGE_CHARS,
     OtherVersions,
@@ -240,7 +240,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     Raises SearchError as check_content does.
     """
     if what := address_wall(fetched.url):
-        raise stand_in_error(host_of(fetched.url), what, fetched.response.status)
+        raise interstitial_error(host_of(fetched.url), what, fetched.response.status)
     if "ytInitialPlayerResponse" in html:
         from websearch.pages.sites.youtube import read_video
 

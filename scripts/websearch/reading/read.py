@@ -38,7 +38,7 @@ from websearch.reading.one_page import (
 )
 from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
-from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
+from websearch.reading.schedule import MAX_HOST_CONNECTIONS, ByteCount, HostSchedule, Item
 from websearch.store.history import COMMAND_LINE, READ, note
 from websearch.store.page_store import PART_SECONDS, PageStore
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.pages.fetch.browser import Browser
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
@@ -79,55 +79,53 @@ ALTERNATE_NOTE = "The page itself has next to no text; this is the version that 
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "read": {
         "help": "fetch pages and return their content as Markdown",
         "params": [
             {"name": "urls", "type": "list", "positional": True, "required": True,
              "aliases": ["url"], "between": BETWEEN_ADDRESSES,
-             "help": f"addresses of web pages, up to {MAX_URLS}; http:// or https://"},
+             "help": f"URLs or files, up to {MAX_URLS}"},
             {"name": "query", "type": "str", "aliases": ["q"], "flags": ["-q"],
-             "help": "return the passages that answer this instead of the head of the page"},
+             "help": "return the passages that answer this question, not the start of the page"},
             {"name": "offset", "type": "int", "min": 0, "max": 10_000_000, "default": 0,
-             "help": "characters of the text to skip; next_offset of an earlier call goes on"},
+             "help": "characters to skip; pass next_offset from an earlier call to continue"},
             {"name": "pages", "type": "str",
-             "help": "pages of PDF files to read, such as 3-7 or 1,4-6; all by default"},
+             "help": "pages of PDF files to read, such as 3-7 or 1,4-6 (default: all)"},
             {"name": "outline", "type": "bool",
-             "help": "the headings (with find or query: those with its words) instead of the text: "
-                     "heading, level, offset, chars"},
+             "help": "list the headings, not the text (with find or query: those with its words)"},
             {"name": "section", "type": "str",
-             "help": "the section below the heading that is nearest to this, such as Timeouts"},
+             "help": "the section with the heading nearest to this, such as Timeouts"},
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
-             "help": "where a text stands, with its sentence or row; repeat it for several"},
+             "help": "find a text: its place, with the sentence or row around it; repeatable"},
             {"name": "llms", "type": "str", "choices": ("index", "full"),
-             "help": "read the nearest llms.txt (index) or llms-full.txt (full) above the address "
-                     "in place of the page"},
+             "help": "read the site's llms.txt (index) or llms-full.txt (full), not the page"},
             {"name": "raw", "type": "bool",
-             "help": "the text of the answer as it came: HTML, JSON, CSV, source code"},
+             "help": "print the response as it came: HTML, JSON, CSV, source code"},
             {"name": "force", "type": "bool", "flags": ["-f"],
-             "help": "fetch the page for a part of it again, whatever the store holds"},
-            {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
+             "help": "ignore the stored page; fetch it again"},
+            {"name": "links", "type": "bool", "help": "keep the URLs of links and images"},
             {
                 "name": "comments",
                 "type": "bool",
-                "help": "add the comments of a Word file at its end: by whom, and on what",
+                "help": "add the comments of a Word file at its end",
             },
             {"name": "raw_html", "type": "bool",
-             "help": "read the HTML page of sites that are read through their API otherwise: "
-                     "GitHub, Stack Exchange, Hacker News, arXiv"},
+             "help": "read the HTML page of GitHub, Stack Exchange, Hacker News and arXiv, not "
+                     "their API"},
             {"name": "robots", "type": "bool",
-             "help": "obey robots.txt: refuse pages that it disallows"},
+             "help": "refuse pages that robots.txt disallows"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT,
              "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
             {"name": "browser", "type": "bool",
-             "help": "let an installed Chromium or Chrome fill pages that only a script fills; it "
-                     "reaches what read_page may reach, and nothing else"},
+             "help": "render pages that need JavaScript in an installed Chromium or Chrome, with "
+                     "the same address limits"},
             {"name": "archived", "type": "bool",
-             "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
-                     "a name that no longer exists), behind a wall, or its server fails"},
+             "help": "if a page is gone, blocked or its server fails, read its newest copy in the "
+                     "Internet Archive"},
             {"name": "explain", "type": "bool",
-             "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
+             "help": f"also list the {MAX_DROPPED} largest elements that a rule dropped"},
         ],
         "expendable": ("warnings",),
         "cannot": dict.fromkeys(
@@ -337,6 +335,11 @@ def read_pages(
     return [replace(pages[url], url=url) for url in checked]
 
 
+def body_bytes(answer: object) -> int:
+    """Return the bytes that a fetched page takes, 0 for an error or a document."""
+    return len(answer.response.body) if isinstance(answer, Fetched) else 0
+
+
 def late_error() -> SearchError:
     """Return the error of a page that the call had no time for."""
     message = "The page was not read before the time of the call was over."
@@ -394,6 +397,7 @@ class PageReading:
         self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read otherwise
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # of which so many have their turn
         self.browsers: set[Browser] = set()  # that run
+        self.unread = ByteCount()
         self.unfinished: dict[int, tuple[Item, Page]] = {}
 
     def pages(self) -> Iterator[tuple[Item, Page]]:
@@ -423,11 +427,14 @@ class PageReading:
 
         with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
             while (item := self.schedule.take()) is not None:
+                self.unread.wait(self.is_over)
                 answer = result_or_error(self.ask, item, verbose=self.verbose)
-                size = len(answer.response.body) if isinstance(answer, Fetched) else 0
+                size = body_bytes(answer)
                 if answer is not None:
                     order = size if self.deadline < math.inf else 0
+                    self.unread.add(size)
                     put((order, item.number, (item, answer)), self.fetched, self.deadline)
+                del answer  # before the next one is fetched
             put((math.inf, threading.get_ident(), None), self.fetched, self.deadline)
 
     def ask(self, item: Item) -> Fetched | Document | SearchError | None:
@@ -493,6 +500,7 @@ class PageReading:
                 continue
             item, answer = fetched
             page = self.read(answer)
+            self.unread.add(-body_bytes(answer))
             ways = result_or_error(
                 self.other_ways, item.address, answer, page, verbose=self.verbose
             )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, Parameter, ProgressCallback
 
 CONNECTIONS = 16  # at once
 HOST_PAUSE = 1.0  # seconds between two requests to one host; crawlers that are welcome wait as long
@@ -48,22 +48,22 @@ MAX_IN_FILE = 100_000  # some 10 MB; if there are more, the list waits for them
 
 # fmt: off
 # What the command line takes. Servers have no list to read, so they take what READ_COMMANDS says.
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "read": {
         **READ_COMMANDS["read"],
         "batch": "urls_from",
         "params": [
             *READ_COMMANDS["read"]["params"],
             {"name": "urls_from", "type": "str", "verbatim": True,
-             "help": "file with an address a line, - for standard input; the answer is JSON Lines: "
-                     "whole pages, unless max_chars is given; timeout is for reading one page"},
+             "help": "file with one URL per line (- for standard input); prints JSON Lines, uncut "
+                     "unless max_chars is set; timeout is per page"},
             {"name": "sitemap", "type": "bool",
-             "help": "the addresses below this one that the site's sitemaps list, one per line, up "
-                     "to 5,000, as urls_from reads them; give one address"},
+             "help": "list the URLs below this one from the site's sitemaps, one per line, up to "
+                     "5,000, as urls_from reads them"},
             {"name": "connections", "type": "int", "min": 1, "max": 64, "default": CONNECTIONS,
-             "help": f"with urls_from: pages that are fetched at once (default: {CONNECTIONS})"},
+             "help": f"with urls_from: pages fetched at once (default: {CONNECTIONS})"},
             {"name": "host_pause", "type": "float", "min": 0, "max": 600, "default": HOST_PAUSE,
-             "help": "with urls_from: seconds between two requests to one host "
+             "help": "with urls_from: seconds between requests to one host "
                      f"(default: {HOST_PAUSE:g})"},
         ],
     },
@@ -178,7 +178,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
     Returns the exit code. Raises SearchError for bad parameters.
     """
     command = COMMANDS["read"]
-    optional = [{**param, "required": False} for param in command["params"]]
+    optional: list[Parameter] = [{**param, "required": False} for param in command["params"]]
     checked = check_params("read", {**command, "params": optional}, params)
     checked.setdefault("max_chars", 0)
     for is_given, message, hint in (

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, Parameter, ProgressCallback
     from websearch.search.answers import Answer
 
 __all__ = [
@@ -65,7 +65,7 @@ PAGES_OF_A_QUESTION = 5  # of a brief, that are read: any of them may hold the a
 MAX_COUNT = 50  # what the engines give in a few result pages; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
-INPUT_HINT = "Name a file with one question a line, or @- for standard input."
+INPUT_HINT = "Name a file with one question per line, or @- for standard input."
 MOST_RECALLED = 100  # pages that are looked at for some that may be shown
 RANKED_OF_RECALL = 20  # pages whose passages decide which are shown; more cost time, and find few
 WORKERS = 4  # searches of a batch at once; those without a key keep their engine's pace
@@ -74,40 +74,39 @@ ITEM_CHARS = 1_000  # of one search in the document of a batch: less holds no an
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
-QUERY: dict[str, Any] = {
+QUERY: Parameter = {
     "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
     "flags": ["-q"], "help": "what to search for",
 }
-COUNT: dict[str, Any] = {
+COUNT: Parameter = {
     "name": "count", "type": "int", "min": 1, "max": MAX_COUNT, "default": DEFAULT_COUNT,
     "flags": ["-n"], "help": f"results, 1 to {MAX_COUNT} (default: 5)",
 }
-FORCE: dict[str, Any] = {
+FORCE: Parameter = {
     "name": "force", "type": "bool", "flags": ["-f"], "default": False,
-    "help": "ask again, whatever the store holds",
+    "help": "ignore stored answers and pages; fetch everything again",
 }
-WHO_AND_WHAT: list[dict[str, Any]] = [
+WHO_AND_WHAT: list[Parameter] = [
     {"name": "engine", "type": "csv", "choices": ["auto", "keyless", "all", *ENGINES],
      "default": ["auto"], "values": SPELLINGS,
-     "help": "auto (default) goes on to the next engine if one fails; a named engine "
-             "answers or the call fails; keyless: as auto, without engines that have a key; "
-             "all, or several names: asked at once, fused"},
+     "help": "auto (default) falls back to the next engine, a named engine does not; keyless: "
+             "auto without keys; all, or several names: results are merged"},
     {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
-     "help": "sources to ask beside the engine (papers: in place of auto): " + "; ".join(
+     "help": "also ask sources of one kind (papers, news: only those): " + "; ".join(
          f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
     *FILTER_PARAMS,
 ]
-READING: list[dict[str, Any]] = [
+READING: list[Parameter] = [
     {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
      "default": PAGE_TIMEOUT, "help": "seconds for each page (default: 3)"},
     {"name": "ttl", "type": "str", "default": DEFAULT_TTL,
      "help": "use a stored answer younger than this, such as 30m or 7d (default: 24h)"},
 ]
-SEARCHING: list[dict[str, Any]] = [
+SEARCHING: list[Parameter] = [
     COUNT,
     FORCE,
     *WHO_AND_WHAT,
-    {"name": "no_pages", "type": "bool", "help": "results alone; read no page"},
+    {"name": "no_pages", "type": "bool", "help": "list results without reading their pages"},
     *READING,
     {"name": "stale", "type": "bool",
      "help": "if no engine answers, use a stored answer of any age"},
@@ -116,7 +115,7 @@ OF_A_PAGE = dict.fromkeys(
     ("section", "find", "outline", "offset", "raw", "links", "archived", "browser", "pages"),
     "It is for one page or file: read has it.",
 )
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "search": {
         "help": "search, read the pages found, return the passages that answer",
         "expendable": ("attempts",),
@@ -136,7 +135,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         ),
     },
     "cache": {
-        "help": "stats: what is stored; clear: remove all, or the answers to one query",
+        "help": "stats: list what is stored; clear: remove all of it, or the answers to one query",
         "params": [
             {"name": "action", "type": "str", "choices": ["stats", "clear"], "positional": True,
              "required": True, "help": "stats or clear"},
@@ -145,14 +144,14 @@ COMMANDS: dict[str, dict[str, Any]] = {
         ],
     },
     "brief": {
-        "help": "several questions, of any subjects, in one document: sources with what answers",
+        "help": "answer several questions, related or not, with one list of sources",
         "expendable": ("attempts",),
         "params": [
             {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
              "flags": ["-q"], "help": f"the questions, {MIN_QUESTIONS} to {MAX_QUESTIONS}",
              "min_items": MIN_QUESTIONS, "max_items": MAX_QUESTIONS},
             {"name": "input", "type": "str", "verbatim": True,
-             "help": "file with one question a line; @- is standard input"},
+             "help": "file with one question per line; @- is standard input"},
             {**COUNT, "default": DEFAULT_SOURCES,
              "help": f"sources, 1 to {MAX_COUNT} (default: {DEFAULT_SOURCES})"},
             FORCE,
@@ -162,12 +161,13 @@ COMMANDS: dict[str, dict[str, Any]] = {
     },
     **check.COMMANDS,
     "batch": {
-        "help": "many searches, from a file or stdin, as JSON Lines without end (--jsonl)",
+        "help": "run many searches from a file or standard input; --jsonl streams one document "
+                "per line",
         "batch": True,
         "expendable": ("attempts",),
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with one question a line; @- is standard input"},
+             "help": "file with one question per line; @- is standard input"},
             {"name": "queries", "type": "list", "aliases": ["query"],
              "help": "the questions; repeat it"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": WORKERS,
@@ -319,6 +319,8 @@ def answer_document(
         if not good:
             raise naming_recall(failure(answers, is_brief), questions[0].text, store)
         ranked = within_rules(rank(answers), good[0])
+        if good[0].question.focus == "news":
+            ranked.sort(key=lambda source: str(source.result.get("date", "")), reverse=True)
         is_stale = good[0].is_stale
         max_age = None if is_stale else questions[0].max_age
         page_timeout = params["page_timeout"]

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
+    from websearch.kit import Document, Parameter
 
 NAMES = ("engine", "country", "language", "count", "format")
 WISHES = ("country", "language")
@@ -36,9 +36,7 @@ def with_defaults(params: dict[str, Any], names: tuple[str, ...]) -> dict[str, A
     return {**{name: defaults[name] for name in names if name in defaults}, **params}
 
 
-def naming_defaults(
-    document: Document, params: dict[str, Any], table: list[dict[str, Any]]
-) -> Document:
+def naming_defaults(document: Document, params: dict[str, Any], table: list[Parameter]) -> Document:
     """Return the document of a call; if its input is refused, the hint names refused defaults.
 
     params: what the caller gave. table: the parameters of the command.
@@ -59,7 +57,7 @@ def naming_defaults(
     return document
 
 
-def is_refused(parameter: dict[str, Any], value: str, engines: list[str]) -> bool:
+def is_refused(parameter: Parameter, value: str, engines: list[str]) -> bool:
     """Return whether a default is no value of its parameter, or one of the engines refuses it."""
     from websearch.search.engine_calls import planned_request
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.search.engine_calls import Reply
 
 DEFAULT_COUNT = 10
@@ -36,7 +36,7 @@ __all__ = ["COMMANDS", "RUN", "as_results", "run_search", "to_markdown"]
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Command] = {
     "search": {
         "help": "web pages, from an engine that needs no key",
         "expendable": ("suggestions", "answers", "unresponsive_engines"),

@@ -77,7 +77,8 @@ def to_markdown(document: Document) -> str:
         return check.to_markdown(document)
     results = document.get("results", [])
     if results and "ok" in results[0]:  # of a batch
-        return frame_markdown(document, *map(to_markdown, results))
+        blocks = (f"# {one_line(item['query'], 200)}\n\n{to_markdown(item)}" for item in results)
+        return frame_markdown(document, *blocks)
     is_brief = "sources" in document or "queries" in document
     return brief_markdown(document) if is_brief else search_markdown(document)
 

@@ -1,4 +1,4 @@
-"""SQLite: answers, pages, their full text, the history. Knows no engine.
+"""SQLite: answers, pages, their full text, the history. It does not know the engines.
 
-Every room above comes in.
+Every package above may import it.
 """

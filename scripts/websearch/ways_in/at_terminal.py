@@ -20,6 +20,7 @@ from websearch.kit import SearchError, drop_empty
 from websearch.store.page_store import LAST_RESULTS, PageStore
 from websearch.ways_in import terminal_help
 from websearch.ways_in.terminal import (
+    PROGRAM_VARIABLE,
     View,
     items_of,
     open_in_browser,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     Start = Callable[[dict[str, Any], list[str], View], int]
 
-PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
 # What is shown as it comes: commands that ask or do not end, and lists without end.
 STREAMING_COMMANDS = ("batch", "serve", "mcp", "install", "key")
 STREAMING_FLAGS = ("--urls-from", "--jsonl", "--skip-done", "--params-json")

@@ -15,6 +15,8 @@ from websearch.search.commands import COMMANDS
 from websearch.ways_in.front_door import OTHERS
 from websearch.ways_in.terminal import to_terminal
 
+# Commands without a table -> their flags and words.
+WORDS = {"install": ["--dir", "--command"], "mcp": ["tools", "call"]}
 NAMES = "web-search web_search.py"  # of the programs that are completed
 # Commands whose flags are in the table of another module -> module, and the command's name there.
 TABLES = {
@@ -42,9 +44,8 @@ def flags_of(command: str) -> list[str]:
     """Return the flags of a command, the common ones included."""
     import importlib
 
-    if command == "install":
-        return ["--dir", "--command"]
-
+    if command in WORDS:
+        return WORDS[command]
     module, name = TABLES.get(command, ("", command))
     commands = importlib.import_module(module).COMMANDS if module else COMMANDS
     flags = [flag_of(item["name"]) for item in all_params(commands[name])
@@ -56,7 +57,7 @@ def flags_of(command: str) -> list[str]:
 def script_for(shell: str) -> str:
     """Return the completion script of a shell. Raises SearchError (invalid_input)."""
     commands = " ".join([*COMMANDS, *OTHERS, "open", "help", "version"])
-    engines, names = " ".join(["auto", "all", *ENGINES]), [*COMMANDS, *TABLES, "install"]
+    engines, names = " ".join(["auto", "all", *ENGINES]), [*COMMANDS, *TABLES, *WORDS]
     first = f"{commands} {' '.join(flags_of('search'))}"
     cases = [f"    {name}) words='{' '.join(flags_of(name))}';;" for name in names]
     bash = BASH.format(first=first, cases="\n".join(cases), engines=engines, names=NAMES)
@@ -74,8 +75,9 @@ def script_for(shell: str) -> str:
         if name == "search":  # the default command, which nobody names
             seen = f"not __fish_seen_subcommand_from {commands.replace('search ', '')}"
         values = {"--engine": f" -x -a '{engines}'"}
-        flags = ((flag[2:], values.get(flag, "")) for flag in flags_of(name))
-        lines += [f"{start} '{seen}' -l {flag}{value}" for flag, value in flags]
+        for word in flags_of(name):
+            option = f"-l {word[2:]}" if word.startswith("--") else f"-f -a {word}"
+            lines.append(f"{start} '{seen}' {option}{values.get(word, '')}")
     return "\n".join(lines)
 
 

@@ -34,7 +34,8 @@ OTHERS = {
 }
 # Words that are no commands here -> what to do instead; kit.SIBLINGS has more of them.
 INSTEAD = {
-    "news": "Without a key: web_search.py 'QUERY' --since week. With one: serper_search.py news",
+    "news": "web_search.py 'QUERY' --focus news asks Brave and Serper, with a key; without one, "
+    "web_search.py 'QUERY' --since week",
     "scholar": "Without a key: web_search.py 'QUERY' --focus papers. With one: serper_search.py "
     "scholar",
     "budget": "doctor.py shows what was spent; WEB_SEARCH_BUDGET sets a limit",

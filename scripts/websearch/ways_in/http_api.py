@@ -47,7 +47,7 @@ MAX_TOKEN_FILE = 10_000  # characters; a longer file was given by mistake
 MAX_REQUEST_TIME = 120  # seconds that a request may ask for: it occupies one of few connections
 
 # fmt: off
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, kit.Command] = {
     "serve": {
         "help": "serve the HTTP API until SIGTERM or Ctrl-C",
         "params": [
@@ -108,7 +108,7 @@ ROUTES: dict[str, dict[str, Operation]] = {
     "/openapi.json": {"GET": Operation(summary="Describe this API")},
 }
 # Parameters of every operation that runs a command.
-LIMITS: list[dict[str, Any]] = [
+LIMITS: list[kit.Parameter] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": MAX_REQUEST_TIME,
      "help": "seconds for the whole request (default: 30, or that of the server)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
@@ -218,7 +218,7 @@ def search_document(document: Document, content: str) -> Document:
 # ===== parameters =================================================================================
 
 
-def parameters_of(operation: Operation) -> dict[str, dict[str, Any]]:
+def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
     """Return an operation's parameters: name in the command's table -> entry with the API's name.
 
     Beside those of the command there are LIMITS.
@@ -238,8 +238,8 @@ def parameters_of(operation: Operation) -> dict[str, dict[str, Any]]:
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
     """Return the parameters of a query string by the API's names, which are aliases in the tables.
 
-    Raises SearchError (invalid_input) for one that is unknown, empty or given twice, and beyond the
-    LIMITS; the command checks the others.
+    An empty optional parameter counts as not given. Raises SearchError (invalid_input) for one that
+    is unknown, given twice or beyond the LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -248,7 +248,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         message = f"{quoted(query)} is not percent-encoded UTF-8."
         raise SearchError("invalid_input", message, "Encode the text as UTF-8.") from None
-    known: dict[str, dict[str, Any]] = {}
+    known: dict[str, kit.Parameter] = {}
     params: dict[str, Any] = {}
     for name, item in parameters_of(operation).items():
         known |= dict.fromkeys([name, item["name"], *item.get("aliases", ())], item)
@@ -262,9 +262,11 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
             raise SearchError("invalid_input", message, hint)
         item, label = known[name], known[name]["name"]
         value = given_value(item, text)
-        # Without its query, a DELETE of the answers to one would become one of everything.
         if value is None or not text.strip():
-            raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+            # Without its query, a DELETE of the answers to one would become one of everything.
+            if item.get("required") or operation.command == "cache":
+                raise SearchError("invalid_input", f"{label} is empty.", f"It is: {item['help']}.")
+            continue
         if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
@@ -390,7 +392,7 @@ def port_from_environment() -> int:
     value = os.environ.get("GLSI_PORT", "").strip()
     if not value:
         return DEFAULT_PORT
-    port = {**COMMANDS["serve"]["params"][0], "name": "GLSI_PORT"}
+    port: kit.Parameter = {**COMMANDS["serve"]["params"][0], "name": "GLSI_PORT"}
     return int(check_value(port, value))
 
 

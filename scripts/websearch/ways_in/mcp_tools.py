@@ -44,11 +44,11 @@ from websearch.ways_in.served import ServedCommand, parameter_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import ModuleType
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Document, Parameter, ProgressCallback
 
 # What a hint about a missing key adds for the user of an MCP client.
 CONFIGURATION_HINT = (
@@ -56,7 +56,7 @@ CONFIGURATION_HINT = (
 )
 TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools to list in any case: names with commas, or all
 # Of a result; the default is that of the commands: agents cut longer ones, Codex near 12,000.
-MAX_CHARS: dict[str, Any] = {
+MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
 
@@ -269,19 +269,19 @@ OTHER_NAMES = {
 NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 
 
-def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
+def tool_parameters(name: str) -> dict[str, Parameter]:
     """Return a tool's arguments: shown name -> entry of the command's table, as the tool has it.
 
     Raises ImportError if the module is missing.
     """
     tool = TOOLS[name]
-    table: dict[str, dict[str, Any]] = {MAX_CHARS["name"]: MAX_CHARS}
+    table: dict[str, Parameter] = {MAX_CHARS["name"]: MAX_CHARS}
     for entry in (*tool.instead.values(), tool):  # the tool's own command wins, as it comes last
         table |= {parameter["name"]: parameter for parameter in entry.spec()["params"]}
     shown = {}
     for argument in tool.arguments:
         label, original = argument if isinstance(argument, tuple) else (argument, argument)
-        parameter = dict(table[original])
+        parameter = table[original].copy()
         if tool.instead:
             parameter.pop("required", None)
         text = tool.help.get(label, BRIEF_HELP.get(label, str(parameter["help"])))
@@ -300,7 +300,7 @@ def unknown_tool_hint(name: str) -> str:
     return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(listed_tools())}."
 
 
-def property_schema(parameter: dict[str, Any]) -> dict[str, Any]:
+def property_schema(parameter: Parameter) -> dict[str, Any]:
     """Return the JSON Schema of one argument: flat, with its choices, bounds and default."""
     schema = parameter_schema(parameter, flat=True)
     text = re.sub(r" \(default: [^()]*\)", "", parameter["help"])
@@ -461,10 +461,10 @@ def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document])
         return run()
     store = PageStore()
     try:
-        month = begin_request(paid[0], store)
+        begun = begin_request(paid[0], store)
         document = run()
         kind = "" if document["ok"] else document["details"]["kind"]
-        billed = end_request(paid[0], month, kind, document.get("credits"), store)
+        billed = end_request(paid[0], begun, kind, document.get("credits"), store)
         warnings = [*budget_warnings(billed, store), *store.warnings]
     finally:
         store.close()
@@ -537,7 +537,7 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     Raises whatever the command's to_markdown raises for a document of another form.
     """
     to_markdown: Callable[[Document], str] = error_markdown
-    expendable: tuple[str, ...] = ()
+    expendable: Sequence[str] = ()
     kind = object_field(document, "details").get("kind")
     is_usable = kind != "internal"  # after such an error the tool's module may not work
     known = tool_parameters(name) if is_usable else {}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.kit import Document
+    from websearch.kit import Document, Parameter
     from websearch.ways_in.served import Operation
 
 # What every command answers; its fields are described in references/.
@@ -45,7 +45,7 @@ TEXT = {"schema": {"type": "string"}}
 
 def openapi_document(
     routes: dict[str, dict[str, Operation]],
-    parameters_of: Callable[[Operation], dict[str, dict[str, Any]]],
+    parameters_of: Callable[[Operation], dict[str, Parameter]],
     token: bool,
 ) -> Document:
     """Return the OpenAPI 3.1 description of the API.
@@ -96,7 +96,7 @@ def body_content(operation: Operation) -> dict[str, Any]:
     return {"text/markdown": {"schema": plain}, "application/json": {"schema": alone}}
 
 
-def parameter_object(parameter: dict[str, Any]) -> dict[str, Any]:
+def parameter_object(parameter: Parameter) -> dict[str, Any]:
     """Return the OpenAPI description of a parameter; csv is one value with commas, list many."""
     is_list = parameter["type"] in ("list", "csv")
     return {

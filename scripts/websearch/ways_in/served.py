@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, Parameter, ProgressCallback
 
 LONG_LIST = 16  # choices: of a longer list, a flat schema leaves the names to the error
 KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # the others are text or lists
@@ -48,9 +48,9 @@ class ServedCommand:
 
         return importlib.import_module(self.module)
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Command:
         """Return the command's entry in COMMANDS; raises ImportError."""
-        entry: dict[str, Any] = self.load().COMMANDS[self.command]
+        entry: Command = self.load().COMMANDS[self.command]
         return entry
 
     def call(
@@ -78,7 +78,7 @@ class Operation(ServedCommand):
     body: str = ""
 
 
-def parameter_schema(parameter: dict[str, Any], flat: bool = False) -> dict[str, Any]:
+def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]:
     """Return the JSON Schema of a parameter's values.
 
     flat: as models read it. Then a text with commas is a text, and nothing is said of the form of a
@@ -108,7 +108,7 @@ def parameter_schema(parameter: dict[str, Any], flat: bool = False) -> dict[str,
     return {**schema, **drop_empty({"default": shown_default(parameter, flat)})}
 
 
-def shown_default(parameter: dict[str, Any], flat: bool) -> Any:
+def shown_default(parameter: Parameter, flat: bool) -> Any:
     """Return the default that a schema shows; flat: what the API has, and what is not false."""
     if not flat:
         return parameter.get("default")

@@ -30,6 +30,7 @@ WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
 PASSAGES = 2  # of a result, if not all of it is shown
 PASSAGE_LINES = 4  # of such a passage
+PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
 
 
@@ -174,14 +175,14 @@ class View:
             for passage in best_passages(text, render.query, PASSAGES)[0]:
                 some = [line for line in inner.lines(passage) if line.strip()]
                 lines += some[:PASSAGE_LINES] + ["…"] * (len(some) > PASSAGE_LINES)
-        small = styled(DIM, "   " + " · ".join(filter(None, facts)))
-        shown = [*(styled(BOLD, line) for line in numbered), small]
+        small = filled(" · ".join(filter(None, facts)), render.width, "   ")
+        shown = [styled(BOLD, line) for line in numbered] + [styled(DIM, line) for line in small]
         return "\n".join([*shown, *(f"   {line}" if line else "" for line in lines)])
 
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:
     """Return what was opened in the browser."""
-    return f"Opened {number}: {one_line(str(item.get('title', '')), 100)} {item['url']}"
+    return f"Opened {number}: {one_line(str(item.get('title', '')), 80)}\n{item['url']}"
 
 
 def for_saving(

@@ -54,7 +54,8 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
     for title, group in GROUPS.items():
         lines.append(styled(BOLD, title))
         for name, text in group.items():
-            lines += filled(text or commands[name]["help"], width, f"  {name:<12}")
+            about = text or commands[name]["help"].partition(". ")[0]
+            lines += filled(about, width, f"  {name:<12}")
     lines += ["", styled(BOLD, "Options at a terminal")]
     for flag, text in FLAGS.items():
         lines += filled(f"{flag}: {text}", width, "  ", INDENT)

@@ -1,7 +1,6 @@
-"""Texts made to be slow, from a regular expression: its own parts, repeated without end.
+"""Make slow inputs for a regular expression by repeating its own parts.
 
-A pattern that takes time in proportion to the square of its input holds the interpreter, and no
-deadline stops it.
+A pattern that needs quadratic time blocks the interpreter, and no deadline stops it.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ with warnings.catch_warnings():  # Python 3.10 has no re._parser, and 3.11 warns
 
 FILLERS = (" ", "<", '"', "'", "\n")
 SAMPLES = "a1 -<\"'\n/=;:.#&x\xe9"  # characters for classes
-MAX_SEQUENCES = 200  # of the alternatives of one pattern
-MAX_BRIEF = 6  # attacks of one pattern where few are tried
+MAX_SEQUENCES = 200  # sequences of alternatives per pattern
+MAX_BRIEF = 6  # attacks per pattern in a brief run
 PAGE_BYTES = 4_900_000  # nearly the longest page that is read
 
 
 class Attack(NamedTuple):
-    """A text of any length made from a pattern. is_brief: it is one of few where few are tried."""
+    """A text of any length made from a pattern. is_brief: whether it is part of a brief run."""
 
     origin: str
     shape: Callable[[str, str, str, int], str]
     start: str  # the literal beginning of the pattern
-    before: str  # what matches up to a repetition
+    before: str  # the text that matches up to a repetition
     filler: str
     is_brief: bool
 
@@ -47,13 +46,15 @@ class Attack(NamedTuple):
         return self.shape(self.start, self.before, self.filler, length)
 
 
-# Each run of a long test tries a part of its attacks, for SECONDS (0: all of them).
+# Each run of a long test tries attacks for SECONDS (0: all attacks).
 SECONDS = float(os.environ.get("ATTACK_SECONDS") or 60)
-SEED = int(os.environ.get("ATTACK_SEED") or time.time() // 86_400)  # of the order: the day
+SEED = int(
+    os.environ.get("ATTACK_SEED") or time.time() // 86_400
+)  # order of the attacks: a new one each day
 
 
 def within_seconds(attacks: list[T]) -> Iterator[T]:
-    """Yield attacks in the order of SEED until SECONDS have passed, one at least."""
+    """Yield attacks in the order of SEED until SECONDS have passed, at least one."""
     ends = time.monotonic() + SECONDS
     for number, attack in enumerate(random.Random(SEED).sample(attacks, len(attacks))):
         if number and SECONDS and time.monotonic() > ends:
@@ -62,14 +63,14 @@ def within_seconds(attacks: list[T]) -> Iterator[T]:
 
 
 def sequences(pattern: str) -> list[list[tuple[str, bool]]]:
-    """The ways through a pattern as pieces (text, repeated): what matches, and what may go on."""
+    """Return the ways through a pattern as pieces (matching text, whether it may repeat)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ways(sre_parse.parse(pattern))
 
 
 def ways(parsed: Any) -> list[list[tuple[str, bool]]]:
-    """The ways through a parsed pattern; at most MAX_SEQUENCES."""
+    """Return the ways through a parsed pattern, at most MAX_SEQUENCES."""
     found: list[list[tuple[str, bool]]] = [[]]
     for operation, argument in parsed:
         name = str(operation)
@@ -87,13 +88,16 @@ def ways(parsed: Any) -> list[list[tuple[str, bool]]]:
 
 
 def sample(name: str, argument: Any) -> str:
-    """A character that a literal, a class or any sign matches."""
+    """Return a character that a literal, a class or "." matches."""
     if name == "LITERAL":
         return chr(argument)
     if name != "IN":
         return "a"
     negated = str(argument[0][0]) == "NEGATE"
-    for character in (*SAMPLES, "\u0301"):  # a mark is neither a word nor a blank
+    for character in (
+        *SAMPLES,
+        "\u0301",
+    ):  # a combining mark is neither a word character nor a space
         if negated != any(is_member(character, *item) for item in argument):
             return character
     operation, value = argument[0]
@@ -101,7 +105,7 @@ def sample(name: str, argument: Any) -> str:
 
 
 def is_member(character: str, operation: Any, value: Any) -> bool:
-    """Whether a character is in one item of a class."""
+    """Return whether a character is in an item of a class."""
     name = str(operation)
     if name == "LITERAL":
         return ord(character) == value
@@ -114,10 +118,10 @@ def is_member(character: str, operation: Any, value: Any) -> bool:
 
 
 def pattern_attacks(origin: str, pattern: str) -> list[Attack]:
-    """The attacks of a pattern: each beginning of it that something repeated follows.
+    """Return the attacks on a pattern: each beginning of it that a repetition follows.
 
-    The filler is what the pattern repeats there, or a sign that parsers stumble over. Patterns
-    without repetition are repeated as a whole.
+    The filler is the text that the pattern repeats there, or a character that confuses parsers.
+    Patterns without repetition are repeated as a whole.
     """
     beginnings: dict[tuple[str, str, str], None] = {}
     for way in sequences(pattern):

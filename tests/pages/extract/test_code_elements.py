@@ -1,7 +1,6 @@
-"""Code in elements that are no pre, lines that are elements, and the numbers before them.
+"""Code in other elements than pre, lines that are elements, and line numbers.
 
-The only module to notice code that is written as running text, on one line, or with the numbers of
-its lines.
+The only module that detects code written as running text, on one line, or with line numbers.
 """
 
 from __future__ import annotations
@@ -40,6 +39,20 @@ CODE = (
         PLAIN,
     ),
     (f"<table>{ROW.format(1, FIRST)}<tbody>{ROW.format(2, SECOND)}</table>", PLAIN),
+    (
+        (
+            "<pre><div><div>python</div><div><button>Copy code</button></div><div>"
+            f'<code class="language-python"><span>{FIRST}\n</span>{SECOND}</code></div></div></pre>'
+        ),
+        PYTHON,
+    ),
+    (
+        (
+            '<div class="codeblock__header">Shell</div>'
+            f'<div class="codeblock__content"><code>{FIRST}<br>{SECOND}</code></div>'
+        ),
+        f"Shell\n\n{PLAIN}",
+    ),
 )
 NO_CODE = (
     ('<ul><li data-lang="de">Rad<li data-lang="en">Wheel</ul>', "- Rad\n- Wheel"),
@@ -47,28 +60,30 @@ NO_CODE = (
     ('<p>Run <code data-lang="bash">make</code> now.</p>', "Run `make` now."),
     ('<p>Line <span class="ln">7</span> of the law.</p>', "Line 7 of the law."),
     ("<pre><code>a</code> <code>b</code>\n</pre>", "```\na b\n```"),
+    ("<pre><div>one</div><code>a</code>more</pre>", "```\none\namore\n```"),
+    ("<pre><div>a longer line</div><code>a</code></pre>", "```\na longer line\na\n```"),
 )
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()
 
 
 class CodeElements(unittest.TestCase):
-    def test_code_is_a_fenced_block_with_its_lines_and_no_numbers(self) -> None:
+    def test_code_is_a_fenced_block_without_line_numbers(self) -> None:
         for html, text in CODE:
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)
 
-    def test_other_elements_stay_what_they_are(self) -> None:
+    def test_other_elements_do_not_become_code(self) -> None:
         for html, text in NO_CODE:
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)
 
-    def test_many_boxes_in_each_other_are_read_in_linear_time(self) -> None:
+    def test_deeply_nested_boxes_are_read_in_linear_time(self) -> None:
         start = time.monotonic()
         markdown_of(('<div class="code-block">' * 100 + "<i>x</i>" * 100) * 50)
         self.assertLess(time.monotonic() - start, 6 * SLACK)

@@ -1,7 +1,7 @@
-"""Formulas of pages: each once, as TeX between $ characters, however the page writes it.
+"""Formulas of pages: each once, as TeX between $ characters, in any form on the page.
 
-The only module to notice a formula that is lost, written twice or left as loose letters.
-The pages are made here in the likeness of what KaTeX, MathJax, MediaWiki and LaTeXML write.
+The only module that detects a formula that is lost, written twice or left as loose letters. The
+pages imitate the output of KaTeX, MathJax, MediaWiki and LaTeXML.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AREA = "<mrow><mi>A</mi><mo>=</mo><mi>π</mi><msup><mi>r</mi><mn>2</mn></msup></
 TEX = '<annotation encoding="application/x-tex">A=\\pi r^2</annotation>'
 DRAWN = '<span aria-hidden="true" class="katex-html"><span>A</span><span>=πr2</span></span>'
 MATH = f"<math><semantics>{AREA}{TEX}</semantics></math>"
-# What a page has between "x " and " y" -> what is written there.
+# HTML between "x " and " y" -> its Markdown.
 IN_LINES = (
     (f'<span class="katex"><span class="katex-mathml">{MATH}</span>{DRAWN}</span>', r"$A=\pi r^2$"),
     (
@@ -84,14 +84,14 @@ MATHML = (
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()
 
 
 class Formulas(unittest.TestCase):
-    def test_a_formula_is_written_once_whatever_the_page_has_for_it(self) -> None:
+    def test_each_formula_is_written_once(self) -> None:
         for html, tex in IN_LINES:
             with self.subTest(html):
                 self.assertEqual(markdown_of(f"<p>x {html} y</p>"), f"x {tex} y".replace("  ", " "))
@@ -128,7 +128,7 @@ class Formulas(unittest.TestCase):
         text = markdown_of('<div class="katex"><p>The mill has two wheels.</p></div>')
         self.assertEqual(text, "The mill has two wheels.")
 
-    def test_a_formula_is_found_whatever_its_spaces_and_braces(self) -> None:
+    def test_a_formula_is_found_with_any_spaces_and_braces(self) -> None:
         for text in ("It is $E=mc^2$ here.", "It is $E = mc^{2}$ here.", "$$E = m c^2$$"):
             for wanted in ("E = mc^2", "E=mc^2", "$E=mc^{2}$"):
                 with self.subTest((text, wanted)):
@@ -145,7 +145,7 @@ class Bounds(unittest.TestCase):
         self.assertEqual(text.count(r"$A=\pi r^2$"), 300)
         self.assertLess(time.monotonic() - start, 2 * SLACK)
 
-    def test_hostile_mathml_takes_neither_time_nor_memory(self) -> None:
+    def test_hostile_mathml_takes_little_time_and_memory(self) -> None:
         size = 5_000_000
         for unit in ("<msup><mi>x</mi>", "<", "</mi>", "{", "\\("):
             for page in (
@@ -158,7 +158,7 @@ class Bounds(unittest.TestCase):
                     markdown_of(page)
                     self.assertLess(time.monotonic() - start, 10 * SLACK)
 
-    def test_one_long_formula_is_unreadable_and_small(self) -> None:
+    def test_a_long_formula_becomes_a_short_placeholder(self) -> None:
         page = f"<p>x <math>{'<mi>x</mi>' * 500_000}</math> y</p>"
         tracemalloc.start()
         self.addCleanup(tracemalloc.stop)

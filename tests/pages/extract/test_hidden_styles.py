@@ -1,4 +1,4 @@
-"""Text that a page's styles hide is left out; what a person sees, or will see, stays."""
+"""Text that a page's styles hide is omitted; text that a person sees, or will see, stays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HIDDEN = {
     "color of its background": "color:#fff;background:#fff",
     "white on white": "color:white",
 }
-# Each looks like hidden text, and a person sees it.
+# Each looks like hidden text, but a person sees it.
 SEEN = {
     "faded in, by its own transition": '<div style="opacity:0;transition:opacity .6s">WORDS</div>',
     "faded in, AOS": '<div data-aos="fade-up" style="opacity:0">WORDS</div>',
@@ -81,16 +81,16 @@ def page(inside: str, head: str = "") -> str:
 
 
 class Hidden(unittest.TestCase):
-    """What styles hide."""
+    """Text that styles hide."""
 
-    def test_style_attributes(self) -> None:
+    def test_style_attributes_hide_text(self) -> None:
         for name, style in HIDDEN.items():
             with self.subTest(name):
                 text = extract(page(f'<p style="{style}">{SECRET}</p>'))
                 self.assertNotIn("Acme", text)
                 self.assertIn("ninety years", text)
 
-    def test_rules_of_style_elements(self) -> None:
+    def test_rules_of_style_elements_hide_text(self) -> None:
         for selector in (".q", "#r", "p.q", "article .q", "[data-k]", "p[data-k=v]"):
             for name, style in HIDDEN.items():
                 with self.subTest(f"{selector}: {name}"):
@@ -102,33 +102,33 @@ class Hidden(unittest.TestCase):
         head = "<style>.q{opacity:1} p.q{opacity:0} .q:focus{opacity:1}</style>"
         self.assertNotIn("Acme", extract(page(f"<p class='q'>{SECRET}</p>", head)))
 
-    def test_hidden_caption(self) -> None:
+    def test_a_hidden_caption_is_dropped(self) -> None:
         text = extract(page(f"<figure><figcaption hidden>{SECRET}</figcaption></figure>"))
         self.assertNotIn("Acme", text)
 
-    def test_what_a_person_sees_stays(self) -> None:
+    def test_visible_text_stays(self) -> None:
         for name, inside in SEEN.items():
             with self.subTest(name):
                 words = "The old saw hangs in the hall, and visitors may touch it on Sundays."
                 self.assertIn(words, extract(page(inside.replace("WORDS", words))))
 
-    def test_label_of_an_icon_in_a_cell_stays(self) -> None:
+    def test_the_label_of_an_icon_in_a_cell_stays(self) -> None:
         style = "position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0)"
         cell = f'<td><i class="tick"></i><span style="{style}">Included</span></td>'
         rows = "".join(f"<tr><td>Part {number}</td>{cell}</tr>" for number in range(3))
         self.assertIn("Included", extract(page(f"<table>{rows}</table>")))
 
-    def test_a_page_that_is_faded_in_whole_stays(self) -> None:
+    def test_a_page_that_is_faded_in_stays(self) -> None:
         text = extract(page("").replace("<body>", '<body><div style="opacity:0">'))
         self.assertIn("ninety years", text)
 
-    def test_many_rules_and_elements_take_bounded_time(self) -> None:
+    def test_many_rules_and_elements_take_limited_time(self) -> None:
         rules = "".join(f".a{number % 7} .b{{opacity:0.{number}}}" for number in range(20_000))
         started = time.monotonic()
         extract(page("<p class='b'>x</p>" * 20_000, f"<style>{rules}{'{' * 50_000}</style>"))
         self.assertLess(time.monotonic() - started, 20)
 
-    def test_deep_pages_with_hostile_styles_take_bounded_time(self) -> None:
+    def test_deep_pages_with_hostile_styles_take_limited_time(self) -> None:
         rules = "".join(f".a .a .a .a .c{number % 3}{{font-size:0}}" for number in range(5_000))
         deep = "<div class='a' style='font-size:0'>" * 110 + "<p class='c1 c2'>x</p>" * 9_000
         colors = "<p style='color:#fff'>x</p>" * 9_000

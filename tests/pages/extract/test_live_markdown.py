@@ -1,7 +1,7 @@
-"""Nothing of a stranger is live in the Markdown of any document: a CommonMark renderer looks.
+"""No untrusted text is live in the Markdown of any document, by a CommonMark renderer.
 
-The only module that asks a renderer of its own.
-Needs markdown-it-py, which `make lint` installs; skipped without.
+The only module that uses another program's renderer. Needs markdown-it-py, which `make lint`
+installs; skipped without it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ show_markdown: Any = load_script("websearch.search.show_markdown")
 IMAGE = "![x](https://evil.example/a)"
 TAG = "<img src=https://evil.example/a>"
 SHOWN = escape(TAG)  # as text of a page
-# What elements and characters can stand between the signs of a page.
+# Elements and characters that can be between the characters of a page's markup.
 SPLITS = (
     "<span>", "</b><b>", "<i></i>", "<!-- -->", "<code></code>", "&#8203;", "&zwj;", "&#xFDD0;",
     "<br>",
 )  # fmt: skip
 HEAD = "<table><tr><th>a<th>b<tr><td>"
-# HTML that becomes live where pieces are joined, escaped once too little, or misread.
+# HTML that becomes live if pieces are joined, under-escaped or misread.
 PAGES = (
     "<p>![x]<span>(https://evil.example/a)</span>",
     "<p>&lt;<span>img src=x&gt;</span>",
@@ -59,7 +59,7 @@ PAGES = (
     f"<p title=x>\\\\{IMAGE}",
 )
 LONG_FENCE = "`" * 60
-# Markdown of strangers whose code is code for some readers only.
+# Untrusted Markdown whose code is code for some renderers only.
 FOREIGN = (
     f"{IMAGE} {TAG} [x](//evil.example)\n\n> [y]: //evil.example\n\n![y]",
     f"- a\n\n  ```\n  code\n\n{TAG} {IMAGE}",
@@ -80,12 +80,12 @@ FOREIGN = (
     "<![CDATA[\n```\n]]>\n" + TAG,
     "<x `onclick=a`>y</x>",
 )
-# Tags without attributes that form text are no harm, and stand in many READMEs.
+# Formatting tags without attributes are harmless, and common in READMEs.
 FORM = {"b", "div", "x", "p"}
 
 
 def live_parts(markdown: str) -> list[str]:
-    """The images, links and HTML that a renderer makes of Markdown."""
+    """Return the images, links and HTML that a renderer makes from Markdown."""
     from markdown_it import MarkdownIt
 
     found: list[str] = []
@@ -110,16 +110,22 @@ class Live(CannedPage):
         page = self.page(body, headers={"Content-Type": kind}, max_chars=0)
         self.assert_dead(page["text"])
 
-    def test_the_renderer_sees_what_is_live(self) -> None:
+    def test_the_renderer_detects_live_markup(self) -> None:
         for text in (IMAGE, TAG, "[x](//y)", "<a href=x>", "[y]\n\n[y]: //x", "<b style=x>a</b>"):
             self.assertNotEqual(live_parts(text), [], text)
 
-    def test_pages(self) -> None:
+    def test_pages_are_not_live(self) -> None:
         for body in PAGES:
             with self.subTest(body):
                 self.dead_page(f"<main><h1>T</h1><p>Words.</p>{body}</main>", "text/html")
 
-    def test_signs_that_elements_split(self) -> None:
+    def test_hidden_addresses_are_not_live(self) -> None:
+        for text in ("a@b](\ufdd0http://x/)", "a]\ufdd0(http://x/)", "<\ufdd0img src=http://x/>"):
+            code = bytes([1, *(letter ^ 1 for letter in text.encode())]).hex()
+            html = f"<main><p>Words ![x<a data-cfemail={code}>[email protected]</a></main>"
+            self.dead_page(html, "text/html")
+
+    def test_markup_split_by_elements_is_not_live(self) -> None:
         generator = random.Random(7)
         for live in (
             IMAGE,
@@ -137,7 +143,7 @@ class Live(CannedPage):
                     body = f"<main><h1>T</h1><p>Words.</p><p>![y]</p><p>{pieces}</p></main>"
                     self.dead_page(body, "text/html")
 
-    def test_markdown_of_strangers_and_other_kinds_of_text(self) -> None:
+    def test_untrusted_markdown_and_other_formats_are_not_live(self) -> None:
         for text in FOREIGN:
             article = {"@type": "Article", "articleBody": f"{text}\n\n{'Words of it. ' * 40}"}
             data = json.dumps(article).replace("<", "\\u003c")
@@ -152,7 +158,7 @@ class Live(CannedPage):
                 with self.subTest(text, kind=kind):
                     self.dead_page(body, kind)
 
-    def test_fields_of_pages_and_results(self) -> None:
+    def test_fields_of_pages_and_results_are_not_live(self) -> None:
         said = f"{IMAGE} {TAG} **{IMAGE}**"
         fields = dict.fromkeys(("title", "author", "license", "language", "published"), said)
         url = f"https://x.example/{IMAGE}`{TAG}"

@@ -1,6 +1,6 @@
-"""Footnotes that are outside of the content, hidden, or in the sentence behind their mark.
+"""Footnotes that are outside of the content, hidden, or in the sentence after their mark.
 
-The only module to notice a note that is lost, written into its sentence, or written twice.
+The only module that detects a note that is lost, written into its sentence, or written twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PROSE = "The wheel turns slowly in summer, because the brook has little water th
 NOTE = "Measured by the guild in 1911."
 LINK = '<sup><a href="#n1">1</a></sup>'
 WRITTEN = f"It has oak roots[1] below.\n\n\\[1]: {NOTE}"
-# What follows "roots", and what follows the article.
+# The HTML after "roots", and the HTML after the article.
 OUTSIDE = (
     (LINK, f'<aside><ol><li id="n1">{NOTE} <a href="#r1">↩</a></ol></aside>'),
     (LINK, f'<div class="popover" hidden><div id="n1"><p>{NOTE}</p></div></div>'),
@@ -30,14 +30,14 @@ OUTSIDE = (
     ('<a class="footnote" href="#n1">[1]</a>', f'<aside id="n1">{NOTE}</aside>'),
     (LINK, f'<aside><div id="n1"><span><p>{NOTE}</p></span></div></aside>'),
 )
-# What follows "roots": a mark and its note.
+# The HTML after "roots": a mark and its note.
 BEHIND = (
     f'<label for="s"></label><input type="checkbox" id="s"><span class="sidenote">{NOTE}</span>',
     f'<sup>1</sup><span class="footnote-text" style="display:none">{NOTE}</span>',
     f'<sup data-mfn="1"><a role="button">1</a></sup><span role="tooltip">{NOTE}</span>',
     f'<span class="marginnote">{NOTE}</span>',
 )
-# What stays in its place.
+# HTML that stays in its place.
 OTHERS = (
     (f"{LINK} below.</p><ol><li id=n1>{NOTE}</ol>", f"roots[1] below.\n\n1. {NOTE}"),
     (' <a href="#n1">1</a> below.</p>', "roots 1 below."),
@@ -56,31 +56,31 @@ OTHERS = (
 
 
 def markdown_of(body: str, after: str = "") -> str:
-    """Return what an article says behind its prose, as Markdown, with what follows it."""
+    """Return the Markdown after an article's prose; after: HTML after the article."""
     article = f"<article><h1>Wheels</h1><p>{PROSE}</p>{body}</article>"
     text: str = markdown.extract_markdown(f"<main>{article}</main>{after}")
     return text.replace(PROSE.strip(), "").strip()
 
 
 class Notes(unittest.TestCase):
-    def test_a_note_outside_of_the_article_is_read_once_after_it(self) -> None:
+    def test_a_note_outside_the_article_follows_it_once(self) -> None:
         for mark, after in OUTSIDE:
             with self.subTest(mark + after):
                 self.assertEqual(
                     markdown_of(f"<p>It has oak roots{mark} below.</p>", after), WRITTEN
                 )
 
-    def test_a_note_behind_its_mark_is_read_after_the_article(self) -> None:
+    def test_a_note_after_its_mark_is_moved_after_the_article(self) -> None:
         for note in BEHIND:
             with self.subTest(note):
                 self.assertEqual(markdown_of(f"<p>It has oak roots{note} below.</p>"), WRITTEN)
 
-    def test_what_is_no_note_or_is_in_the_content_stays_there(self) -> None:
+    def test_other_elements_and_notes_in_the_content_stay(self) -> None:
         for rest, text in OTHERS:
             with self.subTest(rest):
                 self.assertEqual(markdown_of(f"<p>It has oak roots{rest}"), f"It has oak {text}")
 
-    def test_plain_text_has_the_notes_as_well(self) -> None:
+    def test_plain_text_also_has_the_notes(self) -> None:
         mark, after = OUTSIDE[0]
         html = f"<main><article><p>{PROSE}<p>It has roots{mark}.</article></main>{after}"
         text = content.extract(html)

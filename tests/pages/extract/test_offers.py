@@ -1,6 +1,6 @@
-"""The price of a product from the page's data, where its text lacks it.
+"""The price of a product from the page's data, if its text lacks it.
 
-The only module to notice a price that is lost, written a second time, or another product's.
+The only module that detects a price that is lost, written twice, or of another product.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ offers: Any = load_script("websearch.pages.extract.offers")
 page_tree: Any = load_script("websearch.pages.extract.page_tree")
 IN_STOCK = "https://schema.org/InStock"
 EURO = {"price": "84.50", "priceCurrency": "EUR", "availability": IN_STOCK}
-# What a product's "offers" holds -> the line.
+# A product's "offers" -> the line.
 DATA = (
     (EURO, "Price: 84.50 EUR, in stock"),
     ({"price": 84.5, "priceCurrency": "EUR"}, "Price: 84.50 EUR"),
@@ -32,7 +32,7 @@ DATA = (
     (None, ""),
     ([[]], ""),
 )
-# A price in the data, a text that has it or not.
+# A price in the data, and a text that has it or lacks it.
 TEXTS = (
     ("84.50", "It costs 84,50 € now.", True),
     ("84.5", "It costs $84.50.", True),
@@ -81,17 +81,17 @@ class Offers(unittest.TestCase):
             with self.subTest(html):
                 self.assertEqual(line_of(html), "Price: 84.50 EUR, in stock")
 
-    def test_a_price_that_the_text_has_is_not_written_again(self) -> None:
+    def test_a_price_in_the_text_is_not_repeated(self) -> None:
         for price, text, has_it in TEXTS:
             with self.subTest((price, text)):
                 line = line_of(data_page({"price": price}), text)
                 self.assertEqual(line, "" if has_it else f"Price: {price}")
 
-    def test_a_page_that_sells_several_things_has_no_price(self) -> None:
+    def test_a_page_with_several_products_has_no_price(self) -> None:
         self.assertEqual(line_of(data_page(EURO, {"price": "9"})), "")
         self.assertEqual(line_of('<b itemprop="price">5</b><b itemprop="price">6</b>'), "")
 
-    def test_long_data_is_read_in_bounded_time(self) -> None:
+    def test_long_data_is_read_in_limited_time(self) -> None:
         start = time.monotonic()
         line_of(data_page(*([EURO] * 20_000)), "1" * 1_000_000)
         line_of(data_page({"price": "1 111 111 111.11"}), "1 " * 500_000)

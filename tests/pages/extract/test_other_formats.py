@@ -13,7 +13,7 @@ one_page: Any = load_script("websearch.reading.one_page")
 
 
 def text_of(data: str, name: str, media: str = "", **params: Any) -> str:
-    """The text of a file with this name and type."""
+    """Return the text of a file with this name and type."""
     url, deadline = f"https://example.org/files/{name}", time.monotonic() + 10
     document = one_page.read_bytes(url, data.encode(), media, {"links": True, **params}, deadline)
     return str(document["text"])
@@ -35,7 +35,7 @@ CSV = (
 
 
 class Csv(unittest.TestCase):
-    def test_the_separator_gives_most_rows_the_same_number_of_fields(self) -> None:
+    def test_the_separator_that_fits_most_rows_is_used(self) -> None:
         for data, first, last in CSV:
             with self.subTest(data):
                 lines = text_of(data, "prices.csv", "text/csv").split("\n")
@@ -43,7 +43,7 @@ class Csv(unittest.TestCase):
 
 
 def cell(kind: str, source: str, *outputs: dict[str, Any]) -> dict[str, Any]:
-    """A cell of a notebook."""
+    """Return a cell of a notebook."""
     lines = source.splitlines(keepends=True)
     return {"cell_type": kind, "metadata": {}, "source": lines, "outputs": list(outputs)}
 
@@ -68,7 +68,7 @@ NOTEBOOK = {
 
 
 class Notebooks(unittest.TestCase):
-    def test_markdown_stays_code_is_fenced_and_outputs_are_bounded(self) -> None:
+    def test_markdown_stays_code_is_fenced_outputs_are_cut(self) -> None:
         text = text_of(json.dumps(NOTEBOOK), "depth.ipynb", "application/json")
         begin = (
             "# Harbors\n\nDepths in *meters*.\n\n```python\ndepth = 40\ndepth\n```\n\n"
@@ -79,7 +79,7 @@ class Notebooks(unittest.TestCase):
         self.assertIn("\n[…]\n", text)
         self.assertNotIn("hidden", text)
 
-    def test_old_notebooks_and_what_is_not_one(self) -> None:
+    def test_old_notebooks_are_read_and_other_json_stays(self) -> None:
         old = {"cell_type": "code", "input": ["x = 1"], "outputs": [], "language": "python"}
         book = {"metadata": {}, "nbformat": 3, "worksheets": [{"cells": [old]}]}
         self.assertEqual(text_of(json.dumps(book), "a.ipynb"), "```\nx = 1\n```")
@@ -109,7 +109,7 @@ class Feeds(unittest.TestCase):
         for media in ("application/feed+json", "application/json"):
             self.assertEqual(text_of(json.dumps(FEED), "feed", media), expected)
 
-    def test_plain_text_of_atom_holds_no_html(self) -> None:
+    def test_plain_text_in_atom_is_not_html(self) -> None:
         entry = (
             "<entry><title>Flag</title><content type='text'>Run &lt;job&gt; now</content></entry>"
         )

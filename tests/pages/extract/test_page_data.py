@@ -1,6 +1,6 @@
 """Pages that scripts fill: their text from their data, and from the versions that they name.
 
-The only module to notice a text that stands in a page's data and is not taken from there.
+The only module that detects text in a page's data that is not read.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ page_data: Any = load_script("websearch.pages.extract.page_data")
 payload: Any = load_script("websearch.pages.extract.script_data")
 page_tree: Any = load_script("websearch.pages.extract.page_tree")
 
-DOTTED = "\u0130"  # a capital I with a dot, which is two characters in small letters
+DOTTED = "\u0130"  # a capital I with a dot, which is two characters in lower case
 
 
 def text_in(html: bytes | str) -> str:
-    """The text that a page holds as data."""
+    """Return the text in a page's data."""
     source = html.decode() if isinstance(html, bytes) else html
     page = page_tree.PageTree(source)
     text: str = page_data.data_markdown(source, page, "https://x.example/", False)
@@ -29,7 +29,7 @@ def text_in(html: bytes | str) -> str:
 
 
 class Data(SiteCase):
-    def test_the_text_in_the_data_of_a_page_is_its_text(self) -> None:
+    def test_a_page_without_text_is_read_from_its_data(self) -> None:
         for path in ("next", "rich-text", "payload", "nuxt", "nuxt-function", "state", "noscript"):
             with self.subTest(path):
                 page = self.page(f"scripts/{path}")
@@ -39,11 +39,11 @@ class Data(SiteCase):
                 self.assertIn("data that the page holds", page["note"])
                 self.assertNotIn("truncated", page)
 
-    def test_letters_that_grow_in_small_letters_move_nothing(self) -> None:
+    def test_letters_that_grow_in_lower_case_move_nothing(self) -> None:
         body = f"<title>{DOTTED * 50}</title><noscript><p>{MORNING}</p></noscript>"
         self.assertEqual(page_data.longest_noscript(body), f"<p>{MORNING}</p>")
 
-    def test_article_body_of_linked_data_is_the_text(self) -> None:
+    def test_the_article_body_in_linked_data_is_the_text(self) -> None:
         self.assertEqual(self.page("scripts/article-body")["text"], f"{MORNING} {EVENING}")
 
     def test_headings_are_kept(self) -> None:
@@ -53,7 +53,7 @@ class Data(SiteCase):
         self.assertIn("### Out\n\n", self.page("scripts/rich-text")["text"])
         self.assertIn("# Out\n\n", self.page("scripts/payload")["text"])
 
-    def test_what_is_around_the_content_is_left_out(self) -> None:
+    def test_data_around_the_content_is_omitted(self) -> None:
         for path in ("next", "state"):
             text = self.page(f"scripts/{path}")["text"]
             for word in ("rights", "valid", "bus", "cdn"):
@@ -82,7 +82,7 @@ class Data(SiteCase):
         self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
         return server.url
 
-    def test_text_from_the_data_is_cleaned_like_every_other(self) -> None:
+    def test_text_from_the_data_is_cleaned(self) -> None:
         hidden = MORNING + "\u202e\u001b[31m" + EVENING
         server = self.canned(shell(data_script({"body": hidden}, "__NEXT_DATA__")))
         text = self.page(server)["text"]
@@ -94,7 +94,7 @@ class Prose(unittest.TestCase):
     def prose(self, data: Any) -> str:
         return text_in(shell(data_script(data, "__NEXT_DATA__")))
 
-    def test_addresses_code_and_class_names_are_no_prose(self) -> None:
+    def test_urls_code_and_class_names_are_not_prose(self) -> None:
         for value in (
             NOISE["image"], "a{color:red;margin:0 0 0 0} b{x:1;y:2} c{z:3} d{w:4} e{v:5}",
             "flex items-center", "2024-01-31T12:00:00Z", "0 1 2 3 4 5 6 7 8 9 10 11 12",
@@ -102,18 +102,18 @@ class Prose(unittest.TestCase):
             with self.subTest(value):
                 self.assertEqual(self.prose({"value": value}), "")
 
-    def test_a_text_that_occurs_twice_comes_once(self) -> None:
+    def test_a_repeated_text_appears_once(self) -> None:
         self.assertEqual(self.prose([{"body": MORNING}, {"copy": MORNING}]), MORNING)
 
     def test_text_without_spaces_between_words_is_prose(self) -> None:
         text = "朝の最初の船は六時半に出て、霧の月には水先案内人が二番目の浮標を見るまで待つ。"
         self.assertEqual(self.prose({"body": text}), text)
 
-    def test_flat_lists_that_hold_themselves_end(self) -> None:
+    def test_recursive_flat_lists_end(self) -> None:
         flat = [{"a": 0, "b": 1, "text": 2}, [0, 1, 2, 1], MORNING]
         self.assertEqual(self.prose(flat), MORNING)
 
-    def test_payload_rows_that_hold_themselves_end(self) -> None:
+    def test_recursive_payload_rows_end(self) -> None:
         rows = {"0": ["$", "p", None, {"children": [MORNING, "$1"]}], "1": ["$0", "$1", EVENING]}
         html = payload.rows_as_html(rows)
         self.assertEqual((html.count(MORNING), html.count(EVENING)), (1, 1))
@@ -121,10 +121,10 @@ class Prose(unittest.TestCase):
     def test_data_of_any_depth_and_length_takes_little_time(self) -> None:
         deep = '{"a":' * 200_000
         many = json.dumps(
-            [{"title": f"T {one}", "body": f"{one} {MORNING}"} for one in range(9_999)]
+            [{"title": f"T {number}", "body": f"{number} {MORNING}"} for number in range(9_999)]
         )
-        flat = "[" + ",".join(f'{{"a":{one + 1}}}' for one in range(200_000)) + "]"
-        rows = "".join(f'{one:x}:[\\"$\\",\\"p\\",null,{{}}]\\n' for one in range(99_999))
+        flat = "[" + ",".join(f'{{"a":{number + 1}}}' for number in range(200_000)) + "]"
+        rows = "".join(f'{number:x}:[\\"$\\",\\"p\\",null,{{}}]\\n' for number in range(99_999))
         for name, script in (
             ("deep", f"<script type='application/json'>{deep}</script>"),
             ("many", f"<script type='application/json'>{many}</script>"),
@@ -138,7 +138,7 @@ class Prose(unittest.TestCase):
             with self.subTest(name):
                 self.assertLess(len(text_in(script)), 2_000_000)
 
-    def test_broken_data_is_no_text_and_no_fault(self) -> None:
+    def test_broken_data_is_ignored(self) -> None:
         for script in (
             "<script type='application/json'>{broken</script>",
             "<script type='application/json'>null</script>",
@@ -152,14 +152,14 @@ class Prose(unittest.TestCase):
 
 
 class Alternates(SiteCase):
-    def test_the_markdown_version_goes_before_the_print_version(self) -> None:
+    def test_the_markdown_version_precedes_the_print_version(self) -> None:
         page = self.page("scripts/with-markdown")
         self.assertTrue(page["final_url"].endswith("/site/scripts/ferries.md"), page)
         self.assertIn(EVENING, page["text"])
         self.assertIn("the version that it names", page["note"])
         self.assertEqual(page["url"], self.address("scripts/with-markdown"))
 
-    def test_the_print_version_is_read_where_a_page_is_thin(self) -> None:
+    def test_the_print_version_of_a_thin_page_is_read(self) -> None:
         page = self.page("scripts/with-print")
         self.assertTrue(page["final_url"].endswith("/site/scripts/print"), page)
         self.assertIn(MORNING, page["text"])
@@ -171,7 +171,7 @@ class Alternates(SiteCase):
         paths = [request.path for request in self.server.requests]
         self.assertEqual(len(paths), 3)
 
-    def test_robots_rules_hold_for_the_version_too(self) -> None:
+    def test_robots_rules_also_apply_to_the_version(self) -> None:
         page = self.page("scripts/with-print", robots=True)
         self.assertIn(MORNING, page["text"])
         self.assertIn("/robots.txt", [request.path for request in self.server.requests])

@@ -1,6 +1,6 @@
-"""On which day a page was published and changed: its address, data and markup, and hostile ones.
+"""The days on which a page was published and changed, from its URL, data and markup.
 
-The only module to notice the wrong one of several dates.
+The only module that detects the choice of a wrong date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEADING = "<title>The fog at the coast | Site</title><h1>The fog at the coast</h
 
 
 def fields_of(html: str, address: str = ADDRESS, language: str = "") -> dict[str, str]:
-    """What a page says about itself."""
+    """Return the metadata of a page."""
     html = f"<html lang='{language}'>{html}"
     fields: dict[str, str] = metadata.find_metadata(page_tree.PageTree(html), address)
     return fields
@@ -37,7 +37,7 @@ def linked_data(fields: str) -> str:
 class Written(unittest.TestCase):
     """The forms in which people and programs write a day."""
 
-    def test_days_are_read_in_the_forms_and_languages_of_most_pages(self) -> None:
+    def test_days_are_read_in_many_forms_and_languages(self) -> None:
         for text, day in (
             ("2020-03-05", "2020-03-05"),
             ("2020/3/5 09:20", "2020-03-05"),
@@ -72,7 +72,7 @@ class Written(unittest.TestCase):
         for language, day in (("en-US", "2020-04-05"), ("en-GB", "2020-05-04")):
             self.assertEqual(published(html, language=language), day)
 
-    def test_what_is_no_day_of_a_page_is_none(self) -> None:
+    def test_other_numbers_are_not_dates(self) -> None:
         future = (datetime.now(timezone.utc).date() + timedelta(days=3)).isoformat()
         for text in (
             "2024-99-99", "2023-02-29", "1970-01-01", "1989-12-31", future, "5 Smarch 2020", "2024",
@@ -87,7 +87,7 @@ class Written(unittest.TestCase):
 
 
 class Sources(unittest.TestCase):
-    """Where a day stands, the most trusted source first."""
+    """Sources of a day, the most trusted first."""
 
     ALL = (
         ("https://site.example/2020/01/01/title", ""),
@@ -98,10 +98,10 @@ class Sources(unittest.TestCase):
         (ADDRESS, "<p>6 January 2020 | Coast</p>"),
     )
 
-    def test_they_are_asked_in_the_order_of_trust(self) -> None:
+    def test_the_most_trusted_source_wins(self) -> None:
         address, html = ADDRESS, ""
         for number in range(len(self.ALL), 0, -1):
-            if number != 5:  # a time element stands further away, and goes first all the same
+            if number != 5:  # a time element is farther away, but wins
                 html = self.ALL[number - 1][1] + html
             else:
                 html += self.ALL[number - 1][1]
@@ -113,7 +113,7 @@ class Sources(unittest.TestCase):
                 self.assertEqual(found.published, f"2020-01-0{number}")
                 self.assertEqual(found.stage, dates.STAGES[number - 1])
 
-    def test_addresses_name_days_in_several_ways(self) -> None:
+    def test_urls_name_days_in_several_ways(self) -> None:
         for path, day in (
             ("2020/03/05/title", "2020-03-05"), ("news/2020/mar/05/title", "2020-03-05"),
             ("news-2020-03-05.html", "2020-03-05"), ("20200305/title", "2020-03-05"),
@@ -122,7 +122,7 @@ class Sources(unittest.TestCase):
         ):  # fmt: skip
             self.assertEqual(published(HEADING, f"https://site.example/{path}"), day, path)
 
-    def test_the_article_goes_before_other_data_and_the_page(self) -> None:
+    def test_the_article_precedes_other_data_and_the_page(self) -> None:
         items = (
             '{"@type": "WebPage", "datePublished": "2020-01-01"}',
             '{"@type": "VideoObject", "name": "V", "uploadDate": "2020-01-02"}',
@@ -134,12 +134,12 @@ class Sources(unittest.TestCase):
         other = linked_data('{"@type": "Organization", "datePublished": "2020-01-01"}')
         self.assertNotIn("published", fields_of(other))
 
-    def test_data_with_something_around_it_is_read(self) -> None:
+    def test_data_with_text_around_it_is_read(self) -> None:
         item = '{"@type": "Article", "datePublished": "2020-01-01"}'
         for text in (f"{item};", f"//<![CDATA[\n{item}\n//]]>", f"{item}{item}", f"[{item}] x"):
             self.assertEqual(published(linked_data(text)), "2020-01-01", text)
 
-    def test_clocks_comments_and_other_pages_are_passed_over(self) -> None:
+    def test_clocks_comments_and_other_pages_are_skipped(self) -> None:
         shown = "<time datetime='2020-01-05'>x</time>"
         for html in (
             f"<div class='current-date'>{shown}</div>",
@@ -162,15 +162,15 @@ class Sources(unittest.TestCase):
         two = f"{HEADING}<aside class=meta>{time}<time datetime='2020-02-07'>y</time></aside>"
         self.assertNotIn("published", fields_of(two))
 
-    def test_a_day_in_an_address_may_come_first(self) -> None:
+    def test_the_day_may_come_first_in_a_url(self) -> None:
         for address, day in (
             ("https://example.org/news/23-01-2022-a-race", "2022-01-23"),
             ("https://example.org/news/03-01-2022-a-race", ""),
         ):
             found = dates.address_dates(address)
-            self.assertEqual([str(one.day) for one in found], [day] if day else [])
+            self.assertEqual([str(written.day) for written in found], [day] if day else [])
 
-    def test_dates_of_something_else_are_no_dates_of_the_page(self) -> None:
+    def test_dates_of_other_things_are_ignored(self) -> None:
         day = "4 January 2020"
         prose = "The ferry ran for the first time on {}, a Saturday, with forty people on board. "
         retrieved = f"<span class=reference-accessdate>Retrieved <span>{day}</span></span>"
@@ -199,7 +199,7 @@ class Sources(unittest.TestCase):
         ):  # fmt: skip
             self.assertEqual(published(HEADING + own), "2020-01-04", own)
 
-    def test_the_date_nearest_to_the_heading_is_the_pages(self) -> None:
+    def test_the_date_nearest_to_the_heading_wins(self) -> None:
         card = "<div class=card><span class=date>{}</span><h3>Other</h3><p>text</p></div>"
         html = (
             card.format("1.1.2020") + HEADING + "<p>lead</p><span class=date>2.1.2020</span>"
@@ -209,9 +209,9 @@ class Sources(unittest.TestCase):
 
 
 class TimeZones(unittest.TestCase):
-    """A time in UTC may fall on the day before or after the one that readers see."""
+    """A time in UTC may fall on the day before or after the day that readers see."""
 
-    def test_near_midnight_the_day_that_the_page_shows_wins(self) -> None:
+    def test_near_midnight_the_day_on_the_page_wins(self) -> None:
         meta = "<meta property='article:published_time' content='{}'>"
         for moment, shown, day in (
             ("2023-11-09T01:49:09Z", "November 8, 2023", "2023-11-08"),
@@ -227,16 +227,21 @@ class TimeZones(unittest.TestCase):
         html = meta.format("2023-11-09T01:49:09Z") + HEADING + linked_data(local)
         self.assertEqual(published(html), "2023-11-08T20:49:09-05:00")
 
-    def test_the_time_is_told_if_a_source_of_the_same_day_has_one(self) -> None:
+    def test_a_space_before_the_zone_is_removed(self) -> None:
+        for moment, zone in (("T10:11:12 +0100", "+0100"), (" 10:11:12 UTC", "Z")):
+            html = f"<meta name=pubdate content='2020-03-05{moment}'>"
+            self.assertEqual(published(html), f"2020-03-05T10:11:12{zone}")
+
+    def test_the_time_comes_from_any_source_of_the_same_day(self) -> None:
         html = "<meta name=pubdate content='2020-03-05T10:11:12+01:00'>"
         address = "https://site.example/2020/03/05/title"
         self.assertEqual(published(html, address), "2020-03-05T10:11:12+01:00")
 
 
 class Changes(unittest.TestCase):
-    """The date of a change stands beside the first."""
+    """The date of a change, in addition to the date of publication."""
 
-    def test_a_later_change_is_told(self) -> None:
+    def test_a_later_change_is_returned(self) -> None:
         first = "<meta name=date content=2020-01-01>"
         for html in (
             "<meta property='article:modified_time' content='2021-02-03'>",
@@ -250,7 +255,7 @@ class Changes(unittest.TestCase):
         same = "<meta property='article:modified_time' content='2020-01-01T10:00:00Z'>"
         self.assertNotIn("updated", fields_of(first + same))
 
-    def test_a_page_that_only_names_its_change_is_of_that_day(self) -> None:
+    def test_a_page_with_only_a_change_date_has_that_day(self) -> None:
         fields = fields_of(f"{HEADING}<p class=info>Aktualisiert: 30.12.2016</p>")
         self.assertEqual(fields["published"], "2016-12-30")
         self.assertNotIn("updated", fields)

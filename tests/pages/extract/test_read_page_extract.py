@@ -1,6 +1,6 @@
-"""What read_page.py keeps of a page, how it writes it, and what it finds in it.
+"""The content that read_page.py keeps, its Markdown and its metadata.
 
-The only module to notice content that a rule drops, navigation that stays, and wrong Markdown.
+The only module that detects content that a rule drops, navigation that stays, or wrong Markdown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ read: Any = load_script("websearch.reading.read")
 ARTICLE = '<meta property="og:type" content="article">'
 SENTENCE = "The miller takes the flour to the town, where three bakers wait for it every day. "
 PAGES = ROOT / "tests/fake_server/pages"
-# Broken markup that made html.parser or a naive tokenizer slow; each is repeated to any length.
+# Broken markup that made html.parser or a naive tokenizer slow, repeated to any length.
 ATTACKS = {
     "open tags": "<a ", "comments": "<!--", "double quotes": '<a href="', "single quotes": "<a b='",
     "quoted ends": '<a b=">', "mixed quotes": "<a b='\"' c=\"'>", "attributes": "<a b=c d=e >",
@@ -45,7 +45,7 @@ ATTACKS = {
     "spans of rows": "<table><tr><td rowspan=0>a<td rowspan=1000000 colspan=1000000>b",
     "linked code": "<p><code>a<a href=/x>b</a></code><code>c</code>",
     "lines of code": "<div class=highlight><div class=line>x</div>",
-    "neighbours": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
+    "neighbors": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
     "named headings": "<section id=comments><h2 id=comments><b>comments</b><pre>",
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
     "code": "<pre>`", "terms": "<dl><dt>a<p>b", "blocks in headings": "<h2><div>a<p>b",
@@ -78,7 +78,7 @@ def markdown_of(body: str, links: bool = False) -> str:
 
 
 class Content(unittest.TestCase):
-    """What stays of each kind of page of the fake site, and what goes."""
+    """The text that stays and goes on each kind of page of the fake site."""
 
     def text(self, name: str) -> str:
         text: str = content.extract((PAGES / name).read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ class Content(unittest.TestCase):
         for words in gone:
             self.assertNotIn(words, text)
 
-    def test_an_article_loses_all_that_is_around_it(self) -> None:
+    def test_an_article_loses_its_surroundings(self) -> None:
         self.assert_kept(
             "sourdough.html",
             ("A jar of flour and water", "gluten network", "late for a sour one"),
@@ -110,19 +110,29 @@ class Content(unittest.TestCase):
             ),
         )
 
-    def test_an_article_in_another_language_keeps_its_lead_and_loses_related_links(self) -> None:
+    def test_a_foreign_article_keeps_its_lead_not_related_links(self) -> None:
         self.assert_kept(
             "bridges.html",
             ("Fußgänger passen", "Schwingungsdämpfer", "Heute rechnen Ingenieure"),
             ("Lesen Sie auch", "auch interessant", "nur Klicks", "Startseite", "Impressum"),
         )
 
-    def test_a_paragraph_after_a_box_of_related_links_is_not_lost_with_it(self) -> None:
+    def test_a_paragraph_after_related_links_stays(self) -> None:
         prose = "A paragraph of the article, long enough to be one, stands here without any link. "
         box = "<h3>Read more</h3><ul><li><a href=x>Another text that was written before</a></ul>"
         text = content.extract(article(f"<p>{prose}</p>{box}<p>{prose}The end.</p>"))
         self.assertIn("The end.", text)
         self.assertNotIn("Another text", text)
+
+    def test_a_sentence_that_is_a_link_stays_and_a_promotion_goes(self) -> None:
+        prose = (
+            "<p>A paragraph of the article, long enough to be read as one, without any link.</p>"
+        )
+        sentence = "The trial is expected to begin in March and to last three weeks."
+        linked = f'<div class="wrapper"><p><strong><a href="x">{sentence}</a></strong></p></div>'
+        body = f"{prose * 2}{linked}<p><a href=z>Read more: {sentence}</a></p>{prose * 2}"
+        text = content.extract(article(body))
+        self.assertEqual(text.count(sentence), 1)
 
     def test_documentation_on_comments_or_tags_keeps_its_sections(self) -> None:
         code = "<h2>Comments</h2><p>Begin with two dashes:</p><pre>-- a comment</pre>"
@@ -139,7 +149,7 @@ class Content(unittest.TestCase):
         prose = "<p>Quill reads a file of settings, and each line of it names one of them.</p>"
         return str(markdown.extract_markdown(f"{head}<main><h1>Quill</h1>{prose}{body}</main>"))
 
-    def test_the_sections_of_documentation_are_not_judged_by_their_subjects(self) -> None:
+    def test_sections_of_documentation_are_not_judged_by_subject(self) -> None:
         for name in ("comments", "cookies", "related", "share", "sidebar", "search", "footer"):
             body = f"<section id={name}><h2 id={name}>{name}</h2><p>It stays.</p></section>"
             self.assertIn(f"## {name}\n\nIt stays.", self.documentation(body))
@@ -148,7 +158,7 @@ class Content(unittest.TestCase):
         note = "<aside class=footnote><p>The author saw it.</aside><span class=author>Ann</span>"
         self.assertIn("The author saw it.\n\nAnn", self.documentation(note))
 
-    def test_documentation_keeps_what_it_repeats_and_where_it_leads(self) -> None:
+    def test_documentation_keeps_repeated_text_and_links(self) -> None:
         box = "<div><p>timeout</p><p>How long Quill waits for an answer, in seconds.</p></div>"
         text = self.documentation(f"<h2>get</h2>{box}<h2>put</h2>{box}<p>The end of it.</p>")
         self.assertEqual(text.count("How long Quill waits"), 2)
@@ -157,7 +167,7 @@ class Content(unittest.TestCase):
         self.assertEqual(text.count("- the option that waits"), 4)
         self.assertIn("## See also\n\nSee also: the rest.", text)
 
-    def test_documentation_keeps_a_text_beside_links_to_the_pages_around_it(self) -> None:
+    def test_documentation_keeps_text_next_to_navigation_links(self) -> None:
         text = "<p>" + "A connection is opened, used and closed again. " * 8 + "</p>"
         links = "<a rel=prev href=a>Opening many</a> <a rel=next href=b>Closing them</a>"
         for beside, count in (("", 24), (text, 32)):
@@ -165,7 +175,7 @@ class Content(unittest.TestCase):
             self.assertEqual(shown.count("A connection is opened"), count)
             self.assertEqual("Closing them" in shown, bool(beside))
 
-    def test_documentation_loses_signs_and_links_that_act_on_the_page(self) -> None:
+    def test_documentation_loses_permalinks_and_controls(self) -> None:
         around = "<div><a href=/a>Previous</a> Files and folders <a href=/b>Next</a></div>"
         text = self.documentation(
             "<h2 id=a>Files<a href=#a>\u00b6</a></h2><dl><dt>f()<a href=/s>[source]</a>"
@@ -176,7 +186,7 @@ class Content(unittest.TestCase):
         for gone in ("Run", "[source]", "Previous", "Next"):
             self.assertNotIn(gone, text)
 
-    def test_a_page_of_code_and_anchors_is_documentation_whatever_made_it(self) -> None:
+    def test_a_page_with_code_and_anchors_is_documentation(self) -> None:
         body = "<h2 id=how-to-ask>How to ask</h2><p><code>a</code><pre>b</pre>" * 3
         page = page_tree.PageTree(f'<div itemprop="articleBody">{body}</div>')
         self.assertTrue(page.is_documentation)
@@ -186,7 +196,7 @@ class Content(unittest.TestCase):
             page_tree.PageTree("<h2 id=how-to-ask>How to ask</h2><p>a" * 9).is_documentation
         )
 
-    def test_a_tab_stands_before_its_panel(self) -> None:
+    def test_a_tab_comes_before_its_panel(self) -> None:
         panels = "<div>{0}<p>brew install quill</p></div><div>{0}<p>apt install quill</p></div>"
         labels = "<div><label for=a>Mac</label><label for=b><code>Linux</code></label></div>"
         by_id = (
@@ -203,7 +213,7 @@ class Content(unittest.TestCase):
             text = self.documentation(tabs)
             self.assertIn("**Mac**\n\nbrew install quill\n\n**`Linux`**\n\napt install", text)
 
-    def test_tabs_whose_panels_are_inside_of_tabs_are_read_as_they_stand(self) -> None:
+    def test_panels_inside_tabs_are_read_in_place(self) -> None:
         row = (
             "<ul role=tablist><li role=tab aria-controls=p{0}>tab {0}<div id=p{1}>panel {1}</div>"
             "<li role=tab aria-controls=q{0}>tab<div id=q{0}>panel</div></ul>"
@@ -212,7 +222,7 @@ class Content(unittest.TestCase):
         self.assertIn("tab 7", text)
         self.assertIn("panel 7", text)
 
-    def test_comments_of_readers_go_however_long_they_are_and_short_the_post(self) -> None:
+    def test_readers_comments_are_dropped_at_any_length(self) -> None:
         post = (
             "<div class=post><h1>A walk</h1><p>"
             + "We went to the lake before noon. " * 8
@@ -230,7 +240,7 @@ class Content(unittest.TestCase):
         )
         self.assertIn("How much is it?", content.extract(article(body * 2)))
 
-    def test_one_long_article_among_teasers_is_the_page(self) -> None:
+    def test_a_long_article_among_teasers_is_the_content(self) -> None:
         prose = (
             "<p>A paragraph of the article, long enough to be one, stands here for the test.</p>"
         )
@@ -243,7 +253,7 @@ class Content(unittest.TestCase):
         self.assertEqual(text.count("stands here for the test"), 20)
         self.assertNotIn("teaser", text)
 
-    def test_an_element_named_as_the_text_is_the_page_among_longer_teasers(self) -> None:
+    def test_an_element_named_as_text_wins_over_longer_teasers(self) -> None:
         prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
         teaser = (
             "<div class=box><h3>Other</h3>"
@@ -260,7 +270,7 @@ class Content(unittest.TestCase):
             self.assertEqual(text.count("stands here, too"), 16)
             self.assertNotIn("teaser", text)
 
-    def test_a_text_in_parts_of_the_same_name_is_read_whole(self) -> None:
+    def test_a_text_in_parts_with_one_name_is_read_whole(self) -> None:
         prose = (
             "<p>A sentence of part {}, long enough to count as one, stands here in the text.</p>"
         )
@@ -287,7 +297,7 @@ class Content(unittest.TestCase):
         boxes = "".join(f"<div class='{name}'>{prose}</div>" for name in ("rail", "footer", "menu"))
         self.assertIn("the only text", content.extract(f"<html><body>{boxes}</body></html>"))
 
-    def test_tags_escaped_twice_are_no_text(self) -> None:
+    def test_tags_escaped_twice_are_removed(self) -> None:
         prose = "<p>A sentence of the article, long enough to count as one, stands here.</p>"
         picture = "&lt;img src=&quot;https://site.example/a.jpg&quot; width=1&gt;"
         body = (
@@ -321,7 +331,7 @@ class Content(unittest.TestCase):
         self.assert_kept("question.html", ("Warm the key", "Graphite powder"), ("padlock",))
         self.assert_kept("crawler.html", ("kingfishers", "a hide matters"), ())
 
-    def test_products_collections_services_and_listings_keep_their_short_texts(self) -> None:
+    def test_shops_and_collections_keep_their_short_texts(self) -> None:
         self.assert_kept("kettle.html", ("solid copper", "1.1 kilograms", "89.00"), ("All pots",))
         self.assert_kept("kettles.html", ("Camping kettle", "34.50", "Watch it boil."), ())
         self.assert_kept("moving.html", ("Two carts", "Packing", "640"), ("since 1987",))
@@ -334,12 +344,12 @@ class Content(unittest.TestCase):
         for words in ("Ignore all", "maintenance", "best honey", "system prompt"):
             self.assertNotIn(words, text)
 
-    def test_a_page_that_shows_its_text_by_script_is_not_lost_with_it(self) -> None:
+    def test_text_that_a_script_shows_is_kept(self) -> None:
         body = "<p>Text that the server sent and a script uncovers, sentence by sentence.</p>" * 4
         html = f"<html><body><div>Loading</div><div hidden id=S:1>{body}</div></body></html>"
         self.assertIn("a script uncovers", content.extract(html))
 
-    def test_repeated_teasers_without_a_telling_name_are_not_the_article(self) -> None:
+    def test_repeated_teasers_without_names_are_dropped(self) -> None:
         body = "".join(
             f"<p>Sentence {number} of the article tells what the mill ground in its year {number}, "
             "and who came to it with a cart, a sack and a little time to talk.</p>"
@@ -361,7 +371,7 @@ class Content(unittest.TestCase):
         self.assertNotIn("A teaser says", text)
 
     def article_page(self, around: str) -> str:
-        """Return the text of a page that says it is an article, with BODY in what is around it."""
+        """Return the text of an article page; around: HTML with BODY as the article."""
         body = "".join(
             f"<p>Sentence {number} of the article tells what the mill ground in its year {number}, "
             "and who came to it with a cart, a sack and a little time to talk.</p>"
@@ -373,7 +383,7 @@ class Content(unittest.TestCase):
         self.assertEqual(text.count("of the article tells"), 4)
         return text
 
-    def test_a_short_article_is_found_among_teasers_that_are_many_times_as_long(self) -> None:
+    def test_a_short_article_is_found_among_long_teasers(self) -> None:
         items = "".join(
             f"<li class=q{number}><div>{number} May 2021</div><div><a href=/t{number}>Headline of "
             f"text {number}</a></div><p>A teaser says in a long sentence what text {number} is all "
@@ -393,7 +403,7 @@ class Content(unittest.TestCase):
         self.assertEqual(text.count("a book"), 6)
         self.assertIn(last, text)
 
-    def test_dated_comments_without_a_telling_name_are_not_the_article(self) -> None:
+    def test_dated_comments_without_names_are_dropped(self) -> None:
         said = "".join(
             f"<div class=z1><div>Guest {number}, {number + 1} May 2021 at 10:{number}</div><p>What "
             f"I think of mills, said at some length by guest {number}, is that they turn.</p></div>"
@@ -402,7 +412,7 @@ class Content(unittest.TestCase):
         text = self.article_page(f"<div><div><h1>The mill</h1>BODY</div><div>{said}</div></div>")
         self.assertNotIn("What I think", text)
 
-    def test_what_stands_beside_the_paragraphs_and_is_short_goes(self) -> None:
+    def test_short_boxes_next_to_the_paragraphs_are_dropped(self) -> None:
         box = (
             "<div class=v3><p>The writer of this text lives by a mill, and has a cat and two dogs "
             "that like to be written about.</p></div><div class=v4>Send it to a friend</div>"
@@ -411,7 +421,7 @@ class Content(unittest.TestCase):
         self.assertNotIn("The writer of this text", text)
         self.assertNotIn("a friend", text)
 
-    def test_a_name_does_not_drop_the_element_around_the_paragraphs(self) -> None:
+    def test_the_element_around_the_paragraphs_is_kept(self) -> None:
         other = "<p>Another text that is longer than the text of the page, and not wanted.</p>"
         for name in ("l-sidebar-right", "post-related-wrapper", "article-share-container"):
             with self.subTest(name):
@@ -420,7 +430,7 @@ class Content(unittest.TestCase):
                     + f"<div><section>{other}</section></div>" * 14
                 )
 
-    def test_a_short_post_with_many_comments_is_not_lost_among_them(self) -> None:
+    def test_a_short_post_with_many_comments_is_kept(self) -> None:
         post = (
             "<p>The open thread is for everything that has no other place this week. Be kind.</p>"
         )
@@ -434,7 +444,7 @@ class Content(unittest.TestCase):
         self.assertIn("no other place this week", content.extract(html))
 
     def kept(self, body: str, head: str = "") -> str:
-        """What is kept of a page of some paragraphs with this body below them."""
+        """Return the text of a page of some paragraphs with this body below them."""
         prose = "".join(f"<p>Paragraph {number} {SENTENCE}</p>" for number in range(4))
         html = (
             f"<html><head>{head}</head><body><main><h1>Title</h1>{prose}{body}</main></body></html>"
@@ -442,7 +452,7 @@ class Content(unittest.TestCase):
         text: str = content.extract(html)
         return text
 
-    def test_a_long_sentence_before_an_article_is_its_lead_whatever_its_name(self) -> None:
+    def test_a_long_sentence_before_an_article_is_its_lead(self) -> None:
         prose = f"<div class=q7><p>{SENTENCE * 5}</p><p>{SENTENCE * 7}</p></div>"
         lead = f"The bakers of the valley mill at night, as a visit shows. {SENTENCE}"
         for before, is_kept in (
@@ -454,7 +464,7 @@ class Content(unittest.TestCase):
                 html = f"<body><div><h1>Title</h1>{before}<div>8 min</div>{prose}</div></body>"
                 self.assertEqual("bakers of the" in content.extract(ARTICLE + html), is_kept)
 
-    def test_a_lead_named_teaser_stays_and_a_box_of_links_of_that_name_goes(self) -> None:
+    def test_a_lead_named_teaser_stays_but_not_links_so_named(self) -> None:
         lead = f'<div class="teaser-text"><p>The lead of it: {SENTENCE}</p></div>'
         box = f'<div class="teaser"><p><a href="/b">The box of it</a>: {SENTENCE}</p></div>'
         html = f"<body><article>{lead}{box}<p>{SENTENCE * 9}</p></article></body>"
@@ -462,7 +472,7 @@ class Content(unittest.TestCase):
         self.assertIn("The lead of it", text)
         self.assertNotIn("The box of it", text)
 
-    def test_dates_before_an_article_and_a_heading_over_nothing_go(self) -> None:
+    def test_dates_before_an_article_and_empty_sections_are_dropped(self) -> None:
         prose = f"<p>{SENTENCE}</p>" * 2
         table = "<table><tr><td>Opened</td><td>7 May 1931</td></tr></table>"
         text = f"<p>23.10.2018</p>{table}<h2>Part</h2>{prose}<h3>Read on?</h3>"
@@ -474,7 +484,7 @@ class Content(unittest.TestCase):
             self.assertNotIn(gone, text)
         self.assertIn("Read on?", content.extract(html))
 
-    def test_names_in_code_say_nothing_of_the_page(self) -> None:
+    def test_class_names_in_code_drop_nothing(self) -> None:
         code = (
             '<pre><code><span class="lineno">7</span><span class="token tag">&lt;button</span>'
             '<span class="hljs-comment"># a note</span><span class="hljs-meta">@cache</span>'
@@ -485,7 +495,7 @@ class Content(unittest.TestCase):
             self.assertIn(word, text)
         self.assertNotIn("7", text)
 
-    def test_a_consent_dialog_goes_however_long_it_is(self) -> None:
+    def test_a_consent_dialog_of_any_length_is_dropped(self) -> None:
         dialog = (
             f'<div id="onetrust-consent-sdk"><p>{"We value your privacy a lot. " * 40}</p></div>'
         )
@@ -494,7 +504,7 @@ class Content(unittest.TestCase):
         self.assertIn("Item 7", text)
         self.assertNotIn("privacy", text)
 
-    def test_a_thread_is_known_by_its_address_or_its_data_and_keeps_what_is_called_comments(
+    def test_a_thread_by_url_or_data_keeps_its_comments(
         self,
     ) -> None:
         posts = "".join(
@@ -516,7 +526,7 @@ class Content(unittest.TestCase):
                 self.assertIn("Question", text)
                 self.assertEqual("Answer 2" in text, is_thread)
 
-    def test_what_stands_beside_a_post_of_who_wrote_it_goes_from_threads_alone(self) -> None:
+    def test_facts_about_authors_are_dropped_from_threads_only(self) -> None:
         beside = (
             '<div class="message-userExtras">Joined in 2009</div><div class="signature">Salt!</div>'
         )
@@ -525,13 +535,13 @@ class Content(unittest.TestCase):
         self.assertNotIn("Salt!", text)
         self.assertIn("Salt!", self.kept(beside))
 
-    def test_a_copy_of_a_box_goes_and_what_lists_and_tables_say_again_stays(self) -> None:
+    def test_copies_of_boxes_are_dropped_not_repeats_in_lists(self) -> None:
         box = f"<section><div><h2>Prices</h2><p>{SENTENCE}</p></div></section>"
         item = f"<li><div><b>field</b><p>{SENTENCE}</p></div></li>"
         self.assertEqual(self.kept(box * 3).count("Prices"), 1)
         self.assertEqual(self.kept(f"<ul>{item * 3}</ul>").count("field"), 3)
 
-    def test_what_a_thread_quotes_of_its_own_posts_is_said_once(self) -> None:
+    def test_a_thread_does_not_repeat_quoted_posts(self) -> None:
         post = f"<p>The first post: {SENTENCE}</p>"
         answer = f"<blockquote>{post}</blockquote><p>An answer: {SENTENCE}</p>"
         body = f"<div>{post}</div><div>{answer}</div>"
@@ -540,7 +550,7 @@ class Content(unittest.TestCase):
         self.assertEqual(self.kept(body).count("The first post"), 2)
         self.assertIn("An answer", self.kept(body, thread))
 
-    def test_what_a_click_unfolds_is_content_and_other_hidden_text_is_not(self) -> None:
+    def test_text_that_a_click_unfolds_is_content(self) -> None:
         for panel, is_kept in (
             ('<div role="tabpanel" aria-hidden="true">', True),
             ('<div class="accordion__panel" style="display: none">', True),
@@ -551,24 +561,24 @@ class Content(unittest.TestCase):
                 text = self.kept(f"{panel}<p>Within: {SENTENCE}</p></div>")
                 self.assertEqual("Within" in text, is_kept)
 
-    def test_forms_go_unless_the_page_is_one(self) -> None:
+    def test_forms_are_dropped_unless_the_page_is_a_form(self) -> None:
         self.assertNotIn("Your name", self.kept("<form><label>Your name</label><input></form>"))
         page = self.kept("<p>The last one.</p>").replace("\n", "</p><p>")
         html = f"<body><form action=/page.aspx><p>{page}</p></form></body>"
         self.assertIn("Paragraph 3", content.extract(html))
 
-    def test_a_long_element_is_no_byline_on_a_page_of_sections(self) -> None:
+    def test_a_long_element_is_not_a_byline(self) -> None:
         for tag_line, is_kept in (("By Ann Baker", False), ("A long note: " + SENTENCE * 9, True)):
             with self.subTest(tag_line[:12]):
                 body = f'<div class="meta"><div>{tag_line}</div></div>' + f"<p>{SENTENCE}</p>" * 30
                 self.assertEqual(tag_line[:12] in self.kept(body), is_kept)
 
-    def test_a_paragraph_that_is_a_link_stays_on_a_page_that_is_no_article(self) -> None:
+    def test_a_linked_paragraph_stays_outside_of_articles(self) -> None:
         link = '<p><a href="/download">The download of the tool, 3 MB</a></p>'
         self.assertIn("3 MB", self.kept(link))
         self.assertNotIn("3 MB", self.kept(link, ARTICLE))
 
-    def test_class_names_of_layouts_and_of_a_shop_say_nothing(self) -> None:
+    def test_class_names_of_layouts_and_shops_drop_nothing(self) -> None:
         for names in ("content-sidebar-wrap", "product product_tag-utility product_cat-latest"):
             with self.subTest(names):
                 items = "<ul><li>One episode</li><li>Another</li></ul>"
@@ -594,7 +604,7 @@ class Content(unittest.TestCase):
 class Markdown(unittest.TestCase):
     """Markdown that renders as the page does."""
 
-    def test_every_element_has_its_form(self) -> None:
+    def test_every_element_is_written_in_its_form(self) -> None:
         for html, expected in (
             ("<p>a <b>b</b> <em>c</em> <code>d</code> <del>e</del></p>", "a **b** *c* `d` ~~e~~"),
             ("<h2>Head <i>line</i></h2>", "## Head *line*"),
@@ -669,7 +679,7 @@ class Markdown(unittest.TestCase):
             text = markdown_of(unit * 20_000)
             self.assertLess(len(text), 20_000 * 60)
 
-    def test_the_language_of_code_is_found_in_its_names_and_above_it(self) -> None:
+    def test_the_language_of_code_is_in_its_names_or_above_it(self) -> None:
         for html, language in (
             ("<div class='highlight-python notranslate'><div class=highlight><pre>a", "python"),
             ("<div class='cpp source-cpp'><pre>a", "cpp"), ("<pre class=rust><code>a", "rust"),
@@ -683,7 +693,7 @@ class Markdown(unittest.TestCase):
         labelled = "<div class=language-sh><span>sh</span><pre>a</pre></div>"
         self.assertEqual(markdown_of(labelled), "```sh\na\n```")
 
-    def test_code_is_kept_to_the_letter_also_where_it_is_no_pre(self) -> None:
+    def test_code_is_exact_even_outside_of_pre_elements(self) -> None:
         lines = "<div class=line>a {</div>\n<div class=line>\tb</div>"
         for html, code in (
             ("<pre>a\n\tb</pre>", "a\n\tb"),
@@ -695,7 +705,7 @@ class Markdown(unittest.TestCase):
         poem = markdown_of("<div class=line-block><div class=line>a</div><div class=line>b</div>")
         self.assertEqual(poem, "a\n\nb")
 
-    def test_headings_and_code_in_terms_and_summaries_are_written_as_such(self) -> None:
+    def test_headings_and_code_in_terms_keep_their_form(self) -> None:
         for html, expected in (
             ("<details><summary><h3>a</h3></summary><p>b</details>", "### a\n\nb"),
             ("<dl><dt><pre>a</pre><dd>b</dl>", "- ```\n  a\n  ```\n\n  b"),
@@ -719,7 +729,7 @@ class Markdown(unittest.TestCase):
                 self.assertEqual(markdown_of(html, links=True), expected)
         self.assertEqual(markdown_of("<code>f(<a href=/x>a</a>)</code>"), "`f(a)`")
 
-    def test_a_row_of_a_table_can_be_read_alone(self) -> None:
+    def test_every_table_row_can_be_read_on_its_own(self) -> None:
         for rows, expected in (
             ("<tr><td rowspan=2>1<td>2<tr><td>3", "| 1 | 2 |\n| 1 | 3 |"),
             ("<tr><td>1<td rowspan=0>2<tr><td>3<tr><td>4", "| 1 | 2 |\n| 3 | 2 |\n| 4 | 2 |"),
@@ -732,7 +742,7 @@ class Markdown(unittest.TestCase):
                 table = f"<table><tr><th>a<th>b{rows}</table>"
                 self.assertEqual(markdown_of(table), f"| a | b |\n| --- | --- |\n{expected}")
 
-    def test_a_table_whose_cells_hold_blocks_is_layout(self) -> None:
+    def test_a_table_with_blocks_in_its_cells_is_layout(self) -> None:
         for cell in (
             "<h3>b</h3>",
             "<pre>b\nc</pre>",
@@ -744,7 +754,7 @@ class Markdown(unittest.TestCase):
 
 
 class NoContent(unittest.TestCase):
-    """What is no content: data for programs, consent, what a script has yet to fill."""
+    """Not content: data for programs, consent, pages that a script must fill."""
 
     COOKIES = (
         "We and our 214 partners store and access information on your device, such as cookies, to "
@@ -757,7 +767,7 @@ class NoContent(unittest.TestCase):
         "build a profile of your interests.</p><button>Confirm My Choices</button>"
     )
 
-    def test_data_for_programs_is_no_text(self) -> None:
+    def test_data_for_programs_is_dropped(self) -> None:
         entries = [{"@type": "Question", "name": f"Question {number}"} for number in range(30)]
         data = json.dumps({"@context": "https://schema.org", "@type": "FAQPage", "a": entries})
         props = json.dumps({"props": {"page": {"text": "Loads of text for a script. " * 9}}})
@@ -774,7 +784,7 @@ class NoContent(unittest.TestCase):
         ):
             self.assertIn("{", content.extract(article(f"<p>{SENTENCE}</p>{code}")))
 
-    def test_a_box_of_consent_is_never_the_content(self) -> None:
+    def test_a_consent_box_is_never_the_content(self) -> None:
         mill = f"<div class=c1><h1>The mill</h1><p>{SENTENCE * 3}</p></div>"
         kettle = "<main><h1>Kettle</h1><p>A kettle of solid copper.</p></main>"
         for html, kept, gone in (
@@ -789,7 +799,7 @@ class NoContent(unittest.TestCase):
                 self.assertIn(kept, text)
                 self.assertNotIn(gone, text)
 
-    def test_a_page_that_a_script_has_yet_to_fill_is_named(self) -> None:
+    def test_a_page_that_a_script_must_fill_is_an_error(self) -> None:
         menu = "".join(f"<a href=/{number}>Menu word {number}</a> " for number in range(30))
         for body in (
             "<div class=content><p>Loading...</p></div>",
@@ -805,9 +815,9 @@ class NoContent(unittest.TestCase):
 
 
 class Faithful(unittest.TestCase):
-    """What a page says is what its text says."""
+    """The text of a page says what the page says."""
 
-    def test_pages_and_their_markdown(self) -> None:
+    def test_pages_match_their_expected_markdown(self) -> None:
         text = Path(__file__).with_name("faithful.txt").read_text(encoding="utf-8")
         cases = re.findall(r"(?ms)^([^\n<]+)\n(<[^\n]+)\n=>\n(.*?)(?=\n\n[^\n<]+\n<|\n*\Z)", text)
         self.assertGreater(len(cases), 20)
@@ -825,7 +835,7 @@ class Metadata(unittest.TestCase):
         fields: dict[str, str] = metadata.find_metadata(page)
         return fields
 
-    def test_linked_data_goes_before_open_graph_and_markup(self) -> None:
+    def test_linked_data_precedes_open_graph_and_markup(self) -> None:
         data = (
             '<script type="application/ld+json">{"@graph": ['
             '{"@type": "Organization", "name": "Org"},'
@@ -844,7 +854,7 @@ class Metadata(unittest.TestCase):
         found = self.found(meta)
         self.assertEqual((found["title"], found["author"]), ("From graph", "Meta"))
 
-    def test_markup_is_read_where_nothing_better_is(self) -> None:
+    def test_markup_is_the_last_source(self) -> None:
         body = (
             "<h1>Head &amp; li<em>ne</em></h1><a rel=author>by Jo Doe</a>"
             "<time datetime='PT5M'>5 minutes</time><time datetime='2023-01-02'>x</time>"
@@ -862,7 +872,7 @@ class Metadata(unittest.TestCase):
                 self.found("<title>Title</title>", f"<h1>{heading}</h1>"), {"title": title}
             )
 
-    def test_broken_data_is_passed_over(self) -> None:
+    def test_broken_data_is_skipped(self) -> None:
         for data in (
             "{", "[" * 100_000, "null", '{"@type": 5, "headline": {}}', '{"@graph": "x"}',
             '{"@type": "Article", "author": [null, 3, {"name": 7}], "datePublished": []}',
@@ -870,7 +880,7 @@ class Metadata(unittest.TestCase):
             script = f'<script type="application/ld+json">{data}</script><title>T</title>'
             self.assertEqual(self.found(script), {"title": "T"})
 
-    def test_the_text_of_a_page_without_markup_is_taken_from_its_data(self) -> None:
+    def test_a_page_without_markup_is_read_from_its_data(self) -> None:
         words = "The whole article stands only in the data of the page. " * 10
         html = (
             '<html><head><script type="application/ld+json">{"@type": "NewsArticle", '
@@ -883,14 +893,14 @@ class Metadata(unittest.TestCase):
 class HostileMarkup(unittest.TestCase):
     """Input made to be deep or broken: no exception."""
 
-    def test_twenty_thousand_nested_elements_are_no_recursion_error(self) -> None:
+    def test_20000_nested_elements_cause_no_recursion_error(self) -> None:
         for tag in ("div", "b", "ul><li", "table><tr><td", "blockquote", "section", "a", "pre"):
             html = f"<{tag}>" * 20_000 + "the words at the bottom" + f"</{tag}>" * 20_000
             text = content.extract(html)
             self.assertIn("the words at the bottom", text, tag)
             markdown.extract_markdown(html)
 
-    def test_odd_input_gives_its_text(self) -> None:
+    def test_the_text_of_odd_input_is_read(self) -> None:
         attributes = " ".join(f"a{number}='{number}'" for number in range(1_000))
         for html, words in (
             (
@@ -917,7 +927,7 @@ class HostileMarkup(unittest.TestCase):
 
 
 def page_of(html: str, **options: bool) -> dict[str, Any]:
-    """The document of an HTML page as its server sent it; an error's document if it has no text."""
+    """Return the document of an HTML page from its bytes; an error's document if it has no text."""
     headers = {"content-type": "text/html; charset=utf-8"}
     response = kit.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)

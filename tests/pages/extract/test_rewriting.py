@@ -1,7 +1,7 @@
-"""What a page says in other ways than by plain words: icons, boxes, readings, shadow roots, twins.
+"""Content that is not plain text: icons, check boxes, readings, shadow roots, twins.
 
-The only module to notice a table cell that is empty though the page says something there, a price
-that is lost or written twice, and text of a shadow root in the wrong place.
+The only module that detects an empty table cell although the page shows a value, a price that is
+lost or written twice, or text of a shadow root in the wrong place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support import SLACK, load_script
 markdown: Any = load_script("websearch.pages.extract.markdown")
 PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
 YES, NO = '<path d="M0 0"/>', "<path/>"
-# What a cell of a table holds -> what is written there.
+# HTML of a table cell -> its Markdown.
 CELLS = (
     (f'<svg aria-label="Included">{YES}</svg>', "Included"),
     (f'<svg role="img"><title>Not included</title>{NO}</svg>', "Not included"),
@@ -31,7 +31,7 @@ CELLS = (
     ('40 <i class="fa fa-check"></i>', "40"),
     ('<a href="/vote"><i title="upvote"></i></a>', ""),
 )
-# What stands in a paragraph -> what is written there.
+# HTML in a paragraph -> its Markdown.
 TWINS = (
     (
         (
@@ -50,12 +50,19 @@ TWINS = (
     ),
     ('the mill<span class="sr-only"> opens in a new tab</span>', "the mill"),
 )
+# As Cloudflare writes it: a byte, and each letter XOR that byte.
+ADDRESS = bytes([0x42, *(letter ^ 0x42 for letter in b"git@mills.example")]).hex()
+MARKUP = bytes([1, *(letter ^ 1 for letter in "a@b]\ufdd0(http://x.example)".encode())]).hex()
 INLINE = (
     ("<ruby>東<rp>(</rp><rt>とう</rt>京<rt>きょう</rt></ruby>", "東京(とうきょう)"),
     ("<ruby>漢<rt></rt></ruby>", "漢"),
     ("He said <q>it is <q>almost</q> fine</q>.", "He said “it is ‘almost’ fine”."),
     ("He said <q>“fine”</q>.", "He said “fine”."),
     ("He said „<q>fine</q>“.", "He said „fine“."),
+    (f'<a data-cfemail="{ADDRESS}">[email protected]</a>', "git@mills.example"),
+    ('<a data-cfemail="odd">[email protected]</a>', "[email protected]"),
+    ('<a data-cfemail="">[email protected]</a>', "[email protected]"),
+    (f'<a data-cfemail="{MARKUP}">[email protected]</a>', "[email protected]"),
 )
 LISTS = (
     ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),
@@ -72,21 +79,21 @@ LISTS = (
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p>{body}<p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()
 
 
 class OtherWords(unittest.TestCase):
-    def test_a_cell_says_what_a_screen_reader_says(self) -> None:
+    def test_a_cell_has_its_label_for_screen_readers(self) -> None:
         for cell, text in CELLS:
             with self.subTest(cell):
                 html = f"<table><tr><th>Right<th>Owner<tr><td>Export<td>{cell}</table>"
                 last = markdown_of(html).splitlines()[-1]
                 self.assertEqual(last, f"| Export | {text} |")
 
-    def test_a_text_for_the_eye_and_for_the_ear_is_written_once(self) -> None:
+    def test_a_text_and_its_screen_reader_twin_appear_once(self) -> None:
         for html, text in TWINS:
             with self.subTest(html):
                 self.assertEqual(markdown_of(f"<p>Now {html}.</p>"), f"Now {text}.")
@@ -101,7 +108,11 @@ class OtherWords(unittest.TestCase):
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)
 
-    def test_a_quotation_names_who_is_quoted(self) -> None:
+    def test_a_table_for_screen_readers_is_read(self) -> None:
+        rows = "<tr><th>Year<th>Mills<tr><td>1890<td>41"
+        self.assertIn("| 1890 | 41 |", markdown_of(f'<table class="sr-only">{rows}</table>'))
+
+    def test_a_quotation_names_its_author(self) -> None:
         html = "<blockquote><p>It never rests.</p><footer>Mira Holt</footer></blockquote>"
         self.assertEqual(markdown_of(html), "> It never rests.\n>\n> Mira Holt")
 
@@ -113,7 +124,7 @@ class OtherWords(unittest.TestCase):
 
 
 class ShadowRoots(unittest.TestCase):
-    def test_what_a_host_holds_stands_in_its_slots(self) -> None:
+    def test_the_children_of_a_host_fill_its_slots(self) -> None:
         root = '<p>first</p><slot name="b"></slot><slot></slot><slot name="c">none</slot>'
         html = (
             f'<template shadowrootmode="open">{root}</template><p>third</p><p slot="b">second</p>'
@@ -121,7 +132,7 @@ class ShadowRoots(unittest.TestCase):
         text = markdown_of(f"<x-card>{html}</x-card><template><p>never</p></template>")
         self.assertEqual(text.split(), ["first", "second", "third", "none"])
 
-    def test_many_shadow_roots_in_each_other_are_read(self) -> None:
+    def test_deeply_nested_shadow_roots_are_read(self) -> None:
         start = time.monotonic()
         root = f'<template shadowrootmode="open">{"<i>" * 30}<slot></slot>{"</i>" * 30}</template>'
         text = markdown_of(f"<x-card>{root}" * 90 + "<p>inside</p>" + "</x-card>" * 90)

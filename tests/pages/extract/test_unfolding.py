@@ -1,7 +1,6 @@
-"""Text that a page hides until a control opens it: it is content, as one click shows it.
+"""Text that a page hides until a control opens it is content, because one click shows it.
 
-The only module to notice answers that are lost behind their buttons, and menus or hidden text that
-no control opens in what a page says.
+The only module that detects lost answers of buttons, and menus or other hidden text in the content.
 """
 
 from __future__ import annotations
@@ -49,28 +48,28 @@ CLOSED = (
 
 
 def markdown_of(body: str) -> str:
-    """Return what a page has between two paragraphs, as Markdown."""
+    """Return the Markdown of HTML between two paragraphs of a page."""
     html = f"<main><h1>Wheels</h1><p>{PROSE}</p><div>{body}</div><p>{PROSE}</p></main>"
     text: str = markdown.extract_markdown(html)
     return text.replace(PROSE.strip(), "").strip()
 
 
 class Unfolding(unittest.TestCase):
-    def test_what_a_control_opens_is_content_with_its_question(self) -> None:
+    def test_text_that_a_control_opens_is_content(self) -> None:
         for html in OPENED:
             with self.subTest(html):
                 text = markdown_of(html)
                 self.assertIn("Is oil in it?", text)
                 self.assertEqual(text.count(ANSWER), 1)
 
-    def test_what_no_control_opens_stays_hidden_and_so_does_a_menu(self) -> None:
+    def test_hidden_text_without_control_and_menus_stay_hidden(self) -> None:
         for html in CLOSED:
             with self.subTest(html):
                 text = markdown_of(html)
                 self.assertIn("Is oil in it?", text)
                 self.assertNotIn(ANSWER, text)
 
-    def test_a_button_that_is_a_question_is_a_line_of_its_own(self) -> None:
+    def test_a_button_that_is_a_question_becomes_a_line(self) -> None:
         text = markdown_of(OPENED[4])
         self.assertEqual(text, f"**Is oil in it?**\n\n{ANSWER}")
 

@@ -1,8 +1,7 @@
-"""A browser without a web: it speaks the DevTools protocol over its pipe and shows one page.
+"""A fake browser that speaks the DevTools protocol over its pipe and shows one page.
 
-What it does is in the name under which it is started: page, dialog, stuck, silent, root, lost,
-flood.
-It writes its arguments and variables as JSON into the folder of that name.
+The name under which it is started decides its behavior: page, dialog, stuck, silent, root, lost,
+flood. It writes its arguments and variables as JSON into the folder of that name.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def main() -> None:
             while name.name == "flood":  # until the pipe is closed
                 os.write(4, b"x" * 65_536)
             if method == "Runtime.evaluate" and name.name in ("dialog", "stuck") and not held:
-                held = message["id"]  # answered once the dialog is closed, or the script stopped
+                held = message["id"]  # answered after the dialog is closed or the script is stopped
                 send({**DIALOG} if name.name == "dialog" else {"method": "Page.other"})
                 continue
             if method in ("Page.handleJavaScriptDialog", "Runtime.terminateExecution"):

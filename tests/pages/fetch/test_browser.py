@@ -1,6 +1,6 @@
-"""Pages in a browser: its proxy, its command line, its end. A real one: tests/e2e/browser.py.
+"""Pages in a browser: its proxy, command line and end. With a real browser: tests/e2e/browser.py.
 
-The only module to notice a browser that outlives its call, or that its proxy lets out.
+The only module that detects a browser that outlives its call or bypasses its proxy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODES = ("page", "dialog", "stuck", "silent", "root", "lost", "flood")
 
 
 def is_running(process: int) -> bool:
-    """Whether a process is there and no zombie."""
+    """Return whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split(")")[1][1] != "Z"
     except OSError:
@@ -37,7 +37,7 @@ def is_running(process: int) -> bool:
 
 
 def ends(process: int) -> bool:
-    """Whether a process ends within the slack: what was killed needs processor time to end."""
+    """Return whether a process ends within the slack: killed processes need CPU time to end."""
     limit = time.monotonic() + SLACK
     while is_running(process) and time.monotonic() < limit:
         time.sleep(0.02)
@@ -63,7 +63,7 @@ class Pages(SiteCase):
         self.server_of_shell.headers = {"Content-Type": "text/html"}
 
     def read_with(self, mode: str, **params: Any) -> dict[str, Any]:
-        """The document of an empty page that the fake browser fills."""
+        """Return the document of an empty page that the fake browser fills."""
         url = self.server_of_shell.url
         self.set_environment(
             WEB_SEARCH_BROWSER=str(self.folder / mode),
@@ -77,29 +77,29 @@ class Pages(SiteCase):
         return document
 
     def seen(self, mode: str) -> dict[str, Any]:
-        """What the fake browser saw."""
+        """Return the arguments and variables that the fake browser saw."""
         found: dict[str, Any] = json.loads((self.folder / f"{mode}.json").read_text("utf-8"))
         return found
 
-    def test_a_page_is_what_the_browser_shows(self) -> None:
+    def test_a_page_is_read_as_the_browser_shows_it(self) -> None:
         page = self.read_with("page")["pages"][0]
         self.assertIn("written by a script", page["text"])
         self.assertEqual(page["final_url"], "http://127.0.0.1/final")
         self.assertIn("what a browser showed", page["note"])
 
-    def test_dialogs_are_closed_and_scripts_without_end_are_stopped(self) -> None:
+    def test_dialogs_are_closed_and_endless_scripts_stopped(self) -> None:
         for mode in ("dialog", "stuck"):
             with self.subTest(mode):
                 self.assertIn("by a script", self.read_with(mode)["pages"][0]["text"])
 
-    def test_the_browser_gets_no_key_and_a_home_of_its_own(self) -> None:
+    def test_the_browser_gets_no_keys_and_its_own_home(self) -> None:
         self.read_with("page")
         variables = self.seen("page")["variables"]
         self.assertNotIn(CANARY, json.dumps(variables))
         self.assertTrue(Path(variables["HOME"]).name.startswith("web-search-browser-"))
         self.assertEqual(variables["HOME"], variables["TMPDIR"])
 
-    def test_a_browser_that_starts_meanwhile_inherits_no_pipe(self) -> None:
+    def test_a_second_browser_inherits_no_pipe(self) -> None:
         spawn, inherited = os.posix_spawn, []
 
         def look_and_spawn(*arguments: Any, **options: Any) -> int:
@@ -113,18 +113,18 @@ class Pages(SiteCase):
             self.read_with("page")
         self.assertEqual(inherited, [False, False])
 
-    def test_the_browser_is_told_to_send_everything_through_the_proxy(self) -> None:
+    def test_the_browser_sends_everything_through_the_proxy(self) -> None:
         self.environment = {**self.environment, "WEB_SEARCH_BROWSER_ARGS": "--lang=de '--x=a b'"}
         self.read_with("page")
         arguments = self.seen("page")["arguments"]
         self.assertTrue(
-            any(one.startswith("--proxy-server=http://127.0.0.1:") for one in arguments)
+            any(word.startswith("--proxy-server=http://127.0.0.1:") for word in arguments)
         )
         for flag in ("--proxy-bypass-list=<-loopback>", "--disable-quic", "--lang=de", "--x=a b"):
             self.assertIn(flag, arguments)
         self.assertNotIn("--no-sandbox", arguments)
 
-    def test_a_browser_that_does_nothing_is_killed_with_its_children_at_the_deadline(self) -> None:
+    def test_an_idle_browser_and_its_children_die_at_the_deadline(self) -> None:
         begin = time.monotonic()
         document = self.read_with("silent", timeout=3)
         self.assertLess(time.monotonic() - begin, 3 + SLACK)
@@ -132,7 +132,7 @@ class Pages(SiteCase):
         seen = self.seen("silent")
         self.assertTrue(ends(seen["process"]) and ends(seen["child"]))
 
-    def test_a_profile_that_a_killed_process_left_is_deleted_by_the_next(self) -> None:
+    def test_the_next_browser_deletes_a_killed_ones_profile(self) -> None:
         for name, age in (("old", browser.LEFT_SECONDS + 5), ("new", 0)):
             profile = self.folder / f"{browser.PROFILE}{name}"
             (profile / "Default").mkdir(parents=True)
@@ -142,12 +142,12 @@ class Pages(SiteCase):
         self.assertEqual([path.name for path in self.folder.glob(f"{browser.PROFILE}*")],
                          [f"{browser.PROFILE}new"])  # fmt: skip
 
-    def test_a_message_without_end_ends_the_browser(self) -> None:
+    def test_an_endless_message_ends_the_browser(self) -> None:
         with mock.patch.object(browser, "MAX_MESSAGE", 1_000_000):
             document = self.read_with("flood")
         self.assertEqual(document["details"]["kind"], "unsupported")
 
-    def test_the_children_end_after_a_good_page_too(self) -> None:
+    def test_children_end_after_a_good_page(self) -> None:
         self.read_with("page")
         self.assertTrue(ends(self.seen("page")["child"]))
 
@@ -161,13 +161,13 @@ class Pages(SiteCase):
                 self.assertEqual(details["kind"], kind)
                 self.assertIn(said, document["error"] + details["hint"])
 
-    def test_no_time_and_no_browser_behind_a_proxy(self) -> None:
+    def test_no_browser_without_time_or_behind_a_proxy(self) -> None:
         document = self.read_with("page", timeout=1)
         self.assertEqual(document["details"]["kind"], "timeout")
         with mock.patch.object(browser, "proxy_for", return_value="http://proxy.example"):
             self.assertIn("behind a proxy", self.read_with("page")["error"])
 
-    def test_without_the_parameter_or_the_variable_no_browser_starts(self) -> None:
+    def test_no_browser_starts_unless_it_is_asked_for(self) -> None:
         self.assertFalse(self.read_with("page", browser=False)["ok"])
         self.assertFalse((self.folder / "page.json").exists())
         for value, wanted in (("", False), ("0", False), ("false", False), ("1", True)):
@@ -194,7 +194,7 @@ class Proxy(EnvironmentCase):
         self.addCleanup(self.proxy.close)
 
     def send(self, text: str) -> bytes:
-        """What the proxy answers to a request."""
+        """Return the proxy's answer to a request."""
         with socket.create_connection(("127.0.0.1", self.proxy.port), 5) as connection:
             connection.sendall(text.replace("\n", "\r\n").encode())
             parts = []
@@ -210,13 +210,13 @@ class Proxy(EnvironmentCase):
         self.assertTrue(answer.startswith(b"HTTP/1.1 200"), answer)
         self.assertTrue(answer.endswith(b"seen"), answer)
 
-    def test_the_host_of_the_address_counts_and_not_the_header(self) -> None:
+    def test_the_host_of_the_url_counts_not_the_header(self) -> None:
         with mock.patch.object(browser_proxy, "guarded_connect") as connect:
             connect.return_value.side_effect = OSError
             self.send(f"GET http://one.example:81/ HTTP/1.1\nHost: {self.host}\n\n")
         connect.assert_called_once_with("one.example", 81, excepts=False)
 
-    def test_an_exception_holds_for_the_host_of_the_page_alone_and_only_to_read(self) -> None:
+    def test_an_exception_allows_only_reading_the_pages_own_host(self) -> None:
         other = CannedServer()
         self.addCleanup(other.close)
         other.body = b"seen"
@@ -233,7 +233,7 @@ class Proxy(EnvironmentCase):
             with self.subTest(request):
                 self.assertEqual(bool(self.send(request)), is_answered)
 
-    def test_private_hosts_get_no_answer(self) -> None:
+    def test_requests_to_private_hosts_get_no_answer(self) -> None:
         other = CannedServer()
         self.addCleanup(other.close)
         port = urlsplit(other.url).port
@@ -260,9 +260,9 @@ class Proxy(EnvironmentCase):
             with self.subTest(request):
                 self.assertEqual(self.send(request), b"")
 
-    def test_a_page_that_loads_too_much_gets_no_more(self) -> None:
+    def test_a_page_that_loads_too_much_is_cut_off(self) -> None:
         self.site.body = b"x" * 900_000
-        self.proxy.room = 200_000
+        self.proxy.bytes_left = 200_000
         answer = self.send(f"GET {self.site.url}/x HTTP/1.1\nHost: a\n\n")
         self.assertLess(len(answer), 400_000)
 

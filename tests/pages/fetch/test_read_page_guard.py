@@ -1,6 +1,6 @@
-"""The guard of read_page.py: no address of this machine or a private network is ever reached.
+"""The guard of read_page.py: it never connects to this machine or a private network.
 
-The only module to notice a way around the guard, and a rule of robots.txt that is not kept.
+The only module that detects a way around the guard or an ignored rule of robots.txt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 fetch: Any = load_script("websearch.pages.fetch.fetch")
 read: Any = load_script("websearch.reading.read")
 
-# Ways to write an address that must not be reached, as hosts of a URL.
+# Spellings of addresses that must not be reached, as hosts of a URL.
 FORBIDDEN_HOSTS = (
     # loopback, with the short, octal, hexadecimal and decimal spellings that resolvers know
     "127.0.0.1", "127.0.0.2", "127.255.255.254", "127.1", "127.0.1", "2130706433", "0x7f000001",
@@ -38,7 +38,7 @@ FORBIDDEN_HOSTS = (
     # IPv6: loopback, any, link-local, unique local, site-local, multicast, documentation, discard
     "[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[fe80::1]", "[fc00::1]", "[fd00:ec2::254]", "[fec0::1]",
     "[ff02::1]", "[2001:db8::1]", "[100::1]", "[3fff::1]", "[5f00::1]",
-    # IPv6 that holds an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo
+    # IPv6 addresses with an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo
     "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:169.254.169.254]", "[::ffff:10.0.0.1]",
     "[::127.0.0.1]", "[::10.0.0.1]", "[64:ff9b::127.0.0.1]", "[64:ff9b::a9fe:a9fe]",
     "[64:ff9b:1::1]", "[2002:7f00:1::]", "[2002:a00:1::1]", "[2001:0:7f00:1::1]",
@@ -54,13 +54,13 @@ OTHER_SCHEMES = (
 
 
 class Forbidden(SiteCase):
-    def test_at_least_sixty_spellings_of_forbidden_targets_are_refused(self) -> None:
+    def test_sixty_spellings_of_forbidden_targets_are_refused(self) -> None:
         self.assertGreaterEqual(len(FORBIDDEN_HOSTS), 60)
         for host in FORBIDDEN_HOSTS:
             with self.subTest(host):
                 self.assertEqual(self.kind(f"http://{host}:9/", timeout=10), "refused")
 
-    def test_public_addresses_are_not(self) -> None:
+    def test_public_addresses_are_allowed(self) -> None:
         for address in PUBLIC_ADDRESSES:
             self.assertTrue(fetch.is_public(address), address)
 
@@ -71,19 +71,19 @@ class Forbidden(SiteCase):
         for url in ("file:///etc/passwd", "ftp://example.org/", "http://user:pw@example.org/"):
             self.assertEqual(self.kind(f"redirect/to?{url}"), "refused")
 
-    def test_a_redirect_to_what_is_no_address_is_the_fault_of_the_server(self) -> None:
+    def test_a_redirect_to_an_invalid_url_is_a_server_error(self) -> None:
         for target in ("http://x:99999/", "http://[x/", "http://.../"):
             document = self.read(f"redirect/to?{target}")
             self.assertEqual(document["details"]["kind"], "http")
-            self.assertIn("127.0.0.1 redirects to an invalid address", document["error"])
+            self.assertIn("127.0.0.1 redirects to an invalid URL", document["error"])
 
-    def test_a_redirect_to_itself_is_followed_with_the_cookie_that_it_set(self) -> None:
+    def test_a_redirect_to_itself_is_followed_with_its_cookie(self) -> None:
         self.assertTrue(self.read("redirect/cookie")["ok"])
         self.assertTrue(self.read("articles/sourdough", force=True)["ok"])
         names = [name.lower() for name, _ in self.server.requests[-1].headers]
         self.assertNotIn("cookie", names)
 
-    def test_a_refresh_header_is_followed_with_the_guard_of_redirects(self) -> None:
+    def test_a_refresh_header_is_followed_under_the_guard(self) -> None:
         page = self.read("redirect/refresh?/site/articles/sourdough")
         self.assertTrue(page["ok"], page)
         self.assertEqual(self.kind(f"redirect/refresh?{self.server.other_url}/"), "refused")
@@ -93,7 +93,7 @@ class Forbidden(SiteCase):
         self.assertEqual(self.kind(f"redirect/to?{self.server.other_url}/"), "refused")
         self.assertEqual(self.server.other_requests, [])
 
-    def test_other_schemes_and_credentials_are_refused_before_anything_is_sent(self) -> None:
+    def test_other_schemes_and_credentials_are_never_sent(self) -> None:
         for url in OTHER_SCHEMES:
             with self.subTest(url):
                 document = read.run_read({"urls": [url]})
@@ -108,7 +108,7 @@ class Forbidden(SiteCase):
             self.assertNotIn("secret", str(document["error"]) + str(document["details"]))
         self.assertEqual(self.server.requests, [])
 
-    def test_addresses_that_are_none_are_bad_input(self) -> None:
+    def test_invalid_urls_are_bad_input(self) -> None:
         for url in (
             "", "nonsense", "http://", "http://[::1", "http://a b/", "http://x:99999/",
             "https://exa mple.org/", "http://.../", "http://a:0/", "http://\0/",
@@ -119,7 +119,7 @@ class Forbidden(SiteCase):
 
 
 class Resolution(SiteCase):
-    """Names: resolved once, and connected to as they were checked."""
+    """Names are resolved once, and the checked address is connected to."""
 
     def resolve(self, *answers: list[str]) -> Callable[..., list[Any]]:
         """Let every name resolve to the next list of addresses; count the lookups."""
@@ -129,7 +129,9 @@ class Resolution(SiteCase):
         def lookup(_host: str, port: int, *_: Any, **__: Any) -> list[Any]:
             self.lookups += 1
             found = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+            return [
+                (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found
+            ]
 
         return lookup
 
@@ -142,7 +144,7 @@ class Resolution(SiteCase):
                 )
         self.assertEqual(self.server.requests, [])
 
-    def test_a_name_that_resolves_differently_the_second_time_gains_nothing(self) -> None:
+    def test_a_name_that_changes_its_address_gains_nothing(self) -> None:
         port = urlsplit(self.server.url).port
         lookup = self.resolve(["93.184.216.34"], ["127.0.0.1"])
         reached: list[Any] = []
@@ -168,7 +170,7 @@ class Resolution(SiteCase):
 
 
 class Exceptions(SiteCase):
-    def test_exceptions_come_from_the_environment_by_host_and_port_only(self) -> None:
+    def test_exceptions_are_host_and_port_in_the_environment(self) -> None:
         host, port = urlsplit(self.server.url).hostname, urlsplit(self.server.url).port
         for value, allowed in (
             (f"{host}:{port}", True), (f"other:1, {host}:{port} ", True), (f"{host}", False),
@@ -187,25 +189,25 @@ class Exceptions(SiteCase):
 
 
 class Proxy(SiteCase):
-    """Through a proxy the guard cannot hold: literal addresses are refused, the rest is said."""
+    """Behind a proxy only literal addresses can be checked, and a note says so."""
 
     def setUp(self) -> None:
         super().setUp()
         self.set_environment(http_proxy=self.server.url, https_proxy=self.server.url)
 
-    def test_the_document_says_that_names_could_not_be_checked(self) -> None:
+    def test_a_note_says_that_names_could_not_be_checked(self) -> None:
         document = read.run_read({"urls": ["http://pages.example/site/list/news"]})
         self.assertTrue(document["ok"], document)
         self.assertIn("through a proxy", document["warnings"][0])
         self.assertEqual(self.server.requests[0].target, "http://pages.example/site/list/news")
 
-    def test_private_addresses_in_the_url_are_refused_all_the_same(self) -> None:
+    def test_private_addresses_in_the_url_are_still_refused(self) -> None:
         for host in ("10.0.0.1", "169.254.169.254", "0xa9fea9fe", "[fd00::1]", "nas.local"):
             document = read.run_read({"urls": [f"http://{host}/"]})
             self.assertEqual(document["details"]["kind"], "refused")
         self.assertEqual(self.server.requests, [])
 
-    def test_hosts_that_resolvers_may_take_for_an_address_are_refused(self) -> None:
+    def test_hosts_that_resolvers_may_read_as_address_are_refused(self) -> None:
         for host in (
             "010.000.000.001", "4294967296", "383.0.0.1", "1.2.3", "8.8.8.8.8", "08.8.8.8",
             "0x8.8.8.8", "8.8.8.0x8", "1.2.3.4.0x", "example.1", "99999999999", "8.8.8.256",
@@ -237,14 +239,14 @@ class Proxy(SiteCase):
 class Robots(SiteCase):
     """robots.txt, RFC 9309."""
 
-    def test_is_asked_only_with_the_flag_and_once_for_a_host(self) -> None:
+    def test_it_is_fetched_with_the_flag_only_once_per_host(self) -> None:
         self.read("private/diary", "list/news")
-        self.assertNotIn("/robots.txt", [one.path for one in self.server.requests])
+        self.assertNotIn("/robots.txt", [request.path for request in self.server.requests])
         document = self.read("private/diary", "list/news", robots=True)
         self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
         self.assertEqual(document["pages"][0]["details"]["kind"], "refused")
         self.assertIn("robots.txt", document["pages"][0]["error"])
-        paths = [one.path for one in self.server.requests]
+        paths = [request.path for request in self.server.requests]
         self.assertEqual(paths.count("/robots.txt"), 1)
         self.assertEqual(paths.count("/site/private/diary"), 1)
 
@@ -283,7 +285,7 @@ class Robots(SiteCase):
             with self.subTest(text[:60], path=path[:20]):
                 self.assertIs(fetch.robots_allow(text, path), allowed)
 
-    def test_a_file_that_cannot_be_had_for_a_fault_disallows_and_a_missing_one_allows(self) -> None:
+    def test_a_failing_file_disallows_and_a_missing_file_allows(self) -> None:
         server = CannedServer()
         self.addCleanup(server.close)
         self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
@@ -292,7 +294,7 @@ class Robots(SiteCase):
             (200, "refused"), (404, "http"), (403, "http"), (500, "refused"), (503, "refused"),
             (429, "refused"),
         ):  # fmt: skip
-            server.status = status  # of robots.txt and of the page, which is asked for if allowed
+            server.status = status  # of robots.txt, and of the page if it is allowed
             with self.subTest(status):
                 details = self.read(server.url + "/page", robots=True)["details"]
                 self.assertEqual(details["kind"], kind)

@@ -1,8 +1,8 @@
 """read_page on GitHub, Stack Exchange, Hacker News and arXiv: their APIs, or else their HTML.
 
-The only module to notice a site's answer that is read wrongly, and a quota of pages that is passed.
-The fake server answers as the APIs, and as a proxy with the HTML of the same pages under their own
-addresses (http://github.com/...).
+The only module that detects a wrong reading of a site's answer or an exceeded quota of pages. The
+fake server is the APIs, and a proxy with the HTML of the same pages under their own URLs
+(http://github.com/...).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ QUESTION = (
 )
 THREAD = "https://news.ycombinator.com/item?id=40100201"
 PAPER = "https://arxiv.org/abs/2401.00101"
-# The page of each site: (variable of its API's address, address, a sentence of its HTML).
+# The page of each site: (variable of its API's URL, URL, a sentence of its HTML).
 HTML_PAGES = (
     ("GITHUB_BASE_URL", "http://github.com/slowloop/asyncio-toolbox/issues/42", "it hangs."),
     ("STACKEXCHANGE_BASE_URL", QUESTION.replace("https", "http"), "when a timeout passes."),
@@ -58,7 +58,7 @@ HTML_PAGES = (
 
 
 class SitesCase(FakeServerCase):
-    """A fake server that is every API, and the proxy to the HTML pages."""
+    """A test case whose fake server is every API and the proxy to the HTML pages."""
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
@@ -69,7 +69,7 @@ class SitesCase(FakeServerCase):
         self.use()
 
     def use(self, **variables: str) -> None:
-        """Begin with an empty store and pacing database, and these variables."""
+        """Start with an empty store, an empty pacing database and these variables."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.variables = {"GLSI_DB_PATH": f"{folder.name}/cache.db", **variables}
@@ -77,18 +77,18 @@ class SitesCase(FakeServerCase):
         pacing._LOCAL.clear()
 
     def read(self, url: str, **params: Any) -> dict[str, Any]:
-        """The document of a page that is read."""
+        """Return the document of a page."""
         document = read.run_read({"urls": [url], "page_timeout": 10.0, **params})
         self.assertTrue(document["ok"], document)
         page: dict[str, Any] = document["pages"][0]
         return page
 
     def targets(self) -> list[str]:
-        """The targets of the requests that the server received, without their fields."""
-        return [one.target.partition("?")[0] for one in self.server.requests]
+        """Return the targets of the requests to the server, without queries."""
+        return [request.target.partition("?")[0] for request in self.server.requests]
 
     def canned(self, status: int = 200, body: Any = b"", **headers: str) -> CannedServer:
-        """A server that answers every request so."""
+        """Return a server with one answer for every request."""
         server = CannedServer()
         self.addCleanup(server.close)
         server.status, server.body = status, body
@@ -96,13 +96,13 @@ class SitesCase(FakeServerCase):
         return server
 
     def allow(self, server: CannedServer) -> str:
-        """The exceptions from the guard for the fake server and another one."""
+        """Return the exceptions from the guard for the fake server and another server."""
         hosts = (self.server.url, server.url)
-        return ",".join(one.removeprefix("http://") for one in hosts)
+        return ",".join(host.removeprefix("http://") for host in hosts)
 
 
 class GitHub(SitesCase):
-    def test_an_issue_comes_with_its_discussion_as_a_process(self) -> None:
+    def test_an_issue_is_read_with_its_discussion(self) -> None:
         run = self.run_script("read_page.py", ISSUE, "--max-chars", "0", **self.variables)
         self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
         (page,) = run.document["pages"]
@@ -116,7 +116,7 @@ class GitHub(SitesCase):
         self.assertRegex(page["text"], r"\n## Comment by bo \(member\) · \S+ · 1 reaction\n\nComm")
         self.assertNotIn("Thank you for the report", page["text"])  # in an HTML comment
 
-    def test_of_a_long_discussion_the_first_and_the_last_comments_are_read(self) -> None:
+    def test_a_long_discussion_is_cut_to_first_and_last_comments(self) -> None:
         page = self.read(ISSUE, max_chars=0)
         self.assertEqual(len(self.server.requests), 3)
         self.assertEqual(page["text"].count("## Comment by cy"), 65)
@@ -130,13 +130,13 @@ class GitHub(SitesCase):
         self.assertIn("Comment by bo (member)", passage["heading"])
         self.assertIn("the flux capacitor resets the clock", passage["text"])
 
-    def test_no_post_can_look_like_another_one(self) -> None:
+    def test_no_post_can_look_like_another_post(self) -> None:
         text = self.read(ISSUE, max_chars=0)["text"]
         self.assertIn("\n#### Comment by ada (owner)\n", text)
         self.assertNotRegex(text, r"(?m)^#{1,3} Comment by ada")
         self.assertIn("```sh\n# a line of code\n```", text)
 
-    def test_a_pull_request_comes_with_comments_on_its_code(self) -> None:
+    def test_a_pull_request_has_the_comments_on_its_code(self) -> None:
         text = self.read(PULL)["text"]
         self.assertTrue(text.startswith("merged pull request · opened by ada"), text)
         review = r"## Review comment by di \(owner\) · \S+ on src/rounding\.py\n\n```diff\n@@ -1,2"
@@ -144,17 +144,17 @@ class GitHub(SitesCase):
         self.assertRegex(text, r"## Review \(approved\) by di \(owner\) · \S+\n\nHalf up it is\.")
         self.assertNotIn("(commented)", text)
         said = ("Comment 0", "Please name the test", "Comment 1", "Half up it is.")
-        places = [text.index(one) for one in said]
+        places = [text.index(words) for words in said]
         self.assertEqual(places, sorted(places))  # by time
 
-    def test_a_repository_is_what_github_says_about_it_and_its_readme(self) -> None:
+    def test_a_repository_is_its_facts_and_its_readme(self) -> None:
         page = self.read(TOOLBOX)
         self.assertEqual((page["title"], page["license"]), ("slowloop/asyncio-toolbox", "MIT"))
         facts = r"4500 stars · 1 fork · Python · MIT · last push \S+ · topics: asyncio, timeouts\n"
         self.assertRegex(page["text"], facts)
         self.assertIn("```python\n# run it\nimport toolbox\n```", page["text"])
         self.assertNotIn("badge that nobody sees", page["text"])
-        # The README came from the host of raw files, which no quota counts.
+        # The README is from the host of raw files, which no quota counts.
         self.assertIn("/slowloop/asyncio-toolbox/HEAD/README.md", self.targets())
 
     def test_the_readme_of_a_folder_may_have_any_name(self) -> None:
@@ -162,18 +162,18 @@ class GitHub(SitesCase):
         self.assertIn("A README in reStructuredText.", page["text"])
         self.assertIn("/repos/slowloop/asyncio-toolbox/readme/docs", self.targets())
 
-    def test_a_file_is_its_text_and_source_code_a_block(self) -> None:
+    def test_a_file_is_text_and_source_code_is_a_code_block(self) -> None:
         page = self.read(f"{TOOLBOX}/blob/main/src/cancel.py")
         self.assertTrue(page["text"].startswith("```py\ndef cancel(task):\n    # A timeout"))
         self.assertEqual(page["title"], "slowloop/asyncio-toolbox: main/src/cancel.py")
         page = self.read(f"{TOOLBOX}/blob/v3.0/docs/guide.md")
         self.assertTrue(page["text"].startswith("# Guide\n"))
-        self.assertEqual({one.split("/")[1] for one in self.targets()}, {"slowloop"})
+        self.assertEqual({target.split("/")[1] for target in self.targets()}, {"slowloop"})
 
-    def test_what_is_missing_of_reviews_or_a_readme_is_noted(self) -> None:
-        with mock.patch.object(github_threads, "COMMENTS_A_PAGE", 1):
+    def test_missing_reviews_or_a_missing_readme_are_noted(self) -> None:
+        with mock.patch.object(github_threads, "PER_PAGE", 1):
             page = self.read(PULL)
-        self.assertIn("Only the first 1 reviews and 1 review comments are read.", page["note"])
+        self.assertIn("Only the first 1 reviews and 1 review comments were read.", page["note"])
         self.assertTrue(page["truncated"])
         for status, words in ((None, "could not be read: Slow down."), (404, "")):
             error = kit.SearchError("rate_limit", "Slow down.", status=status)
@@ -182,14 +182,14 @@ class GitHub(SitesCase):
             self.assertIn(words, page.get("note", ""))
             self.assertEqual("truncated" in page, bool(words))
 
-    def test_a_file_without_text_costs_no_other_page_anything(self) -> None:
+    def test_a_file_without_text_does_not_affect_other_pages(self) -> None:
         urls = [f"{TOOLBOX}/blob/main/docs/empty.txt", PAPER]
         empty, paper = read.run_read({"urls": urls, "page_timeout": 10.0})["pages"]
         self.assertEqual(empty["details"]["kind"], "unsupported")
         self.assertIn("github.com sent a page without any text", empty["error"])
         self.assertTrue(paper["ok"])
 
-    def test_releases_come_one_or_all_with_their_files(self) -> None:
+    def test_one_or_all_releases_are_read_with_their_files(self) -> None:
         for place in ("latest", "tag/v3.0"):
             page = self.read(f"{TOOLBOX}/releases/{place}")
             self.assertEqual(page["title"], "Version 3 · slowloop/asyncio-toolbox")
@@ -198,7 +198,7 @@ class GitHub(SitesCase):
         page = self.read(f"{TOOLBOX}/releases")
         self.assertRegex(page["text"], r"(?s)^## Version 3\n.*\n## Version 2\n.*\n## Version 1\n")
 
-    def test_the_token_goes_to_the_api_alone(self) -> None:
+    def test_the_token_is_sent_to_the_api_only(self) -> None:
         token = f"ghp-{CANARY}"
         with FakeServer() as raw:
             hosts = ",".join(one.url.removeprefix("http://") for one in (self.server, raw))
@@ -211,7 +211,7 @@ class GitHub(SitesCase):
         self.assertEqual(with_token, ["/repos/slowloop/asyncio-toolbox"])
         self.assertEqual(len(sent), 3)
 
-    def test_the_token_reads_no_private_repository_unless_its_owner_says_so(self) -> None:
+    def test_private_repositories_are_read_only_with_permission(self) -> None:
         token = f"private-{CANARY}"
         for address in (ISSUE, TOOLBOX, f"{TOOLBOX}/releases", f"{TOOLBOX}/tree/main/docs"):
             for allowed in ("", "1"):
@@ -226,7 +226,7 @@ class GitHub(SitesCase):
                     else:
                         self.assertTrue(looked, "more than whether it is private was asked for")
 
-    def test_a_quota_that_is_gone_is_kept_and_the_html_is_read_meanwhile(self) -> None:
+    def test_while_the_quota_is_used_up_the_html_is_read(self) -> None:
         with FakeServer(limits=True) as server:
             self.use(GITHUB_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=",".join(
                 one.url.removeprefix("http://") for one in (self.server, server)))  # fmt: skip
@@ -240,15 +240,17 @@ class GitHub(SitesCase):
         state = pacing.engine_states()
         self.assertEqual(state["github pages"].rest_seconds(), 0.0)
         self.assertGreater(state["github pages"].queue_seconds((0.0, 1)), 3_500)
-        self.assertEqual(state["github"].queue_seconds((7.5, 2)), 0.0)  # searches: another limit
+        self.assertEqual(
+            state["github"].queue_seconds((7.5, 2)), 0.0
+        )  # searches have another limit
 
-    def test_the_quota_of_pages_is_known_to_the_doctor(self) -> None:
+    def test_the_doctor_reports_the_quota_of_pages(self) -> None:
         self.run_script("read_page.py", ISSUE, **self.variables)
         run = self.run_script("doctor.py", **self.variables)
         (line,) = [one for one in run.document["checks"] if one["name"] == "keyless engines"]
         self.assertRegex(line["message"], r"github pages \(59 requests left, renewed in ")
 
-    def test_pages_that_no_api_shows_are_read_as_html(self) -> None:
+    def test_pages_without_an_api_are_read_as_html(self) -> None:
         for place in (
             "/slowloop/asyncio-toolbox/wiki", "/slowloop/asyncio-toolbox/issues",
             "/slowloop/asyncio-toolbox/pull/8/files", "/slowloop", "/features/actions", "/",
@@ -257,18 +259,18 @@ class GitHub(SitesCase):
             with self.subTest(place):
                 self.server.clear()
                 read.run_read({"urls": [f"http://github.com{place}"]})
-                # The server has no such page; an archive is asked about it, but no API of GitHub's.
+                # The server has no such page; the archive is asked about it, but not GitHub's API.
                 asked = [one for one in self.targets() if not one.startswith("/cdx/")]
                 self.assertEqual(asked, [f"http://github.com{place}"])
 
 
 def server_clock() -> float:
-    """The clock by which the fake server counts."""
+    """Return the clock of the fake server's limits."""
     return time.monotonic()
 
 
 class StackExchange(SitesCase):
-    def test_the_accepted_answer_is_first_then_the_best(self) -> None:
+    def test_the_accepted_answer_comes_first_then_the_best(self) -> None:
         page = self.read(QUESTION)
         self.assertEqual(page["title"], "How to cancel a Python asyncio task on timeout?")
         self.assertEqual((page["author"], page["license"]), ("Ada & Bo", "CC BY-SA 4.0"))
@@ -279,11 +281,11 @@ class StackExchange(SitesCase):
         self.assertRegex(headings[1], r"^## Answer by Answerer 1 · score 99 · \S+ · CC BY-SA 4.0$")
         self.assertIn("```py\n# a comment\nawait task\n```", text)
 
-    def test_the_address_of_an_answer_is_that_of_its_question(self) -> None:
+    def test_the_url_of_an_answer_reads_its_question(self) -> None:
         page = self.read("https://stackoverflow.com/a/70100102/77")
         self.assertEqual(page["text"], self.read(QUESTION)["text"])
 
-    def test_the_host_is_the_site_that_is_asked(self) -> None:
+    def test_the_host_decides_which_site_is_asked(self) -> None:
         page = self.read("https://www.superuser.com/questions/1800201/how-to-clone")
         self.assertEqual(page["title"], "How to clone an SSD to a larger one?")
         sites_asked = {dict(one.query_pairs)["site"] for one in self.server.requests}
@@ -299,7 +301,7 @@ class StackExchange(SitesCase):
         self.assertEqual(self.targets(), [QUESTION.replace("https", "http")])
         self.assertIn("when a timeout passes", page["text"])
 
-    def test_several_questions_at_once_do_not_wait_for_the_pace_of_searches(self) -> None:
+    def test_several_questions_do_not_wait_for_the_search_pace(self) -> None:
         self.use(GLSI_RATE_LIMIT="5s")
         urls = [
             QUESTION,
@@ -308,7 +310,7 @@ class StackExchange(SitesCase):
         ]
         document = read.run_read({"urls": urls})
         self.assertTrue(all(page["ok"] for page in document["pages"]), document)
-        # Together they are two requests, and each has its own answers.
+        # Two requests for all questions, and each question has its own answers.
         self.assertEqual(
             self.targets(),
             [
@@ -321,7 +323,7 @@ class StackExchange(SitesCase):
             self.assertIn(words, text)
             self.assertEqual(sum(words in one for one in texts), 1)
 
-    def test_if_they_cannot_be_asked_for_each_is_read_as_html_after_one_request(self) -> None:
+    def test_if_a_request_fails_each_question_is_read_as_html(self) -> None:
         server = self.canned(500, b"oops")
         self.use(STACKEXCHANGE_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
         other = (
@@ -347,26 +349,26 @@ class HackerNews(SitesCase):
         self.assertNotIn("deleted", text)
         self.assertNotRegex(text, r"(?m)^[> ]*# Not a heading")
 
-    def test_a_thread_is_cut_by_replies_and_depth_to_its_room(self) -> None:
+    def test_a_long_thread_is_cut_by_replies_and_depth(self) -> None:
         page = self.read(THREAD, max_chars=2_000)
         self.assertLess(len(page["text"]), 2_000)
         for kept in ("Branch 0, level 0", "Branch 0, level 1", "Branch 1, level 0"):
             self.assertIn(kept, page["text"])
         for left_out in ("level 4", "Branch 9", "buckling"):
             self.assertNotIn(left_out, page["text"])
-        self.assertRegex(page["note"], r"^\d+ of 22 comments are shown, those with the most repl")
+        self.assertRegex(page["note"], r"^Only \d+ of 22 comments are shown, preferring those")
         self.assertTrue(page["truncated"])
-        # Whatever is shown stands below what it answers.
+        # Every comment is below the comment that it answers.
         self.assertNotRegex(page["text"], r"(?s)^(?!.*level 0).*level 1")
 
-    def test_a_query_finds_a_comment_that_a_cut_would_leave_out(self) -> None:
+    def test_a_query_finds_a_comment_that_a_cut_would_omit(self) -> None:
         page = self.read(THREAD, query="buckling spring", max_chars=2_000)
         self.assertIn("The buckling spring of 1986", page["passages"][0]["text"])
         self.assertIn(f"Comment by user{BRANCHES - 1}_0", str(page["passages"][0]))
 
 
 class Arxiv(SitesCase):
-    def test_an_abstract_names_the_address_of_the_paper(self) -> None:
+    def test_an_abstract_names_the_url_of_the_paper(self) -> None:
         page = self.read(PAPER)
         self.assertEqual(
             page["title"], "Sourdough bread fermentation as a coupled dynamical system"
@@ -376,18 +378,18 @@ class Arxiv(SitesCase):
         self.assertIn("\n## Abstract\n\nWe model the fermentation", page["text"])
         self.assertTrue(page["text"].endswith("PDF: https://arxiv.org/pdf/2401.00101"))
 
-    def test_it_is_asked_at_the_pace_of_its_searches(self) -> None:
+    def test_the_search_pace_also_applies_to_pages(self) -> None:
         self.use(GLSI_RATE_LIMIT="1s")
         self.read(PAPER)
         self.assertGreater(pacing.present_state("arxiv").queue_seconds((3.1, 1)), 2.5)
 
-    def test_a_paper_that_does_not_exist_is_looked_for_as_html(self) -> None:
+    def test_a_missing_paper_is_read_as_html(self) -> None:
         document = read.run_read({"urls": ["http://arxiv.org/abs/9999.00001"]})
         self.assertEqual(document["details"]["status"], 404)
         self.assertEqual(self.targets()[:2], ["/api/query", "http://arxiv.org/abs/9999.00001"])
 
     @unittest.skipUnless(samples_folder("arxiv_query_2026.xml"), "there are no recorded answers")
-    def test_a_recorded_answer(self) -> None:
+    def test_a_recorded_answer_is_read(self) -> None:
         folder = samples_folder("arxiv_query_2026.xml")
         assert folder is not None
         server = self.canned(body=(folder / "arxiv_query_2026.xml").read_bytes())
@@ -399,7 +401,7 @@ class Arxiv(SitesCase):
 
 
 class Fallback(SitesCase):
-    def test_raw_html_asks_no_api(self) -> None:
+    def test_raw_html_does_not_use_the_api(self) -> None:
         for _, url, sentence in HTML_PAGES:
             with self.subTest(url):
                 self.server.clear()
@@ -409,7 +411,7 @@ class Fallback(SitesCase):
         run = self.run_script("read_page.py", HTML_PAGES[0][1], "--raw-html", **self.variables)
         self.assertNotIn("opened by ada", run.document["pages"][0]["text"])
 
-    def test_whatever_an_api_does_the_html_is_read(self) -> None:
+    def test_after_any_api_failure_the_html_is_read(self) -> None:
         answers: tuple[tuple[int, Any], ...] = (
             (200, b"<html><body>Down for repairs</body></html>"), (200, b"{"), (200, {}), (200, []),
             (200, b""), (403, {"message": "API rate limit exceeded"}), (429, b"slow down"),
@@ -426,14 +428,14 @@ class Fallback(SitesCase):
                     self.assertIn(sentence, self.read(url)["text"])
                     self.assertEqual([one.target for one in self.server.requests], [url])
 
-    def test_an_api_that_hangs_leaves_time_for_the_html(self) -> None:
+    def test_a_hanging_api_leaves_time_for_the_html(self) -> None:
         server = self.canned()
         server.delay = 5.0
         variable, url, sentence = HTML_PAGES[0]
         self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
         self.assertIn(sentence, self.read(url, page_timeout=2.0)["text"])
 
-    def test_if_the_html_fails_too_the_hint_says_what_the_api_said(self) -> None:
+    def test_if_the_html_also_fails_the_hint_has_the_api_error(self) -> None:
         challenge = self.canned(403, b"<title>Just a moment...</title>")
         throttle = {"error_id": 502, "error_message": "more requests available in 82235 seconds"}
         api = self.canned(400, throttle)
@@ -441,10 +443,10 @@ class Fallback(SitesCase):
                  WEB_SEARCH_ALLOW_PRIVATE=self.allow(api))  # fmt: skip
         document = read.run_read({"urls": [QUESTION.replace("https", "http")]})
         self.assertEqual(document["details"]["kind"], "blocked")
-        said = "Its API: Stack Exchange wants no request for 22 h 50 min"
+        said = "Its API: Stack Exchange asked for no requests for 22 h 50 min"
         self.assertIn(said, document["details"]["hint"])
 
-    def test_broken_answers_never_break_the_program(self) -> None:
+    def test_broken_answers_never_cause_an_internal_error(self) -> None:
         source = random.Random(5)
 
         def free(state: Any) -> None:
@@ -464,7 +466,7 @@ class Fallback(SitesCase):
             self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
             for broken in mutations(good, source, 60):
                 server.body = broken
-                for engine in ("github", "stackexchange"):  # a broken quota is no reason to wait
+                for engine in ("github", "stackexchange"):  # a broken quota is not a reason to wait
                     pacing.change_state(engine, free, [], "pages")
                 with self.subTest(variable, broken=str(broken)[:2_000]):
                     try:
@@ -476,14 +478,14 @@ class Fallback(SitesCase):
                     self.assertIsInstance(page["text"], str)
 
     def answer_of(self, path: str) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body of the fake server's answer to a path."""
+        """Return status, headers and body of the fake server's answer to a path."""
         request = {"method": "GET", "url": self.server.url + path, "headers": {"User-Agent": "x"}}
         answer = http_client.send_within(request, time.monotonic() + 5)
         return answer.status, answer.headers, answer.body
 
 
 class Rules(SitesCase):
-    def test_the_address_guard_holds_for_the_apis(self) -> None:
+    def test_the_address_guard_applies_to_the_apis(self) -> None:
         for variable, url, sentence in HTML_PAGES:
             with self.subTest(variable):
                 self.use(WEB_SEARCH_ALLOW_PRIVATE="")
@@ -491,7 +493,7 @@ class Rules(SitesCase):
                 self.assertIn(sentence, self.read(url)["text"])  # through the proxy
                 self.assertEqual([one.target for one in self.server.requests], [url])
 
-    def test_robots_rules_of_the_apis_host_hold(self) -> None:
+    def test_robots_rules_of_the_api_host_apply(self) -> None:
         self.read(ISSUE, robots=True)
         self.assertEqual(self.targets()[0], "/robots.txt")
         refusing = self.canned(body=b"User-agent: *\nDisallow: /\n", Content_Type="text/plain")
@@ -501,7 +503,7 @@ class Rules(SitesCase):
         self.assertIn(sentence, self.read(url, robots=True)["text"])
         self.assertEqual(self.targets(), ["http://github.com/robots.txt", url])
 
-    def test_callers_name_themselves_and_imitate_no_browser(self) -> None:
+    def test_requests_identify_themselves_as_no_browser(self) -> None:
         self.use(WEB_SEARCH_CONTACT="ada@example.org")
         for url in (ISSUE, QUESTION, THREAD, PAPER):
             self.read(url)
@@ -523,7 +525,7 @@ class Rules(SitesCase):
 
 
 class WaysIn(SitesCase):
-    def test_a_search_reads_the_pages_of_its_sources_through_their_apis(self) -> None:
+    def test_a_search_reads_pages_through_their_apis(self) -> None:
         words = ("python asyncio task", "--engine", "github", "--max-chars", "0")
         run = self.run_script("web_search.py", *words, **self.variables)
         texts = {item["url"]: item.get("text", "") for item in run.document["results"]}
@@ -532,7 +534,7 @@ class WaysIn(SitesCase):
         recalled = self.run_script("web_search.py", "recall", "flux capacitor", **self.variables)
         self.assertEqual(recalled.document["results"][0]["url"], ISSUE)
 
-    def test_a_brief_does_too(self) -> None:
+    def test_a_brief_reads_pages_through_their_apis(self) -> None:
         words = ("brief", "-q", "python asyncio task", "-q", "undo git commit", "--engine",
                  "stackexchange")  # fmt: skip
         run = self.run_script("web_search.py", *words, **self.variables)
@@ -540,13 +542,13 @@ class WaysIn(SitesCase):
         self.assertIn("Since Python 3.11 asyncio.timeout is a context manager", texts)
         self.assertIn("git reset --soft HEAD~1", texts)
 
-    def test_over_mcp(self) -> None:
+    def test_mcp_reads_pages_through_their_apis(self) -> None:
         client = Client({**self.environment, **self.variables})
         self.addCleanup(client.close)
         text = client.text("read_page", urls=[ISSUE], query="flux capacitor")
         self.assertIn("the flux capacitor resets the clock", text)
 
-    def test_markdown_names_author_date_and_licence(self) -> None:
+    def test_markdown_names_author_date_and_license(self) -> None:
         run = self.run_script("read_page.py", QUESTION, "--format", "markdown", **self.variables)
         self.assertRegex(run.stdout.decode(), r" · Ada & Bo · \d{4}-\d\d-\d\d · CC BY-SA 4\.0\n")
 

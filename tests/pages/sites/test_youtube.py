@@ -1,4 +1,4 @@
-"""Pages of sites that show programs nothing: YouTube's data is read, Reddit's refusal is named."""
+"""Sites that show programs nothing: YouTube's data is read, Reddit's refusal has a hint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VIDEO = {
 
 
 def read(url: str, html: str) -> dict[str, Any]:
-    """Return the document of a page whose bytes are at hand."""
+    """Return the document of a page from its HTML."""
     page = one_page.read_bytes(url, html.encode(), "text/html", {}, time.monotonic() + 10)
     return dict(page)
 
@@ -43,7 +43,7 @@ class YouTube(unittest.TestCase):
         for text in ("The wheel; turns {slowly}.", "1:02 Stones", "1:02:05", "Channel: Old Mills"):
             self.assertIn(text, page["text"])
 
-    def test_data_of_other_shapes_or_sites_is_left_alone(self) -> None:
+    def test_data_of_other_shapes_or_sites_is_ignored(self) -> None:
         for data in ({}, {"videoDetails": []}, {"videoDetails": {"title": 7}}, [1]):
             self.assertFalse(read(URL, video_page(data))["ok"])
         self.assertFalse(read("https://example.org/", video_page(VIDEO))["ok"])
@@ -51,7 +51,7 @@ class YouTube(unittest.TestCase):
 
 
 class Reddit(unittest.TestCase):
-    def test_a_refusal_is_a_block_and_says_what_works(self) -> None:
+    def test_a_refusal_is_blocked_with_a_working_hint(self) -> None:
         address = "https://www.reddit.com/r/mills/comments/1/wheel/"
         answer = fetch.Fetched(address, kit.Response(403, {}, b"<html><body></body></html>"))
         for page in (

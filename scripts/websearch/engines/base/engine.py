@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from websearch.engines.base.messages import EngineRequest, ResultPage
-    from websearch.kit import Response
+    from websearch.kit import Parameter, Response
 
     # Filter -> the values that an engine takes, None for every value.
     Filters = Mapping[str, tuple[str, ...] | None]
@@ -69,7 +69,7 @@ DAYS_HINT = "Give day, week, month or year; engine google also takes hour and a 
 USE_ANOTHER = "Leave it out, or use another engine."
 # Parameters that a search passes on to its engine, and that tell one stored answer from another.
 # fmt: off
-FILTER_PARAMS: list[dict[str, Any]] = [
+FILTER_PARAMS: list[Parameter] = [
     {"name": "since", "type": "since", "aliases": ["freshness"],
      "choices": ["hour", "day", "week", "month", "year"],
      "values": {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"},
@@ -137,6 +137,7 @@ class Engine(Host):
 
     module: str
     function: str = ""
+    news: str = ""  # the function of that script that finds news, for this focus
     params: Mapping[str, Any] = field(default_factory=dict)
     keys: tuple[str, ...] = ()  # variables of its key, the first that is set
     key_site: str = ""  # where to get a key

@@ -1,4 +1,4 @@
-"""From bytes to Markdown: the text of a page, its metadata and its date.
+"""Turn bytes into Markdown: the text of a page, its metadata and its date.
 
-Knows no network. Sites, reading, search and the benchmarks come in.
+Uses no network. Called by sites/, reading/, search/ and the benchmarks.
 """

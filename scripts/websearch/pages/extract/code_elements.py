@@ -1,7 +1,7 @@
-"""Elements that hold code though they are no pre: they become one; numbers of lines go.
+"""Turn elements that contain code into pre elements; remove line numbers.
 
-Documentation tools put a block of code into a div that says so by its class or names the language,
-and forges put each line of a file into a row of a table.
+Documentation tools put a code block into a div whose class says so or names the language, and code
+hosts put each line of a file into a table row.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
+from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set, text_beginning
 
 LANGUAGES = name_set(
     "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
@@ -22,35 +22,41 @@ LANGUAGES = name_set(
     "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
     "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
 )
-# Classes, whole, of the number before a line of code.
+# Whole classes of the number before a line of code.
 GUTTER_CLASSES = name_set(
     "ln lnt lineno line-number line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
     "code-line-number react-syntax-highlighter-line-number rouge-gutter"
 )
+# A part of a block ("codeblock__content") may be the code, but its header is not.
 _CODE_NAME = (
-    r"(?i)(?:^|[\s_])code[-_]?(?:block|snippet|sample|listing|example)(?:__\w{1,20})?(?:\s|$)"
+    r"(?i)(?:^|[\s_])code[-_]?(?:block|snippet|sample|listing|example)"
+    r"(?:__(?!header|head|title|label|caption|toolbar|button|copy|lang|name|foot)\w{1,20})?(?:\s|$)"
 )
 _CODE_SIGN = r"(?i)code|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
 LANGUAGE_NAMES = frozenset(("data-lang", "data-language", "data-code-lang"))
 BOX_TAGS = name_set("div figure section code span code-block")
-# What is in no block of code, or is one already.
+# Elements that are never in a code block, or that already are code blocks.
 NO_CODE = HEADINGS | name_set(
     "pre textarea p ul ol dl table blockquote img picture video iframe form article"
 )
 NEAR = name_set("pre code table")
-MAX_NEAR = 6  # elements around a number that tell whether it is one of a line of code
+MAX_NEAR = 6  # elements around a number that show whether it belongs to a line of code
 MAX_NUMBER = 8  # characters
-MAX_LOOKS = 200_000  # elements of a page that are looked at in boxes that say they hold code
+MAX_CODE_LABEL = 40  # characters of a language or file name in a pre, next to its code
+MAX_LABEL_PARTS = 30  # elements in a pre outside of its code
+MAX_LOOKS = 200_000  # elements per page that are examined in boxes named as code
 
 
 def mark_code(nodes: list[Node]) -> None:
-    """Make a pre of each element that holds code, and clear the numbers of its lines.
+    """Turn each element that contains code into a pre, and empty its line numbers.
 
     nodes: the elements of a page in document order.
     """
-    rows: dict[Node, list[Node]] = {}  # row of a table -> its numbers
+    rows: dict[Node, list[Node]] = {}  # table row -> its line numbers
     looks = MAX_LOOKS
     for node in nodes:
+        if node.tag == "pre":
+            drop_code_label(node)
         if not node.attributes or not may_be_code(node.attributes):
             continue
         if is_number(node):
@@ -65,20 +71,45 @@ def mark_code(nodes: list[Node]) -> None:
     mark_code_tables(rows)
 
 
+def drop_code_label(pre: Node) -> None:
+    """Reduce a pre to its only code element if the remaining text is a short label in a box.
+
+    Chat programs put the language and a copy button into the pre, as divs above the code.
+    """
+    codes: list[Node] = []
+    label, waiting = "", [pre]
+    for box in waiting:
+        for child in box.children:
+            if isinstance(child, str):
+                label += child.strip()
+            elif child.tag == "code":
+                codes.append(child)
+            elif box is pre and child.tag not in BLOCKS:
+                return
+            else:
+                waiting.append(child)
+        has_own_text = any(isinstance(child, str) and child.strip() for child in pre.children)
+        is_long = len(label) > MAX_CODE_LABEL or len(waiting) > MAX_LABEL_PARTS
+        if has_own_text or is_long or len(codes) > 1:
+            return
+    if codes and len(text_beginning(codes[0], 2 * MAX_CODE_LABEL)) > len(label):
+        pre.children = [codes[0]]
+
+
 def may_be_code(attributes: dict[str, str]) -> bool:
-    """Return whether attributes can be those of code or of a number before it: a quick look."""
+    """Return whether attributes may belong to code or a line number; a quick test."""
     is_named = "class" in attributes and has_code_sign(attributes["class"])
     return is_named or not LANGUAGE_NAMES.isdisjoint(attributes)
 
 
-@functools.lru_cache(maxsize=4096)  # most classes of a page are those of other elements, too
+@functools.lru_cache(maxsize=4096)  # most classes of a page are repeated
 def has_code_sign(classes: str) -> bool:
-    """Return whether a class has a part of the names of code and of numbers of lines."""
+    """Return whether a class attribute has a part of the names of code or line numbers."""
     return re.search(_CODE_SIGN, classes) is not None
 
 
 def is_number(node: Node) -> bool:
-    """Return whether an element is the number of a line of code, or the empty cell for one."""
+    """Return whether an element is the number of a line of code, or an empty cell for it."""
     classes = node.attributes.get("class", "").split()
     if GUTTER_CLASSES.isdisjoint(classes):
         return False
@@ -94,8 +125,8 @@ def is_number(node: Node) -> bool:
 
 
 def mark_code_tables(rows: dict[Node, list[Node]]) -> None:
-    """Make a pre of each table in which every row is a number and a line of code."""
-    lines: dict[Node, int] = {}  # of each table
+    """Turn each table in which every row is a number and a line of code into a pre."""
+    lines: dict[Node, int] = {}  # per table
     for row, numbers in rows.items():
         table = row.parent
         while table and table.tag in ("tbody", "thead"):
@@ -109,14 +140,14 @@ def mark_code_tables(rows: dict[Node, list[Node]]) -> None:
 
 
 def count_rows(table: Node) -> int:
-    """Return how many rows a table and its parts have."""
+    """Return the number of rows in a table and its parts."""
     parts = [child for child in table.children if isinstance(child, Node)]
     inside = [row for part in parts if part.tag != "tr" for row in part.children]
     return sum(isinstance(row, Node) and row.tag == "tr" for row in [*parts, *inside])
 
 
 def says_code(node: Node) -> bool:
-    """Return whether an element says by its class that it holds code, or names its language."""
+    """Return whether an element is named as code by its class, or names a language."""
     get = node.attributes.get
     languages = (get(name, "").lower() for name in LANGUAGE_NAMES)
     if any(language in LANGUAGES for language in languages):
@@ -125,7 +156,7 @@ def says_code(node: Node) -> bool:
 
 
 def elements_in(node: Node, limit: int) -> list[Node]:
-    """Return the elements below another, at most about limit of them."""
+    """Return the elements below an element, about limit at most."""
     found: list[Node] = []
     waiting = [node]
     while waiting and len(found) < limit:
@@ -136,11 +167,11 @@ def elements_in(node: Node, limit: int) -> list[Node]:
 
 
 def is_code(node: Node, inside: list[Node]) -> bool:
-    """Return whether an element that says so holds code and nothing else; inside: what is in it.
+    """Return whether an element named as code contains only code; inside: the elements in it.
 
-    What is in a line of text, and has no lines itself, is a span of code.
+    Code in a line of text that has no line breaks is a code span.
     """
-    if any(one.tag in NO_CODE or (one.attributes and says_code(one)) for one in inside):
+    if any(inner.tag in NO_CODE or (inner.attributes and says_code(inner)) for inner in inside):
         return False
     around = node.parent
     for _ in range(MAX_NEAR):
@@ -152,9 +183,12 @@ def is_code(node: Node, inside: list[Node]) -> bool:
     if node.tag not in ("code", "span"):
         return True
     siblings = node.parent.children if node.parent else []
-    is_alone = all(one is node or (isinstance(one, str) and not one.strip()) for one in siblings)
-    texts = (child for one in (node, *inside) for child in one.children if isinstance(child, str))
-    has_lines = any(one.tag in ("br", "div") for one in inside) or any(
+    is_alone = all(
+        child is node or (isinstance(child, str) and not child.strip()) for child in siblings
+    )
+    children = (child for element in (node, *inside) for child in element.children)
+    texts = (child for child in children if isinstance(child, str))
+    has_lines = any(inner.tag in ("br", "div") for inner in inside) or any(
         "\n" in text.strip() for text in texts
     )
     return is_alone and has_lines

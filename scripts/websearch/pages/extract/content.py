@@ -1,29 +1,29 @@
 """Find the main content of an HTML page.
 
-What kind of page it is decides which rules apply (page_tree.PageTree): an article (it says so), a
-thread or questions (their address or data say so), documentation (its generator says so, or its
-headings with anchors and its code), or none of these. Rules for articles take away teasers, related
-links, repeated boxes and what stands beside the text; documentation has all of these as content.
+The kind of page decides which rules apply (page_tree.PageTree): an article (it says so), a thread
+or question page (its URL or data says so), documentation (its generator says so, or it has code and
+headings with anchors), or none of these. Rules for articles drop teasers, related links, repeated
+boxes and boxes next to the text; in documentation, all of these are content.
 
-find_content applies the rules in this order, because each builds on what those before it left:
+find_content applies the rules in this order, because each step uses the result of earlier steps:
 
-0. What the program that made the page writes around the text (generator_rules), as it is read.
-1. Comments: is the page made of them, or are they those of readers? Names are not judged before.
-2. Repeated teasers and comments of an article (structure_rules), while their lists are whole.
-3. Names, tags and styles (name_rules), from the root down: what is inside a dropped element is not
-   judged. is_plausible stops a rule that would take too much of the page; shares are those of the
-   page after 2. Around an article's core and inside code, names count for nothing.
-4. If too little is left, 3 is done again with fewer rules (keep_more). It is done here, because
-   every later step measures what is left.
-5. Labels of tabs move to their panels, before the row of tabs can go as a list.
-6. The element with the content: the one named as the text, then down as long as one child holds
+0. Drop the frames of documentation generators (generator_rules), while the page is parsed.
+1. Decide whether comments are the content or those of readers, before any name is judged.
+2. Drop repeated teasers and comments of an article (structure_rules), while their lists are whole.
+3. Drop by names, tags and styles (name_rules), from the root down; elements inside a dropped
+   element are not judged. is_plausible stops a rule that would drop too much; shares are of the
+   page after step 2. Around an article's core and inside code, names do not count.
+4. If too little is left, repeat step 3 with fewer rules (keep_more). This comes here because every
+   later step measures the remaining text.
+5. Move the labels of tabs to their panels, before the row of tabs can be dropped as a list.
+6. Choose the element with the content: the one named as the text, then down while one child has
    nearly all running text; up again if too little of the page is in it (widen).
-7. Inside it, what leads away (link_rules): lists of links, sections on related pages; then the
-   boxes beside the core, which are found by the text that is left; then short promotions.
-8. The title, dates and headings at the ends of an article, copies. Copies are last, because two
-   boxes may be equal only after the others have gone.
-9. Leads are looked for between the title and the content, among what 3 dropped as "related", too.
-10. Notes that the content's marks point to and that are not in it come after it (notes.py).
+7. In it, drop links to other pages (link_rules): lists of links and sections on related pages; then
+   boxes next to the core, which the remaining text determines; then short promotions.
+8. Drop the title, dates and headings at the ends of an article, and copies. Copies come last,
+   because two boxes may be equal only after other parts are dropped.
+9. Find leads between the title and the content, also among elements dropped as "related".
+10. Append the notes that the content refers to but does not contain (notes.py).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from websearch.pages.extract.page_tree import (
 )
 from websearch.pages.extract.structure_rules import (
     MIN_CORE,
-    drop_beside_core,
+    drop_around_core,
     drop_copies,
     drop_ends,
     drop_repeated,
@@ -79,23 +79,23 @@ LEAD_NAMES = name_set(
     "summary description subhead subheading deck excerpt chapeau vorspann"
 )
 TOO_LITTLE = 0.25  # share of the page's text; when less is left, more is kept
-MIN_TEXT = 200  # characters of a page that something must come out of
-ENOUGH_PROSE = 500  # characters; an article with so much running text is not started again
-STEP_DOWN = 0.85  # share of the prose that a child must hold for the walk to go down to it
-NAMED_SHARE = 0.4  # share of the prose that the element named as the text must hold
-INNER_SHARE = 0.6  # the same of the prose of an article element around it
-TWIN_SHARE = 0.3  # prose of its twins that makes a named element a part of the text
-AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings no name drops
+MIN_TEXT = 200  # characters of a page whose content must not be empty
+ENOUGH_PROSE = 500  # characters of running text with which step 4 is skipped for an article
+STEP_DOWN = 0.85  # share of the prose that a child needs for the walk to go down to it
+NAMED_SHARE = 0.4  # share of the prose that the element named as the text needs
+INNER_SHARE = 0.6  # the same inside an article element
+TWIN_SHARE = 0.3  # prose in twins, relative to its own, that makes a named element only a part
+AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings are not dropped by name
 FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
-# A class or id, whole, that blog software gives to comments of readers: WordPress, Movable Type,
-# Blogger, Drupal. As a class, "comments" alone is found in discussions, too.
+# Whole classes or ids that blog software uses for readers' comments: WordPress, Movable Type,
+# Blogger, Drupal. The class "comments" on its own is also used in discussions.
 _READERS_COMMENTS = (
     r"(?i)(?:^|\s)(?:comment-?list|comments?-area|comments-list|comment-respond|respond|commentform"
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
-MIN_POST = 150  # characters of prose of a post that has comments
-LONG_POST = 1_000  # the same where no name says whose comments they are; each is shorter
-# A class or id, whole, of the element with the page's text: "entry-content", "td-post-content".
+MIN_POST = 150  # characters of prose in a post that has comments
+LONG_POST = 1_000  # the same if no name says whose comments they are; each comment is shorter
+# Whole classes or ids of the element with the page's text: "entry-content", "td-post-content".
 _TEXT_NAME = (
     r"(?i)(?:^|\s|__)(?:(?:td-)?(?:article|entry|post|story|news|blog|text|page|content|single|main"
     r"|node|recipe)[-_]?(?:single)?[-_]?(?:body|content|text|copy|fulltext|entry)|body-?(?:copy|text))"
@@ -104,23 +104,23 @@ _TEXT_NAME = (
 MIN_PART_TEXT = 60  # characters outside of links in a part of documentation
 MAX_TITLE = 300  # characters
 MIN_LEAD = 40  # characters
-MIN_UNNAMED_LEAD = 120  # the same where no name says that it is one; subheadings are shorter
+MIN_UNNAMED_LEAD = 120  # characters of a lead that no name marks; subheadings are shorter
 _SENTENCE_END = r"[.!?\u2026\u3002][\"\u201d\u00bb\u2019)]?$"
 MAX_LEADS = 2  # paragraphs
 MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
-CONTENT_SHARE = 0.65  # share of the main element's text that the content must have
+CONTENT_SHARE = 0.65  # share of the main element's text that the content needs
 
 
 def comments_are_content(page: PageTree) -> bool:
-    """Return whether most of the prose is in comments and the page is no article of its own.
+    """Return whether most of the prose is in comments and the page is not an article.
 
-    Forums, question pages and discussions are made of what other pages carry below the text. What
-    blogs name as comments of readers is no content, however long it is and however short the post.
+    In forums, question pages and discussions the comments are the content. On a blog they are not,
+    if it names them as readers' comments, regardless of their length.
     """
     inside = page.comments
     prose = 0
     are_readers = False
-    for node in page.nodes[1:]:  # a class of the body says whether the page has comments
+    for node in page.nodes[1:]:  # not the root: its class may say that the page has comments
         if node.parent in inside:
             inside.add(node)
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
@@ -132,7 +132,7 @@ def comments_are_content(page: PageTree) -> bool:
         return True
     if are_readers and not page.is_question and page.root.prose - prose >= MIN_POST:
         page.has_readers_comments = True
-        if not page.says_documentation:  # a post on code
+        if not page.says_documentation:  # a post about code
             page.is_documentation, page.is_article = False, page.says_article
         return False
     core = find_core(page, inside)[1]
@@ -145,7 +145,7 @@ def comments_are_content(page: PageTree) -> bool:
 
 
 def longest_text(nodes: set[Node]) -> int:
-    """Return the most prose in paragraphs right below one of the elements."""
+    """Return the characters of prose in the paragraphs of the element that has most of them."""
     prose: dict[Node, int] = {}
     for node in nodes:
         if node.parent and node.own >= MIN_ARTICLE_PROSE and node.tag in BLOCKS:
@@ -154,9 +154,9 @@ def longest_text(nodes: set[Node]) -> int:
 
 
 def around_article(page: PageTree) -> set[Node]:
-    """Return the elements around an article's core, which no name makes boilerplate.
+    """Return the elements around an article's core, whose names do not make them boilerplate.
 
-    Class names tell how a page is laid out, and what stands beside its text: "l-sidebar-right".
+    Their class names describe the layout and the boxes next to the text: "l-sidebar-right".
     """
     core, prose = find_core(page, page.comments)
     is_article = page.is_article and prose >= max(MIN_CORE, AROUND_SHARE * page.root.prose)
@@ -164,7 +164,7 @@ def around_article(page: PageTree) -> set[Node]:
 
 
 def drop_boilerplate(page: PageTree) -> None:
-    """Drop the elements that a rule knows, unless they cannot be what the rule takes them for."""
+    """Drop the elements that match a rule, if the match is plausible."""
     if not (page.is_documentation or page.is_thread or page.is_question):
         drop_repeated(page)
     around = around_article(page)
@@ -182,7 +182,7 @@ def drop_boilerplate(page: PageTree) -> None:
             continue
         rule = "consent" if node in preferences else element_rule(node, page)
         if rule in NAME_RULES and (node in around or (node in code and rule != "gutter")):
-            continue  # in code, names tell the kind of a word: "comment", "tag"
+            continue  # in code, names describe the kind of a token: "comment", "tag"
         is_sure = rule == "comments" and page.has_readers_comments
         if not rule or (rule in ignored and not is_sure):
             continue
@@ -193,7 +193,7 @@ def drop_boilerplate(page: PageTree) -> None:
 
 
 def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
-    """Return whether an element can be what a rule takes it for, by its size and its links."""
+    """Return whether the size and links of an element fit the rule that it matches."""
     if rule in SURE_RULES:
         return True
     if not page.is_article and node.chars > LARGEST.get(rule, node.chars):
@@ -201,18 +201,18 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
     if page.is_documentation and rule == "sidebar" and node.prose and node.link * 2 < node.chars:
         return False  # a note
     if page.is_article and rule == "related" and node.prose and not node.link:
-        return False  # it is the lead, which German newspapers name "teaser"
+        return False  # the lead: German newspapers name it "teaser"
     share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
     is_small = node.chars <= MOST_CHARS * (page.root.chars or 1)
     return is_small and node.prose <= share * (page.root.prose + 1)
 
 
 def keep_more(page: PageTree, leniency: int) -> None:
-    """Apply the rules to the whole page again, but fewer of them (IGNORED_RULES).
+    """Apply fewer rules to the whole page again (IGNORED_RULES).
 
-    leniency: 1 leaves out those that names alone decide, 2 also those on hidden text, 3 all but
-    that on elements that never hold content. Pages whose content carries such names exist (a
-    shop's "promo" grid), and pages that show their text by script.
+    leniency: 1 omits the rules that only names decide, 2 also those on hidden text, 3 all except
+    the rule on elements that never have content. Some pages name their content like boilerplate (a
+    shop's "promo" grid), and some show their text by script.
     """
     for node in page.nodes:
         node.dropped = ""
@@ -223,17 +223,17 @@ def keep_more(page: PageTree, leniency: int) -> None:
 
 
 def is_named_text(node: Node) -> bool:
-    """Return whether an element says by its name that it is the text of the page."""
+    """Return whether an element is named as the text of the page."""
     if node.tag == "article" or node.attributes.get("itemprop", "").lower() == "articlebody":
         return True
     return bool(re.search(_TEXT_NAME, names_of(node)))
 
 
 def named_text(page: PageTree) -> Node:
-    """Return the element that is the text by its own name, or the root.
+    """Return the element that is named as the text of the page, or the root.
 
-    It must hold a good share of the prose, and on a page that does not say that it is an article
-    of the text as well. An element with a twin, one of the same tag and class, is only a part.
+    It must have a good share of the prose and, on a page that is not an article, of all text. An
+    element with a twin (same tag and class) is only a part of the text.
     """
     if page.keeps_comments:
         return page.root
@@ -260,7 +260,7 @@ def named_text(page: PageTree) -> Node:
 
 
 def choose_content(page: PageTree) -> Node:
-    """Return the element that the content is in: down while one child holds nearly all prose."""
+    """Return the element with the content: walk down while one child has nearly all prose."""
     node = named_text(page)
     with_text = elements_with_text(page) if page.is_documentation else set()
     while True:
@@ -271,7 +271,7 @@ def choose_content(page: PageTree) -> Node:
             or not best.prose
             or best.prose < STEP_DOWN * node.prose
             or best.tag in TEXT_BLOCKS
-            or (page.keeps_comments and best in page.comments)  # the post stands beside them
+            or (page.keeps_comments and best in page.comments)  # the post is next to them
             or any(is_part(child) for child in below if child in with_text and child is not best)
             or (page.is_plain and any(map(is_unnamed_text, below, repeat(best))))
         ):
@@ -280,18 +280,18 @@ def choose_content(page: PageTree) -> Node:
 
 
 def is_part(node: Node) -> bool:
-    """Return whether an element with text is a part of documentation, not a box beside it."""
+    """Return whether an element with text is a part of documentation, not a box next to it."""
     return node.tag in TEXT_SIGNS or node.chars - node.link >= MIN_PART_TEXT
 
 
 def is_unnamed_text(node: Node, beside: Node) -> bool:
-    """Return whether an element beside another is text that nothing names a part of the layout."""
+    """Return whether an element next to another is text without a name that marks it as layout."""
     is_text = node.link * 2 < node.chars and node.chars - node.link >= MIN_PART_TEXT
     return node is not beside and is_text and is_unnamed(node)
 
 
 def elements_with_text(page: PageTree) -> set[Node]:
-    """Return the elements of documentation with a heading, code or text that is not all links."""
+    """Return the elements of documentation with a heading, code or text outside of links."""
     found: set[Node] = set()
     for node in reversed(page.nodes):
         if node.dropped or node.link * 2 > node.chars:
@@ -304,15 +304,16 @@ def elements_with_text(page: PageTree) -> set[Node]:
 
 
 def drop_title(page: PageTree) -> None:
-    """Drop the first main heading: the title is a field of its own.
+    """Drop the first main heading, because the title is a separate field.
 
-    Not where documentation has a main heading over each part, and the first is not its title.
+    Keep it if documentation has several main headings and the first is not the page's title.
     """
     headings = [node for node in page.nodes if node.tag == "h1" and not node.dropped]
     if not headings:
         return
     if page.is_documentation and len(headings) > 1:
-        title = next((text_beginning(n, MAX_TITLE) for n in page.nodes if n.tag == "title"), "")
+        titles = (node for node in page.nodes if node.tag == "title")
+        title = next((text_beginning(node, MAX_TITLE) for node in titles), "")
         if text_of(headings[0]) not in title:
             return
     headings[0].dropped = "title"
@@ -320,7 +321,7 @@ def drop_title(page: PageTree) -> None:
 
 
 def find_lead(page: PageTree, content: Node) -> list[Node]:
-    """Return the paragraphs between the main heading and the content that are the text's lead."""
+    """Return the lead: paragraphs between the main heading and the content."""
     path = set(ancestors(content))
     leads: list[Node] = []
     after_heading = False
@@ -341,20 +342,20 @@ def find_lead(page: PageTree, content: Node) -> list[Node]:
 
 
 def is_named_lead(node: Node, path: set[Node]) -> bool:
-    """Return whether a paragraph or what is around it, up to the content, is named as a lead."""
+    """Return whether a paragraph or an element right around it is named as a lead."""
     near = [node, node.parent, node.parent.parent if node.parent else None]
-    return any(one and one not in path and words_of(one) & LEAD_NAMES for one in near)
+    return any(box and box not in path and words_of(box) & LEAD_NAMES for box in near)
 
 
 def is_unnamed_lead(node: Node) -> bool:
-    """Return whether an element that no rule drops holds a sentence as long as a lead has."""
+    """Return whether an element that no rule drops ends in a sentence and is long enough."""
     if node.dropped or node.own < MIN_UNNAMED_LEAD:
         return False
     return bool(re.search(_SENTENCE_END, text_of(node)))
 
 
 class Content:
-    """What was found on a page: its lead paragraphs, the element with the rest, and its notes."""
+    """The content of a page: its lead paragraphs, the element with its text, and its notes."""
 
     def __init__(
         self, page: PageTree, node: Node, leads: list[Node], notes: list[Node] | None = None
@@ -369,7 +370,7 @@ class Content:
 def widen(page: PageTree, content: Node) -> Node:
     """Return the page's main element, or all of it, if the content has too little of its text.
 
-    Collections and landing pages have short texts everywhere and the prose in one corner.
+    Collections and landing pages have short texts everywhere and their prose in a corner.
     """
     whole = page.root
     for node in page.nodes:
@@ -382,7 +383,7 @@ def widen(page: PageTree, content: Node) -> Node:
 
 
 def find_content(html: str) -> Content:
-    """Return the content of an HTML page; never fails, whatever the page is made of."""
+    """Return the content of an HTML page; never fails."""
     page = PageTree(html)
     page.keeps_comments = comments_are_content(page)
     page.unfolded = find_unfolded(page.nodes)
@@ -403,7 +404,7 @@ def find_content(html: str) -> Content:
     drop_link_lists(page, content)
     drop_related(page, content)
     page.measure()
-    drop_beside_core(page, content)
+    drop_around_core(page, content)
     drop_promotions(page)
     drop_title(page)
     if page.is_article:
@@ -414,7 +415,7 @@ def find_content(html: str) -> Content:
 
 
 def extract(html: str, url: str = "") -> str:
-    """Return the content of an HTML page as plain text, one line for each paragraph or heading."""
+    """Return the content of an HTML page as plain text, one line per paragraph or heading."""
     found = find_content(html)
     parts: list[str] = []
     for node in found.parts:

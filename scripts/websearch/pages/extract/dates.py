@@ -1,9 +1,8 @@
-"""On which day a page was published and changed: what its address, data and markup say.
+"""Find the days on which a page was published and changed, in its URL, data and markup.
 
-The sources are asked in the order of how often they are right: the address, meta elements, JSON-LD,
-elements whose names speak of dates, and time elements. A date counts if the page says that it is
-its own: those of references, tables, captions and running text are of something else, and no date
-is better than a wrong one.
+The sources are ordered by how often they are right: the URL, meta elements, JSON-LD, elements whose
+names mention dates, time elements. A date counts only if it is the page's own: dates in references,
+tables, captions and running text belong to something else, and no date is better than a wrong one.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.pages.extract.page_tree import PageTree
 
-FIRST_DAY = date(1990, 1, 1)  # there were no pages before
-# Where a date may stand, the most trusted first. Of pages with a known date, the first three and
-# elements with a name are right on 92 to 97 of 100, dates beside the heading on 88.
-# alone: the only day of all elements that are marked as dates, though it is beside the text.
+FIRST_DAY = date(1990, 1, 1)  # before the first web pages
+# Sources of dates, the most trusted first. On pages with a known date, the first three and named
+# elements are right in 92% to 97% of cases, dates near the heading in 88%.
+# alone: the only day in all elements marked as dates, although outside the text.
 STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone")
-MAX_DATE_CHARS = 200  # of a text in which a date is looked for
-# Characters of the line of a date: more are running text. Beside the heading, where nothing but the
-# place says what a date is, a line is a byline or none.
+MAX_DATE_CHARS = 200  # characters of a text that are searched for dates
+# Characters of the line with a date; longer lines are running text. Near the heading, where only
+# the position marks a date, the line must be a byline.
 MAX_LINE, MAX_BYLINE = 400, 80
-MAX_PARTS = 200  # elements inside one that is a date or a byline
-MAX_HEADINGS = 200  # of one page that are compared with its title
-MAX_MARKED = 2_000  # elements of one page that are read
-MAX_ADDRESS = 2_000  # characters of an address that are read
-MAX_TITLE = 300  # characters of the page's title and its headings
-MIN_HEADING = 12  # characters of a heading that is looked for in the page's title
+MAX_PARTS = 200  # elements inside a date or byline
+MAX_HEADINGS = 200  # headings per page that are compared with its title
+MAX_MARKED = 2_000  # elements per page that are searched
+MAX_ADDRESS = 2_000  # characters of a URL that are searched
+MAX_TITLE = 300  # characters of the page's title and of a heading
+MIN_HEADING = 12  # characters of a heading that is searched for in the page's title
 NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
-NEAR_ALONE = 20  # elements from the heading to a time element that is alone
+NEAR_ALONE = 20  # elements from the heading to a time element, for the source "alone"
 HEAD = 6  # elements after the heading that are the head of the article
-LABEL_CHARS = 25  # before a date, that may say that it is the one of a change
+LABEL_CHARS = 25  # characters before a date that may mark it as the date of a change
 
 # ===== names of dates =============================================================================
 
@@ -68,7 +67,7 @@ UPDATED_META = (
 )  # fmt: skip
 PUBLISHED_DATA = ("datePublished", "uploadDate", "dateCreated")
 UPDATED_DATA = ("dateModified",)
-# Words that have another sense inside of others ("metadata", "infobox") count alone.
+# Words that mean something else inside other words ("metadata", "infobox") must be separate.
 _DATE_NAMES = (
     r"(?i)(?<!access)(?<!vali)(?<!candi)date(?!line|base)|datum|datal|data_|fecha|timestamp|publi[sc]"
     r"|posted|postmeta|byline|created|submitted|parution|subline|erschien|news-?details"
@@ -76,7 +75,7 @@ _DATE_NAMES = (
 )
 _PUBLISHED_NAMES = r"(?i)publi[sc]|posted|pubdate|date-?created|created|entry-date|post-date"
 _UPDATED_NAMES = r"(?i)updat|modif|revis|lastmod|changed"
-# Elements, or what they are in, whose dates are not those of the page; so are tables of data.
+# Elements whose dates, and those of the elements in them, are not the page's own; data tables also.
 OTHER_TAGS = ("nav", "aside", "caption", "figcaption")
 _OTHER_NAMES = (
     r"(?i)comment|respon[sd]|related|sidebar|widget(?! Blog)|recent|popular"
@@ -86,18 +85,18 @@ _OTHER_NAMES = (
     r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
     r"|bibliograph|infobox|wp-caption"
 )
-# Of these, what is never the head of an article.
+# Names that are never those of an article's head.
 _NOT_ALONE = (
     r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
     r"|carousel|slider|similar|teaser|calendar|event|reference|footnote|bibliograph|list|card"
     r"|current|today|weather|archive|newest|cookie|consent|most-?read|more-|mehr-|clock|masthead"
     r"|site-?header|top-?bar"
 )
-# The same, but not right below the heading, where such names are those of the article's own head.
+# Like _OTHER_NAMES, except right below the heading, where the article's head has such names.
 _FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
 
-# A day in an address: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024
-# only if no month is meant by the first number.
+# A day in a URL: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024 only
+# if the first number cannot be a month.
 _ADDRESS_DAY = (
     r"(?<!\d)(199\d|20\d\d)(?:/(\d\d?|[a-z]{3})/(\d\d?)(?=/)"
     r"|[_-](\d\d)[_-](\d\d)(?!\d))|/(199\d|20\d\d)(\d\d)(\d\d)/"
@@ -106,8 +105,8 @@ _ADDRESS_DAY_FIRST = r"(?<![\d.-])(1[3-9]|2\d|3[01])([.-])(\d\d)\2(199\d|20\d\d)
 
 # ===== written dates ==============================================================================
 
-# The months, as they are written beside a day: en, de, fr, es, pt, it, nl, sv and da, pl, cs, ru,
-# uk, bs, tr, ro, hu, id, el, fi, ar. The first three letters are enough; the first language wins.
+# Month names as written next to a day: en, de, fr, es, pt, it, nl, sv and da, pl, cs, ru, uk, bs,
+# tr, ro, hu, id, el, fi, ar. Three letters are enough; the first language wins.
 _MONTHS = """
 january february march april may june july august september october november december
 januar februar märz april mai juni juli august september oktober november dezember
@@ -142,7 +141,7 @@ _GAP = r"[\s.,/-]{1,3}"
 _OF = r"(?:(?:de|del|of|d')\s)?"
 _CLOCK = r"(?:\d\d:\d\d(?::\d\d)?\s(?:(?:[A-Z]{3,5}|[+-]\d{4})\s)?)?"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
-# Forms of a day and the order of their numbers: y, m and d, or ? where day or month may come first.
+# Forms of a day and the order of their numbers: y, m and d, or ? if day or month may come first.
 _FORMS = (
     (_ISO, "ymd"),
     (r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)", "ymd"),
@@ -153,7 +152,7 @@ _FORMS = (
     (rf"(?<!\d)(\d{{4}})\.?{_GAP}{_WORD}{_GAP}(\d{{1,2}})(?!\d)", "ymd"),
     (r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)", "ymd"),
 )
-# Words before a date on which a page was changed.
+# Words before the date of a change.
 _UPDATED_LABEL = (
     r"(?i)updat|modif|aktualis|geändert|zuletzt|mis à jour|màj|actualiz|aggiornat|atualiz"
     r"|bijgewerkt|gewijzigd|oppdater|uppdater|opdater|обновл|更新|수정"
@@ -163,15 +162,17 @@ _UPDATED_LABEL = (
 class Written:
     """A date as a page writes it.
 
-    day; text: in ISO 8601, with the time if it has one; moment: day and time if they are in UTC;
-    is_update: whether it is the date of a change.
+    day: the day
+    text: the date in ISO 8601, with the time if the page has one
+    moment: day and time if they are in UTC, else None
+    is_update: whether it is the date of a change
     """
 
     __slots__ = ("day", "is_update", "moment", "text")
 
     def __init__(self, day: date, clock: str, is_update: bool = False) -> None:
         self.day, self.is_update = day, is_update
-        clock = re.sub("UTC|GMT", "Z", clock.replace(" ", "T", 1).replace(" ", ""))
+        clock = re.sub("UTC|GMT", "Z", "T" + re.sub(r"\s", "", clock[1:])) if clock else ""
         self.text = day.isoformat() + clock
         self.moment: datetime | None = None
         if re.search(r"(?:Z|[+-]00:?00)$", clock):
@@ -181,9 +182,9 @@ class Written:
 
 
 def written_dates(text: str, month_first: bool = False) -> list[Written]:
-    """Return the dates in the beginning of a text in their order.
+    """Return the dates at the beginning of a text in order, none before FIRST_DAY or in the future.
 
-    month_first: how 1/2/2020 is read. A date of the future or before FIRST_DAY is none.
+    month_first: whether 1/2/2020 is January 2.
     """
     text = text[:MAX_DATE_CHARS]
     if not re.search(r"\d\d", text):
@@ -206,13 +207,13 @@ def written_dates(text: str, month_first: bool = False) -> list[Written]:
 
 
 def is_possible(day: date) -> bool:
-    """Return whether a page can be of a day: neither before FIRST_DAY nor of the future."""
-    tomorrow = datetime.now(timezone.utc).date() + timedelta(days=1)  # has begun in the east
+    """Return whether a page can have a date: neither before FIRST_DAY nor in the future."""
+    tomorrow = datetime.now(timezone.utc).date() + timedelta(days=1)  # today in eastern time zones
     return FIRST_DAY <= day <= tomorrow
 
 
 def day_of(year: str, month: str, day: str) -> date | None:
-    """Return the day that year, month (its number or name) and day name; None if there is none."""
+    """Return the date of a year, month (number or name) and day, or None."""
     number = int(month) if month.isdigit() else month_number(month.lower())
     full_year = int(year) if len(year) == 4 else 2000 + int(year)
     try:
@@ -222,7 +223,7 @@ def day_of(year: str, month: str, day: str) -> date | None:
 
 
 def month_number(word: str) -> int:
-    """Return the number of the month that a word names; 0 if it names none."""
+    """Return the number of the month that a word names, or 0."""
     names = month_names()
     ends = (len(word), max(3, len(word) - 1), max(3, len(word) - 2))
     return next((names[word[:end]] for end in ends if word[:end] in names), 0)
@@ -230,7 +231,7 @@ def month_number(word: str) -> int:
 
 @functools.lru_cache(1)
 def month_names() -> dict[str, int]:
-    """Return the number of each month by its names and their beginnings."""
+    """Return month name, or a beginning of it -> number of the month."""
     names: dict[str, int] = {}
     for index, name in enumerate(_MONTHS.split()):
         for end in range(3, len(name) + 1):
@@ -244,8 +245,8 @@ def month_names() -> dict[str, int]:
 class PageDates:
     """When a page was published and changed, in ISO 8601 or "".
 
-    stage: which of STAGES the first one is from; "updated" if the page only says when it was
-    changed, and that date stands for both.
+    stage: the source of published, one of STAGES; "updated" if the page names only the date of a
+    change, which is then used as published.
     """
 
     __slots__ = ("published", "stage", "updated")
@@ -257,11 +258,12 @@ class PageDates:
 def find_dates(
     page: PageTree, address: str, meta: dict[str, str], items: list[dict[str, Any]], language: str
 ) -> PageDates:
-    """Return when a page was published and changed, as far as it says so.
+    """Return when a page was published and changed, if it says so.
 
-    meta: contents of the meta elements by lower-case name. items: of its JSON-LD, those of its
-    subject first. language: of the page, such as en-US. The date of the change is left out unless
-    it is later than the first.
+    A change is omitted unless its day is later than the day of publication.
+    meta: contents of the meta elements by lower-case name
+    items: the page's JSON-LD items, those of its subject first
+    language: of the page, such as en-US
     """
     month_first = language.lower() in ("en", "en-us")
     marked = marked_dates(page, month_first)
@@ -291,16 +293,16 @@ def find_dates(
 def field_dates(
     containers: list[dict[str, Any]], names: tuple[str, ...], month_first: bool
 ) -> list[Written]:
-    """Return the dates in the named fields of meta elements or of JSON-LD items, in this order."""
+    """Return the dates in the named fields of meta elements or JSON-LD items, in this order."""
     texts = [container.get(name) for container in containers for name in names]
     dates = [written_dates(text, month_first)[:1] for text in texts if isinstance(text, str)]
     return [written for first in dates for written in first]
 
 
 def in_local_time(published: Written, others: list[Written]) -> Written:
-    """Return a date in UTC as another source writes it where the page was made.
+    """Return the local day that another source names for a time in UTC.
 
-    A time in UTC may fall on the day before or after the one that readers of the page see.
+    A time in UTC may fall on the day before or after the day that the page shows.
     """
     if published.moment is None:
         return published
@@ -312,7 +314,7 @@ def in_local_time(published: Written, others: list[Written]) -> Written:
 
 
 def address_dates(address: str) -> list[Written]:
-    """Return the day in the path of an address, as a list."""
+    """Return the day in the path of a URL, as a list."""
     path = address[:MAX_ADDRESS].partition("://")[2].partition("/")[2].partition("?")[0]
     match = re.search(_ADDRESS_DAY, f"/{path}/")
     if match:
@@ -328,14 +330,15 @@ def address_dates(address: str) -> list[Written]:
 def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
     """Return the dates in elements by stage, those nearest to the heading first.
 
-    element: its names, or those of an element that it is in, speak of dates. time: time elements.
-    heading: elements beside the page's heading.
+    element: its names, or those of an element around it, mention dates
+    time: time elements
+    heading: elements near the page's heading
     """
     heading = heading_index(page)
     others = other_elements(page, heading)
     sizes = element_sizes(page)
     dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
-    lengths: dict[Node, int] = {}  # of the lines of blocks
+    lengths: dict[Node, int] = {}  # block -> characters of its line
     marked = 0
     for index, node in enumerate(page.nodes):
         if node in others or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
@@ -366,10 +369,10 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
 
 
 def lone_date(page: PageTree, month_first: bool) -> list[Written]:
-    """Return the one day that time elements near the heading, or dates of publication, name.
+    """Return the only day in time elements near the heading and in elements named as published.
 
-    Asked where nothing else is known: themes put the head of an article into an aside or sidebar.
-    Several days may be those of other pages. Comments have their own.
+    The last resort: some themes put the head of an article into an aside or sidebar. Several days
+    may belong to other pages, and comments have days of their own.
     """
     heading = heading_index(page)
     others = comment_elements(page)
@@ -388,7 +391,7 @@ def lone_date(page: PageTree, month_first: bool) -> list[Written]:
 
 
 def comment_elements(page: PageTree) -> set[Node]:
-    """Return the elements of readers' comments, lists of other pages and the foot."""
+    """Return the elements of readers' comments, lists of other pages and the footer."""
     found: set[Node] = set()
     for node in page.nodes:
         is_foot = node.tag in ("nav", "footer", "table") or has_name(_NOT_ALONE, names_of(node))
@@ -398,29 +401,29 @@ def comment_elements(page: PageTree) -> set[Node]:
 
 
 def block_of(node: Node) -> Node:
-    """Return the innermost block that an element is or is in."""
+    """Return the innermost block around an element, or the element itself."""
     while node.tag not in BLOCKS and node.parent:
         node = node.parent
     return node
 
 
 def line_of(node: Node) -> str:
-    """Return the beginning of the text of an element that is in none of the blocks in it."""
+    """Return the beginning of an element's text, without the blocks in it."""
     pieces: list[str] = []
     left = 2 * MAX_LINE
     waiting: list[Node | str] = [node]
     while waiting and left > 0:
-        one = waiting.pop()
-        if isinstance(one, str):
-            pieces.append(" ".join(one[: 4 * MAX_LINE].split()))
+        inner = waiting.pop()
+        if isinstance(inner, str):
+            pieces.append(" ".join(inner[: 4 * MAX_LINE].split()))
             left -= len(pieces[-1])
-        elif one is node or one.tag not in BLOCKS:
-            waiting += one.children[::-1]
+        elif inner is node or inner.tag not in BLOCKS:
+            waiting += inner.children[::-1]
     return " ".join(pieces)
 
 
 def element_dates(node: Node, month_first: bool) -> list[Written]:
-    """Return the date in an element's attributes, or else those in its text."""
+    """Return the date in an element's attributes, or else the dates in its text."""
     for name in ("datetime", "content", "title"):
         dates = written_dates(node.attributes.get(name, ""), month_first)
         if dates:
@@ -429,7 +432,7 @@ def element_dates(node: Node, month_first: bool) -> list[Written]:
 
 
 def names_of_date(node: Node) -> str:
-    """Return the names of an element, or of one of the two that it is in, that speak of dates."""
+    """Return the names of an element, or of the two around it, if they mention dates, or ""."""
     near: Node | None = node
     for _ in range(3):
         if near is None or near.tag in ("body", "html"):
@@ -444,14 +447,14 @@ def names_of_date(node: Node) -> str:
 
 @functools.lru_cache(4096)
 def has_name(pattern: str, names: str) -> bool:
-    """Return whether a pattern is in the names of an element, which most pages repeat."""
+    """Return whether a pattern is in the names of an element; cached because names repeat."""
     return bool(re.search(pattern, re.sub(r"(?<=[a-z])(?=[A-Z])", "-", names)))
 
 
 def heading_index(page: PageTree) -> int:
-    """Return where the heading stands among the elements of a page; 0 if it has none.
+    """Return the index of the main heading among the elements of a page; 0 if it has none.
 
-    It is the longest heading whose text stands in the page's title, or else the first h1.
+    It is the longest heading whose text is in the page's title, or else the first h1.
     """
     title = next((node for node in page.nodes if node.tag == "title"), None)
     title_text = text_beginning(title, MAX_TITLE) if title else ""
@@ -466,7 +469,7 @@ def heading_index(page: PageTree) -> int:
 
 
 def other_elements(page: PageTree, heading: int) -> set[Node]:
-    """Return the elements that belong to something else than the page's own text."""
+    """Return the elements that do not belong to the page's own text."""
     own = set(ancestors(page.nodes[heading])) if heading else set()
     tables = data_tables(page)
     others: set[Node] = set()
@@ -476,7 +479,7 @@ def other_elements(page: PageTree, heading: int) -> set[Node]:
         is_other = is_other or has_name(_OTHER_NAMES, names)
         if not heading < index <= heading + HEAD:
             is_other = is_other or has_name(_FOOT_NAMES, names)
-        if node.tag == "footer":  # that of an article is its own
+        if node.tag == "footer":  # an article's own footer counts as its text
             is_other = all(above.tag != "article" for above in ancestors(node))
         if node not in own and (is_other or node.parent in others):
             others.add(node)
@@ -484,19 +487,19 @@ def other_elements(page: PageTree, heading: int) -> set[Node]:
 
 
 def data_tables(page: PageTree) -> set[Node]:
-    """Return the tables that say by a header or a caption that they hold data."""
+    """Return the tables that a header cell or a caption marks as data."""
     found: set[Node] = set()
     for node in page.nodes:
         if node.tag in ("th", "caption"):
             row = node.parent
             group = row.parent if row else None
             near = (row, group, group.parent if group else None)
-            found.update(one for one in near if one and one.tag == "table")
+            found.update(around for around in near if around and around.tag == "table")
     return found
 
 
 def element_sizes(page: PageTree) -> dict[Node, int]:
-    """Return the number of elements in each element, itself included."""
+    """Return element -> number of elements in it, itself included."""
     sizes = dict.fromkeys(page.nodes, 1)
     for node in reversed(page.nodes):
         if node.parent in sizes:

@@ -1,4 +1,4 @@
-"""What the class, id, role and style of an element say: its words, and whether it is shown."""
+"""Interpret the class, id, role and style of an element: its words, and whether it is shown."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from websearch.base.html_tree import Node, name_set
 
 NO_WORDS: frozenset[str] = frozenset()
 SIDEBAR_WORDS = name_set("sidebar sidebars aside rail sidenav siderail sidecol")
-MAX_NAMES = 600  # characters of a class and id that are looked at
-# Class names, whole, of elements that a browser does not show.
+MAX_NAMES = 600  # examined characters of a class and id
+# Whole class names of elements that a browser does not show.
 HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
     "d-none invisible print-only element-invisible offscreen sortkey"
 )
-# Elements that a click unfolds are content, though a browser does not show them at first.
+# Elements that a click unfolds are content, although a browser does not show them at first.
 PANEL_WORDS = name_set(
     "accordion tab tabs tabpanel collapse collapsible toggle expander faq answer"
 )
-# With such a word, a class name says that a sidebar stands beside: "and-w-sidebar".
+# With such a word, a class name says that there is a sidebar next to the element: "and-w-sidebar".
 LAYOUT_WORDS = name_set("w with and has layout")
-# Class names that begin so say something about the element's state or subject, not its role.
+# Prefixes of class names that describe an element's state or subject, not its role.
 MODIFIERS = (
     "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
     "category-", "type-", "status-", "format-", "hentry", "product_", "content-sidebar",
@@ -42,7 +42,7 @@ def name_words(names: str) -> frozenset[str]:
     """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
     found: set[str] = set()
     for part in names.split():
-        # "links:underline" says how Tailwind shows an element under a condition.
+        # "links:underline" is a conditional style of Tailwind.
         is_style = (":" in part or "[" in part) and part != "print:hidden"
         if not part.startswith(MODIFIERS) and not is_style:
             words = {word.lower() for word in re.findall(NAME_WORD, part)}
@@ -57,13 +57,13 @@ def words_of(node: Node) -> frozenset[str]:
 
 
 def opens_by_click(node: Node) -> bool:
-    """Return whether an element is a tab or another part that a click unfolds."""
+    """Return whether an element is a tab panel or another part that a click unfolds."""
     is_panel = node.attributes.get("role") in ("tabpanel", "region")
     return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
 
 
 def is_hidden(attributes: dict[str, str]) -> bool:
-    """Return whether an element's attributes say that a browser does not show it."""
+    """Return whether an element's attributes hide it in a browser."""
     if attributes.get("hidden", "until-found") != "until-found":
         return True
     if attributes.get("aria-hidden") == "true":
@@ -78,6 +78,6 @@ def has_hidden_class(node: Node) -> bool:
 
 
 def is_unseen(node: Node) -> bool:
-    """Return whether a browser does not show an element at first, and no panel is named so."""
+    """Return whether a browser does not show an element, and a click does not unfold it."""
     is_not_shown = is_hidden(node.attributes) or has_hidden_class(node)
     return is_not_shown and not opens_by_click(node)

@@ -1,9 +1,9 @@
-"""Formulas of a page: each is written once, as TeX between $ characters.
+"""Write each formula of a page once, as TeX between $ characters.
 
-A page often carries a formula several times: as MathML for screen readers, as drawn boxes for
-browsers, as TeX in an attribute or script. The TeX of the page is taken if it is there; otherwise
-it is written from the MathML (mathml.py). The work is linear in the page: an element is read once,
-by itself or as a part of the one formula that it belongs to.
+A page often contains a formula several times: as MathML for screen readers, as drawn boxes for
+browsers, as TeX in an attribute or script. If the page has TeX, it is used; otherwise the MathML is
+converted (mathml.py). Time is linear: each element is read once, separately or as part of the
+formula that it belongs to.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from websearch.base.html_tree import MATHML, MAX_VALUE_CHARS, Node, name_set, te
 from websearch.base.untrusted import unescape
 from websearch.pages.extract.mathml import MAX_MATHML, mathml_tex
 
-FORMULA = "#formula"  # tag of an element with the TeX of a formula; no page can name it
+FORMULA = "#formula"  # tag of an element with the TeX of a formula; no page can use it
 UNREADABLE = "[formula]"
 MAX_TEX = 20_000  # characters of a formula; a longer one is unreadable
 MAX_NUMBER = 20  # characters of the number of an equation
-ROW, NUMBER = "ltx_eqn_row", "ltx_eqn_eqno"  # classes of LaTeXML: equations in a row, their number
-# Classes, whole, that KaTeX, MathJax, MediaWiki and Hurmet give to the element around a formula.
+ROW, NUMBER = "ltx_eqn_row", "ltx_eqn_eqno"  # LaTeXML's classes of a row of equations, its number
+# Whole classes of the element around a formula in KaTeX, MathJax, MediaWiki and Hurmet.
 BOXES = name_set(
     "katex katex-display mjx-container mjx-chtml MathJax MathJax_Display MathJax_Preview "
     "MathJax_SVG MathJax_SVG_Display MathJax_CHTML MJXc-display mwe-math-element hurmet-tex"
 ) | {ROW}
-DRAWN = name_set("katex-html math mjx-math svg")  # tags and classes of a formula as it is drawn
-# Elements of running text: an element around one of them is not the box of a formula.
+DRAWN = name_set("katex-html math mjx-math svg")  # tags and classes of a drawn formula
+# Elements of running text: an element around such an element is not the box of a formula.
 TEXT_ELEMENTS = name_set("p h1 h2 h3 h4 h5 h6 ul ol dl table pre article section main form")
-# Classes of TeX that a script is to draw: \(x\); of Pandoc, Arithmatex and Stack Exchange.
+# Classes of TeX that a script will draw: \(x\); used by Pandoc, Arithmatex and Stack Exchange.
 RAW_CLASSES = name_set("math arithmatex math-container")
 SURE_ATTRIBUTES = ("data-math", "data-latex", "data-tex")
-TEX_ATTRIBUTES = (*SURE_ATTRIBUTES, "data-expr", "data-entry")  # the last two are used otherwise
+TEX_ATTRIBUTES = (*SURE_ATTRIBUTES, "data-expr", "data-entry")  # the last two have other uses too
 SOURCE_TAGS = name_set("math img script mjx-container")
 # Values of TEX_ATTRIBUTES that are not TeX: a switch, or data.
 _NO_TEX = r"(?:true|false|yes|no|on|off|\d|inline|block|display|\[?\{\s*[\"'].*)"
 _SURE_TEX = r"\\[a-zA-Z]|\^|_\{"
 _TEX = r"\\[a-zA-Z]+\s*[{_^(\\]|[_^]\{|^\\[(\[]|^\$.+\$$|^\\[a-zA-Z]+$"  # in the alt of an image
 _IMAGE_CLASS = r"(?i)(?:^|[\s-])(?:latex|math|tex|mwe-math|equation|formula)(?:$|[\s-])"
-# Addresses of images that contain TeX: as the query, as a value in it, as the file name.
+# URLs of images that contain TeX: as the query, as a value in it, as the file name.
 _IMAGE_QUERY = r"(?i)(?:codecogs\.com/[^?]{1,40}|(?:math|mime)tex\.cgi)\?(.+)"
 _IMAGE_VALUE = r"(?i)[?&](?:latex|tex|math|formula|chl)=([^&]+)"
 _IMAGE_NAME = r"(?i)%5C[a-z]+(?:%7B|%5E|[{^])"
@@ -56,9 +56,9 @@ _MARKUP = r"(?<=<)(?=[a-zA-Z/!?])|(?<=\])(?=[(\[])|(?<=!)(?=\[)"  # Markdown tha
 
 
 def read_formulas(nodes: list[Node]) -> list[Node]:
-    """Return a page's elements in order; each formula becomes one FORMULA element without others.
+    """Return a page's elements in order; each formula becomes a FORMULA element without children.
 
-    nodes: the elements in document order. A box keeps its place; what was in it is left out.
+    nodes: the elements in document order. A box keeps its place; the elements in it are omitted.
     """
     kept: list[Node] = []
     around: set[Node] | None = None
@@ -90,7 +90,7 @@ def read_formulas(nodes: list[Node]) -> list[Node]:
 
 
 def may_be_formula(node: Node) -> bool:
-    """Return whether an element could be a formula; this is asked of every element of a page."""
+    """Return whether an element may be a formula; a quick test, called for every element."""
     if node.tag in SOURCE_TAGS:
         return node.tag != "script" or is_script(node)
     attributes = node.attributes
@@ -101,13 +101,13 @@ def may_be_formula(node: Node) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def has_formula_class(names: str) -> bool:
-    """Return whether a class attribute has a class of a box or of TeX that is still to be drawn."""
+    """Return whether a class attribute has a class of BOXES or RAW_CLASSES."""
     classes = names.split()
     return not (BOXES.isdisjoint(classes) and RAW_CLASSES.isdisjoint(classes))
 
 
 def around_text(nodes: list[Node]) -> set[Node]:
-    """Return the elements around running text, none of which is the box of a formula."""
+    """Return the elements around running text, which are not boxes of formulas."""
     around: set[Node] = set()
     for node in nodes:
         parent = node.parent if node.tag in TEXT_ELEMENTS else None
@@ -118,7 +118,7 @@ def around_text(nodes: list[Node]) -> set[Node]:
 
 
 def is_box(node: Node) -> bool:
-    """Return whether an element is a formula, or what a program puts around a formula."""
+    """Return whether an element is a formula or the box around a formula."""
     return node.tag in ("math", "mjx-container") or not BOXES.isdisjoint(classes_of(node))
 
 
@@ -128,12 +128,12 @@ def classes_of(node: Node) -> list[str]:
 
 
 def is_script(node: Node) -> bool:
-    """Return whether an element is a script that holds a formula for MathJax 2."""
+    """Return whether an element is a script with a formula for MathJax 2."""
     return node.tag == "script" and node.attributes.get("type", "").lower().startswith("math/")
 
 
 def is_display(node: Node) -> bool:
-    """Return whether an element says that its formula is set apart from the text."""
+    """Return whether an element marks its formula as displayed, apart from the text."""
     get = node.attributes.get
     if get("display") in ("block", "true") or "mode=display" in get("type", ""):
         return True
@@ -141,7 +141,7 @@ def is_display(node: Node) -> bool:
 
 
 def twins_of_scripts(nodes: list[Node]) -> set[Node]:
-    """Return the boxes that MathJax 2 shows right before the scripts with their TeX."""
+    """Return the boxes that MathJax 2 puts right before the scripts with their TeX."""
     twins: set[Node] = set()
     for parent in {node.parent for node in nodes if is_script(node)}:
         before: list[Node] = []
@@ -160,7 +160,7 @@ def twins_of_scripts(nodes: list[Node]) -> set[Node]:
 
 
 def tex_of(node: Node) -> tuple[int, str]:
-    """Return the TeX that an element itself carries, or "", after its rank; the lowest is best."""
+    """Return the rank and TeX of an element itself, or "" as TeX; the lowest rank is best."""
     mathml = node.attributes.get(MATHML, "")
     if is_script(node) and node.children:
         mathml = str(node.children[0])
@@ -174,7 +174,7 @@ def tex_of(node: Node) -> tuple[int, str]:
 
 
 def annotated_tex(mathml: str) -> str:
-    """Return the TeX that MathML carries as an annotation, or ""."""
+    """Return the TeX in an annotation of MathML, or ""."""
     for found in re.finditer(_ANNOTATION, mathml):
         if re.search(r"(?i)encoding=[\"']?[^\"']{0,40}tex", found[1]):
             end = mathml.find("</", found.end())
@@ -183,7 +183,7 @@ def annotated_tex(mathml: str) -> str:
 
 
 def attribute_tex(node: Node) -> str:
-    """Return the TeX in an element's attributes, or in its text if a script is to draw it."""
+    """Return the TeX in an element's attributes, or in its text if a script will draw it."""
     for name in TEX_ATTRIBUTES:
         value = whole_value(node, name) if name in node.attributes else ""
         is_sure = value and (name in SURE_ATTRIBUTES or re.search(_SURE_TEX, value))
@@ -195,13 +195,13 @@ def attribute_tex(node: Node) -> str:
 
 
 def whole_value(node: Node, name: str) -> str:
-    """Return the value of an attribute, or "" if it is so long that it may have been cut."""
+    """Return the value of an attribute, or "" if it is long enough to have been cut."""
     value = node.attributes.get(name, "").strip()
     return value if len(value) < MAX_VALUE_CHARS else ""
 
 
 def image_tex(node: Node) -> str:
-    """Return the TeX of the image of a formula, from its text or its address, or ""."""
+    """Return the TeX of an image of a formula, from its text or URL, or ""."""
     from urllib.parse import unquote, unquote_plus
 
     alt, address = whole_value(node, "alt"), node.attributes.get("src", "")
@@ -210,7 +210,7 @@ def image_tex(node: Node) -> str:
     if found := re.search(_IMAGE_QUERY, address):
         return re.sub(_IMAGE_LOOK, " ", unquote(found[1]))
     found = re.search(_IMAGE_VALUE, address)
-    if found and ("chl=" not in found[0] or "cht=tx" in address):  # not of another chart
+    if found and ("chl=" not in found[0] or "cht=tx" in address):  # not another kind of chart
         return unquote_plus(found[1])
     name = re.split(r"[?#]", address, maxsplit=1)[0].rpartition("/")[2]
     if re.search(_IMAGE_NAME, name):
@@ -223,9 +223,9 @@ def image_tex(node: Node) -> str:
 
 
 def put_formula(node: Node, inside: list[Node], sources: list[tuple[int, str]]) -> bool:
-    """Make an element a FORMULA with the best of its sources; return False if it shows none.
+    """Turn an element into a FORMULA with its best source; return False if it shows no formula.
 
-    inside: the element and all below it.
+    inside: the element and all elements in it.
     """
     tex = min((source for source in sources if source[1]), default=(9, ""))[1]
     if not tex and not any(map(is_drawn, inside)):
@@ -238,7 +238,7 @@ def put_formula(node: Node, inside: list[Node], sources: list[tuple[int, str]]) 
 
 
 def is_drawn(node: Node) -> bool:
-    """Return whether an element shows a formula; MathML does if there is text in it."""
+    """Return whether an element draws a formula; MathML does if it has text."""
     if node.tag == "math":
         pieces = node.attributes.get(MATHML, "")[:MAX_MATHML].split("<")
         return any(piece.partition(">")[2].strip() for piece in pieces)
@@ -246,7 +246,7 @@ def is_drawn(node: Node) -> bool:
 
 
 def write_row(row: Node, below: list[Node]) -> Node:
-    """Make a row of LaTeXML's equations one displayed formula with its number; return that."""
+    """Turn a row of LaTeXML's equations into a displayed formula with its number; return it."""
     sources = [tex_of(node)[1] for node in below if node.tag == "math"]
     parts = [re.sub(r"^\\displaystyle\b", "", source) for source in sources]
     numbers = [text_beginning(node, MAX_NUMBER) for node in below if NUMBER in classes_of(node)]
@@ -262,19 +262,19 @@ def write_row(row: Node, below: list[Node]) -> Node:
 
 
 def mathml_text(mathml: str, is_block: bool = False) -> str:
-    """Return a math element's content, as source, as it is written in Markdown: $x^{2}$.
+    """Return the source of a math element as Markdown: $x^{2}$.
 
-    The TeX of an annotation is taken if there is one. is_block: whether it is set apart ($$x$$).
+    The TeX of an annotation is used if there is one. is_block: whether it is displayed ($$x$$).
     """
     return formula_text(annotated_tex(mathml) or mathml_tex(mathml), is_block)
 
 
 def formula_text(tex: str, is_block: bool) -> str:
-    """Return TeX between its $ characters on one line, without anything that is Markdown."""
+    """Return TeX between $ characters on one line, without Markdown markup."""
     tex = " ".join(re.sub(_COMMENT, "", tex).split())
     if found := re.fullmatch(_WRAPPED, tex):
         inner = next(part for part in found.groups() if part is not None)
-        depths = itertools.accumulate((sign == "{") - (sign == "}") for sign in inner)
+        depths = itertools.accumulate((letter == "{") - (letter == "}") for letter in inner)
         tex = inner.strip() if min(depths, default=0) >= 0 else tex
     if not tex or len(tex) > MAX_TEX:
         return UNREADABLE
@@ -283,6 +283,6 @@ def formula_text(tex: str, is_block: bool) -> str:
 
 
 def on_one_line(formula: str) -> str:
-    """Return a formula as a part of a line, perhaps of a table, whose cells end at a bar."""
+    """Return a formula for use in a line; bars are replaced, because they end table cells."""
     formula = formula.replace("$$", "$").replace("\\|", "\\Vert ").replace("|", "\\vert ")
     return re.sub(r" (?=\$$)", "", formula)

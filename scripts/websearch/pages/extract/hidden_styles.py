@@ -1,7 +1,7 @@
-"""Text that a page's own styles keep from people: transparent, tiny, clipped or off the screen.
+"""Find text that a page's own styles hide: transparent, tiny, clipped or off the screen.
 
-Reads style attributes and the simple rules of <style> elements (style_rules). What it does not
-understand counts as visible, and so does what a script, a click or the pointer usually shows.
+Reads style attributes and the simple rules of <style> elements (style_rules). Styles that it does
+not understand count as visible, as does text that a script, a click or the pointer usually shows.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from websearch.base.html_tree import Node, name_set, texts_below
 from websearch.pages.extract.element_names import HIDDEN_CLASSES, opens_by_click
 from websearch.pages.extract.style_rules import PageStyles, Styles, declarations
 
-MAX_LABEL = 80  # characters of a screen reader's text that stands for an icon
-MAX_WALK = 200_000  # elements below and beside others that are looked at
-FADING = 4  # kinds of transparent elements on a page that a script lets appear
-FAR = 900  # pixels beyond the edge; menus that slide in stand nearer
-# Words in names of elements that a script fades in as the reader comes to them.
+MAX_LABEL = 80  # characters of a text for screen readers that replaces an icon
+MAX_WALK = 200_000  # examined elements below and next to suspects
+FADING = 4  # kinds of transparent elements with which a page counts as faded in by a script
+FAR = 900  # pixels beyond the edge; menus that slide in are nearer
+# Words in names of elements that a script fades in when the reader scrolls to them.
 _ANIMATED = (
     r"(?i)(?:^|[-_ ])(?:aos|wow|fade|fades|fadein|reveal|animate|animated|animation|lazy|js|sal"
     r"|gsap|scroll|appear|motion|inview|transition|slide|carousel|swiper|tooltip|dropdown|framer"
@@ -32,7 +32,7 @@ _WHOLE = name_set("html body main")  # a page that hides these shows them by scr
 
 
 def unseen_elements(nodes: list[Node]) -> set[Node]:
-    """Return the elements of a page, in document order, whose text its styles do not show."""
+    """Return the elements of a page whose text its styles hide; nodes: in document order."""
     unseen = {node for node in nodes if node.tag == "figcaption" and "hidden" in node.attributes}
     page = HiddenText(PageStyles(nodes))
     suspects = page.styles.suspects(nodes, page.may_hide)
@@ -45,38 +45,38 @@ def unseen_elements(nodes: list[Node]) -> set[Node]:
 
 
 def wrappers(nodes: list[Node]) -> set[Node]:
-    """Return the elements around a page's main heading or element: a script shows them."""
+    """Return the elements around a page's main heading or element, which a script shows."""
     found: set[Node] = set()
     for node in nodes:
-        one: Node | None = node if node.tag in ("h1", "main", "body") else None
-        if one and one.tag == "h1":
-            one = one.parent
-        while one and one not in found:
-            found.add(one)
-            one = one.parent
+        around: Node | None = node if node.tag in ("h1", "main", "body") else None
+        if around and around.tag == "h1":
+            around = around.parent
+        while around and around not in found:
+            found.add(around)
+            around = around.parent
     return found
 
 
 class HiddenText:
-    """Decides on the suspects of a page; inside: the elements in those that are not seen."""
+    """Judges the suspects of a page; inside: the hidden elements and all elements in them."""
 
     def __init__(self, styles: PageStyles) -> None:
         self.styles = styles
         self.inside: set[Node | None] = set()
         self.walk = MAX_WALK
         self.words: dict[Node, int] = {}  # in elements around suspects
-        self.is_white: bool | None = None  # no background of the page is of another color
-        self.fades = False  # a script lets the page's elements appear one by one
+        self.is_white: bool | None = None  # whether every background of the page is white
+        self.fades = False  # whether a script fades in the page's elements
 
     def add(self, node: Node) -> None:
-        """Remember all that is in an element that is not seen."""
+        """Add a hidden element and all elements in it to inside."""
         waiting = [node]
         while waiting:
-            self.inside.add(one := waiting.pop())
-            waiting += [child for child in one.children if isinstance(child, Node)]
+            self.inside.add(inner := waiting.pop())
+            waiting += [child for child in inner.children if isinstance(child, Node)]
 
     def find_fading(self, suspects: list[Node]) -> None:
-        """Find out whether the page is faded in: many elements, or its heading, are transparent."""
+        """Set fades if many kinds of elements, or the main heading, are transparent."""
         looks = {
             (node.tag, node.attributes.get("class", ""))
             for node in suspects
@@ -85,7 +85,7 @@ class HiddenText:
         self.fades = len(looks) >= FADING or any(tag == "h1" for tag, _ in looks)
 
     def may_hide(self, own: Styles) -> bool:
-        """Return whether one block of declarations is enough to hide text."""
+        """Return whether a block of declarations is enough to hide text."""
         if is_transparent(own) or "scale(0)" in own.get("transform", ""):
             return True
         if size_name(own) or is_far_or_clipped(
@@ -99,18 +99,18 @@ class HiddenText:
         return color == "transparent" or (color == WHITE and self.is_white_page())
 
     def is_white_page(self) -> bool:
-        """Return whether a page sets no background but white, so that white letters are unseen."""
+        """Return whether a page sets only white backgrounds, so white text is invisible."""
         if self.is_white is None:
             self.is_white = not self.styles.has_sheets and all(
                 color_of(value) == WHITE or value in _NO_COLOR
                 for value in (
-                    one.split("!")[0].strip().lower() for one in self.styles.backgrounds()
+                    text.split("!")[0].strip().lower() for text in self.styles.backgrounds()
                 )
             )
         return self.is_white
 
     def is_unseen(self, node: Node) -> bool:
-        """Return whether a browser shows nothing of an element, and no script or click will."""
+        """Return whether a browser hides an element and no script or click will show it."""
         if node.tag in _WHOLE or is_dropped_anyway(node) or opens_by_click(node):
             return False
         own = self.styles.of(node)
@@ -122,9 +122,9 @@ class HiddenText:
         return is_gone and not self.fades and not self.comes_later(node, own)
 
     def comes_later(self, node: Node, own: Styles) -> bool:
-        """Return whether an element's styles or names say that it is faded or moved in later."""
+        """Return whether the styles or names of an element fade or move it in later."""
         if any(own.get(name, "none") != "none" for name in _FADES) or node.tag == "figcaption":
-            return True  # captions of pictures that take turns
+            return True  # captions in slideshows
         transform = own.get("transform", "")
         if "translate" in transform and "-9999" not in transform:
             return True
@@ -135,9 +135,9 @@ class HiddenText:
         return self.has_other_state(node, own)
 
     def has_other_state(self, node: Node, own: Styles) -> bool:
-        """Return whether a rule shows an element in another state, or beside it another is shown.
+        """Return whether a rule shows an element in another state, or a sibling is visible.
 
-        Of the pictures that take turns, one is shown: .slide.active, or opacity: 1 beside 0.
+        Slideshows show one picture: .slide.active, or opacity: 1 next to 0.
         """
         for name in ("opacity", "transform", "clip", "clip-path", "left", "position"):
             value = own.get(name)
@@ -145,16 +145,16 @@ class HiddenText:
                 return True
         if not is_transparent(own) or not node.parent:
             return False
-        for one in node.parent.children:
+        for sibling in node.parent.children:
             self.walk -= 1
-            if not isinstance(one, Node) or one.tag != node.tag or self.walk < 0:
+            if not isinstance(sibling, Node) or sibling.tag != node.tag or self.walk < 0:
                 continue
-            if number(self.styles.of(one).get("opacity", "0")) > 0:
+            if number(self.styles.of(sibling).get("opacity", "0")) > 0:
                 return True
         return False
 
     def is_only_label(self, node: Node) -> bool:
-        """Return whether an element is a short text for screen readers, and all its parent says."""
+        """Return whether an element is short and is the whole text of its parent."""
         parent = node.parent
         text = " ".join(texts_below(node)).split()
         if not parent or len(" ".join(text)) > MAX_LABEL:
@@ -162,19 +162,19 @@ class HiddenText:
         if parent.tag not in ("td", "th", "span", "a", "button", "li", "i", "dd", "label"):
             return False
         if parent not in self.words:
-            self.words[parent] = sum(len(one.split()) for one in texts_below(parent))
+            self.words[parent] = sum(len(piece.split()) for piece in texts_below(parent))
         return self.words[parent] == len(text)
 
     def is_tiny_or_transparent(self, node: Node, own: Styles) -> bool:
-        """Return whether letters have no size, no color of their own, or stand far off.
+        """Return whether letters have no size, no distinct color, or are far off the screen.
 
-        Elements below inherit these, and may undo them: then the element counts as visible.
+        Elements below inherit this. If one may undo it, the element counts as visible.
         """
         name = size_name(own) or ("color" if self.is_background_colored(node, own) else "")
         return bool(name) and not self.is_undone(node, name)
 
     def is_undone(self, node: Node, name: str) -> bool:
-        """Return whether an element below sets a property again, or may do so."""
+        """Return whether an element below sets a property again, or may set it."""
         waiting = [node]
         while waiting:
             for child in waiting.pop().children:
@@ -188,7 +188,7 @@ class HiddenText:
         return any(value != self.styles.of(node)[name] for value in self.styles.may_set(node, name))
 
     def is_background_colored(self, node: Node, own: Styles) -> bool:
-        """Return whether letters are transparent or have the color that is behind them."""
+        """Return whether letters are transparent or have the color of their background."""
         clip = own.get("background-clip", "") + own.get("-webkit-background-clip", "")
         is_drawn = "text" in clip or "text-shadow" in own or "-webkit-text-fill-color" in own
         color = color_of(own.get("color", ""))
@@ -204,17 +204,17 @@ class HiddenText:
         return self.is_white_page() and not self.has_lost_styles(node)
 
     def has_lost_styles(self, node: Node) -> bool:
-        """Return whether a page was saved without the styles that its classes are for."""
-        behind: Node | None = node
-        while behind and not self.styles.css:
-            if "class" in behind.attributes:
+        """Return whether a page was saved without the styles of its classes."""
+        around: Node | None = node
+        while around and not self.styles.css:
+            if "class" in around.attributes:
                 return True
-            behind = behind.parent
+            around = around.parent
         return False
 
 
 def is_dropped_anyway(node: Node) -> bool:
-    """Return whether an element has no text, or other rules know it: most are of these kinds."""
+    """Return whether an element has no text or is dropped by other rules, as most are."""
     if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
         return True
     around: Node | None = node
@@ -224,12 +224,12 @@ def is_dropped_anyway(node: Node) -> bool:
 
 
 def has_text(node: Node) -> bool:
-    """Return whether any text is below an element."""
+    """Return whether there is text below an element."""
     return any(text.strip() for text in texts_below(node))
 
 
 def size_name(own: Styles) -> str:
-    """Return the property that makes letters too small to be seen or moves them away, or ""."""
+    """Return the property that makes letters too small or moves them off the screen, or ""."""
     size = own.get("font-size", "")
     if size and 0 <= length(size, 16.0) <= 1 and not size.endswith("%"):
         return "font-size"
@@ -237,12 +237,12 @@ def size_name(own: Styles) -> str:
 
 
 def is_transparent(own: Styles) -> bool:
-    """Return whether styles make an element invisible by its opacity."""
+    """Return whether styles set the opacity of an element to 0."""
     return number(own.get("opacity", "")) == 0
 
 
 def is_far_or_clipped(own: Styles) -> bool:
-    """Return whether an element stands far outside of the screen or is clipped to nothing."""
+    """Return whether an element is far off the screen or clipped to nothing."""
     is_loose = own.get("position", "") in ("absolute", "fixed")
     if is_loose and any(
         length(own.get(side, ""), 0.0) <= -FAR for side in ("left", "right", "top")
@@ -267,7 +267,7 @@ def is_far_or_clipped(own: Styles) -> bool:
 
 
 def number(text: str) -> float:
-    """Return a number as CSS writes it, 1 if it is none."""
+    """Return the number in a value of CSS; 1 if it is not a number."""
     try:
         return float(text)
     except ValueError:
@@ -275,7 +275,7 @@ def number(text: str) -> float:
 
 
 def length(text: str, otherwise: float) -> float:
-    """Return about how many pixels a length is; otherwise: if it is none."""
+    """Return the approximate pixels of a length of CSS; otherwise if it is not a length."""
     found = re.match(_LENGTH, text)
     try:
         return float(found[1]) * _PIXELS[found[2] or ""] if found else otherwise
@@ -284,7 +284,7 @@ def length(text: str, otherwise: float) -> float:
 
 
 def color_of(text: str) -> str:
-    """Return a color as #rrggbb, "transparent", or "" if it is none that is known."""
+    """Return a color as #rrggbb or "transparent"; "" if it is not understood."""
     text = _COLORS.get(text, text).replace(" ", "")
     if text == "transparent" or re.fullmatch(
         r"rgba\([\d.,]{1,30},0(?:\.0+)?\)|#.{3}0|#.{6}00", text

@@ -1,4 +1,4 @@
-"""Links to other pages inside the content: lists, sections on related pages, promotions."""
+"""Drop links to other pages from the content: lists, sections on related pages, promotions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.name_rules import MOST_CHARS
 from websearch.pages.extract.page_tree import PageTree, ancestors, places, text_of
 
-# A heading that begins so stands over links to other pages, comments or forms, in the languages
-# of most pages.
+# Beginnings of headings over links to other pages, comments or forms, in the languages of most
+# pages.
 _RELATED_HEADING = r"""(?ix)^\W*(?:
 related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)\ (?:also\ )?
 |read\ (?:more|next|also)|recommended|also\ (?:read|see|in|on)\b|see\ also
@@ -35,7 +35,7 @@ related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)
 |läs\ (?:också|mer|även)|relaterade|kommentarer|læs\ også|les\ også|čtěte|související|komentáře
 |diskuse|další\ články|関連|あわせて|おすすめ|コメント|相关|推荐|评论|分享|관련|댓글
 |ilgili|benzer|yorum)"""
-# A short paragraph that begins so leads away from the page or credits a picture.
+# Beginnings of short paragraphs that link to another page or credit a picture.
 _PROMOTION = r"""(?ix)^\W*(?:
 read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|sign\ up
 |follow\ (?:us|me|him|her)|click\ here|advertisement|share\ this|continue\ reading|watch:|listen:
@@ -46,23 +46,24 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 |lea\ también|[lt]e\ puede\ interesar|leia\ |veja\ também|lees\ (?:ook|meer|verder)|czytaj|zobacz
 |читайте|läs\ mer|läs\ också|les\ også|læs\ også)"""
 MAX_RELATED_HEADING = 60  # characters
-MAX_SECTION = 60  # elements and texts after a heading that are looked at
-MIN_SECTION = 300  # characters of a section that is content by its length
+MAX_SECTION = 60  # examined elements and texts after a heading
+MIN_SECTION = 300  # characters that make a section content
 MAX_PROMOTION = 150  # characters
-LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
+LINK_LIST_SHARE = 0.8  # share of text in links that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
 MIN_MENU = 3  # links of a menu
-MAX_CHILDREN = 20  # cells and the texts between them in a row that lays out columns
-# What a box of documentation says that leads to the pages before and after it, and around it.
-_NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
-_NEIGHBOUR_LINK = (
+MIN_SENTENCE = 50  # characters of a linked sentence that is not a teaser
+MAX_CHILDREN = 20  # cells and texts in a table row that lays out columns
+# Words of documentation's links to the previous, next and parent pages.
+_NEIGHBOR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
+_NEIGHBOR_LINK = (
     r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
 )
-NEIGHBOUR_KEYS = ("p", "n", "u", "h")
-MAX_NEIGHBOURS = 300  # characters
+NEIGHBOR_KEYS = ("p", "n", "u", "h")
+MAX_NEIGHBORS = 300  # characters
 MIN_DATA_ROWS = 3
-MOST_CELL_LINKS = 1.5  # links in a cell of a data table, on average
-TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's own contents
+MOST_CELL_LINKS = 1.5  # links per cell of a data table, on average
+TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's table of contents
 TEXT_SIGNS = name_set("p pre dl table blockquote h1 h2 h3 h4 h5 h6")
 PROMOTION_TAGS = name_set("p div h4 h5 h6")
 
@@ -77,17 +78,17 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if node.parent not in inside and node.parent is not content:
             continue
         inside.add(node)
-        is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_beside_text(node))
+        is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_link_column(node))
         if node.dropped or not is_list or node.chars < 20:
             continue
         is_menu = page.is_plain and is_menu_line(node)
-        if node.tag == "p" and not (page.is_article or is_menu):
+        if is_sentence(node) or (node.tag == "p" and not (page.is_article or is_menu)):
             continue
         if node.chars > MOST_CHARS * content.chars:
             continue
         if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
             lists.append(node)
-        elif page.is_documentation and leads_around(node):
+        elif page.is_documentation and links_to_neighbors(node):
             node.dropped = "previous and next"
         elif offers_languages(node):
             node.dropped = "languages"
@@ -99,19 +100,32 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
     page.spread()
 
 
-def is_beside_text(cell: Node) -> bool:
-    """Return whether a cell of several links is a column beside one of running text."""
+def is_sentence(node: Node) -> bool:
+    """Return whether a linked paragraph, or the box around it, is a sentence of the text."""
+    inside = [child for child in node.children if isinstance(child, Node)]
+    paragraph = inside[0] if node.tag == "div" and len(inside) == 1 and not node.own else node
+    if paragraph.tag != "p" or paragraph.chars < MIN_SENTENCE:
+        return False
+    text = text_of(paragraph)
+    return re.search(r"[.!?。][\"'”\u2019»)]*$", text) is not None and not re.match(
+        _PROMOTION, text
+    )
+
+
+def is_link_column(cell: Node) -> bool:
+    """Return whether a cell of links is a column next to a column of running text."""
     row = cell.parent
     if not row or len(row.children) > MAX_CHILDREN or cell.link < LINK_LIST_SHARE * cell.chars:
         return False
-    beside = [one for one in row.children if isinstance(one, Node) and one is not cell]
-    is_column = any(one.tag == "td" and one.prose > max(MIN_SECTION, cell.chars) for one in beside)
+    others = [child for child in row.children if isinstance(child, Node) and child is not cell]
+    enough = max(MIN_SECTION, cell.chars)
+    is_column = any(other.tag == "td" and other.prose > enough for other in others)
     return is_column and len(links_in(cell)) >= MIN_MENU
 
 
 def is_menu_line(node: Node) -> bool:
-    """Return whether nothing but signs stand between several links: "Home | News | Links"."""
-    if node.link * 2 < node.chars or node.chars > MAX_NEIGHBOURS:
+    """Return whether only punctuation is between several links: "Home | News | Links"."""
+    if node.link * 2 < node.chars or node.chars > MAX_NEIGHBORS:
         return False
     links = links_in(node)
     letters = sum(len(re.findall(r"\w", text_of(link))) for link in links)
@@ -119,12 +133,12 @@ def is_menu_line(node: Node) -> bool:
 
 
 def with_data_tables(page: PageTree) -> set[Node]:
-    """Return the tables of data whose cells hold a link or two, and all that they are in.
+    """Return the data tables with a link or two per cell, and all elements around them.
 
-    They have header cells and rows; in tables that only lead away, a cell holds many links.
+    They have header cells and rows; in tables of links, a cell has many links.
     """
-    inner: dict[Node, Node] = {}  # element -> the innermost table that it is in
-    counts: dict[Node, dict[str, int]] = {}  # table -> tag -> how often it is in the table
+    inner: dict[Node, Node] = {}  # element -> the innermost table around it
+    counts: dict[Node, dict[str, int]] = {}  # table -> tag -> number of such elements in it
     for node in page.nodes:
         if node.tag == "table":
             inner[node] = node
@@ -143,15 +157,15 @@ def with_data_tables(page: PageTree) -> set[Node]:
 
 
 def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
-    """Return the lists that are no part of the text of documentation: indexes of links are.
+    """Return the lists that are not part of the text of documentation, unlike indexes of links.
 
-    A list goes if it leads to the pages around this one, has the name of a page's contents, or
-    stands before the first text or heading, or, where nothing says which element is the text, after
-    the last.
+    A list is one of them if it links to the previous and next pages, offers languages, is named as
+    a table of contents, or is before the first text or heading; if no element is known to be the
+    text, also if it is after the last text.
     """
     listed = set(lists)
     inside: set[Node] = set()
-    places: list[int] = []  # of what is text
+    places: list[int] = []  # indexes of text elements
     order: dict[Node, int] = {}
     for number, node in enumerate(page.nodes):
         if node.dropped or node.parent in inside or node in listed:
@@ -164,7 +178,7 @@ def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[
     return [
         node
         for node in lists
-        if leads_around(node)
+        if links_to_neighbors(node)
         or offers_languages(node)
         or not words_of(node).isdisjoint(TOC_WORDS)
         or order[node] < first
@@ -173,7 +187,7 @@ def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[
 
 
 def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
-    """Return lists of links, each as the box around it that holds but such lists and headings."""
+    """Return lists of links, each as the largest box around it with only lists and headings."""
     unlinked: dict[Node, int] = {}  # element -> characters of the headings in it outside of links
     for node in page.nodes:
         if node.parent and node.tag in HEADINGS and not node.dropped:
@@ -199,28 +213,29 @@ def links_in(node: Node) -> list[Node]:
         inner = waiting.pop()
         if inner.tag == "a":
             found.append(inner)
-        waiting += [one for one in inner.children if isinstance(one, Node) and not one.dropped]
+        below = (child for child in inner.children if isinstance(child, Node))
+        waiting += [child for child in below if not child.dropped]
     return found
 
 
-def leads_around(node: Node) -> bool:
-    """Return whether a box has little but links to the pages before, after and above."""
-    if node.chars > MAX_NEIGHBOURS:
+def links_to_neighbors(node: Node) -> bool:
+    """Return whether a box has little except links to the previous, next and parent pages."""
+    if node.chars > MAX_NEIGHBORS:
         return False
-    neighbours = [link for link in links_in(node) if is_neighbour(link)]
-    if len(neighbours) > 1:
+    neighbors = [link for link in links_in(node) if is_neighbor(link)]
+    if len(neighbors) > 1:
         return True
     if node.link * 2 < node.chars:
         return False
-    words = re.findall(_NEIGHBOUR, text_of(node))
+    words = re.findall(_NEIGHBOR, text_of(node))
     return len({word.lower() for word in words}) > 1
 
 
 def drop_related(page: PageTree, content: Node) -> None:
-    """Drop headings over related links, with what follows up to the next heading of that level.
+    """Drop headings over related links with their sections, up to the next heading of that level.
 
-    Where the heading is alone in its box, what follows the box goes. A paragraph without links and
-    a block with a good part of the content stay, and end it.
+    If its box contains only the heading, the section follows the box. A paragraph without links,
+    or a block with a good part of the content, ends the section and stays.
     """
     if page.is_documentation:
         return  # "See also", "Tags" and "Comments" are sections of its own
@@ -237,25 +252,26 @@ def drop_related(page: PageTree, content: Node) -> None:
             box, parent = parent, parent.parent
         place = place or places(page.nodes)
         section = related_section(node, parent.children if parent else [], place[box] + 1, content)
-        if page.is_article or leads_away(section):
-            for one in [node, *section]:
-                one.dropped = one.dropped or "related heading"
+        if page.is_article or is_off_topic(section):
+            for element in [node, *section]:
+                element.dropped = element.dropped or "related heading"
 
 
-def leads_away(section: list[Node]) -> bool:
-    """Return whether a section on other pages than articles is links, or next to nothing.
+def is_off_topic(section: list[Node]) -> bool:
+    """Return whether a section of a page that is not an article is links or next to nothing.
 
-    Documentation has sections on comments, tags and popular things of its own, with code in them.
+    Such pages may have sections about comments, tags or popular items, with code in them.
     """
-    chars = sum(one.chars for one in section)
-    short = chars < MIN_SECTION and not any(one.tag in ("pre", "table", "dl") for one in section)
-    return short or sum(one.link for one in section) >= 0.3 * chars
+    chars = sum(node.chars for node in section)
+    has_data = any(node.tag in ("pre", "table", "dl") for node in section)
+    is_short = chars < MIN_SECTION and not has_data
+    return is_short or sum(node.link for node in section) >= 0.3 * chars
 
 
 def related_section(
     heading: Node, siblings: list[Node | str], start: int, content: Node
 ) -> list[Node]:
-    """Return the elements from start on that belong to a heading over related links."""
+    """Return the siblings from start on that belong to a heading over related links."""
     section: list[Node] = []
     for index in range(start, min(start + MAX_SECTION, len(siblings))):
         sibling = siblings[index]
@@ -271,7 +287,7 @@ def related_section(
 
 
 def drop_promotions(page: PageTree) -> None:
-    """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
+    """Drop short paragraphs that link to other pages: "Read more: ...", "Follow us ..."."""
     if page.is_documentation or page.is_plain:
         return
     for node in page.nodes:
@@ -282,28 +298,28 @@ def drop_promotions(page: PageTree) -> None:
     page.spread()
 
 
-def is_neighbour(link: Node) -> bool:
-    """Return whether a link says that it leads to the page before, after or above this one.
+def is_neighbor(link: Node) -> bool:
+    """Return whether a link is named as the previous, next or parent page.
 
-    It says so by its text, by that of the image in it, or by the key that DocBook gives it.
+    By its text, by the text of the image in it, or by its rel or accesskey (DocBook).
     """
     if link.attributes.get("rel") in ("prev", "next", "up"):
         return True
-    if link.attributes.get("accesskey") in NEIGHBOUR_KEYS:
+    if link.attributes.get("accesskey") in NEIGHBOR_KEYS:
         return True
-    return bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(link) or image_text(link)))
+    return bool(re.fullmatch(_NEIGHBOR_LINK, text_of(link) or image_text(link)))
 
 
 def image_text(link: Node) -> str:
-    """Return the text of the image that is all that a link holds, or ""."""
-    inside = [one for one in link.children if isinstance(one, Node)]
+    """Return the text of the image that is the only content of a link, or ""."""
+    inside = [child for child in link.children if isinstance(child, Node)]
     is_image = not link.chars and len(inside) == 1 and inside[0].tag == "img"
     return " ".join(inside[0].attributes.get("alt", "").split()) if is_image else ""
 
 
 def offers_languages(node: Node) -> bool:
-    """Return whether a box holds little but links to the same page in other languages."""
-    if node.chars > MAX_NEIGHBOURS or not node.link:
+    """Return whether a box has little except links to the same page in other languages."""
+    if node.chars > MAX_NEIGHBORS or not node.link:
         return False
     links = links_in(node)
     languages = {link.attributes.get("hreflang", "") for link in links} - {""}

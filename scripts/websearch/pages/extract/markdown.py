@@ -36,9 +36,9 @@ from websearch.pages.extract.inline_rules import (
     gap_between,
     image_text,
     is_classifier,
+    is_decorative_alt,
     is_note_mark,
     plain_words,
-    says_nothing,
     write_scripts,
 )
 from websearch.pages.extract.page_tree import ancestors, text_of
@@ -51,17 +51,17 @@ if TYPE_CHECKING:
 
     from websearch.pages.extract.content import Content
 
-BREAK = "\0"  # a line break inside a paragraph until it is written; clean text holds no NUL
-MAX_MARKDOWN = 5_000_000  # characters of one page; nested lists can make a thousand of each one
-MAX_NESTING = 12  # of lists and quotations; deeper ones are written without indentation
+BREAK = "\0"  # a line break inside a paragraph, until it is written; clean text has no NUL
+MAX_MARKDOWN = 5_000_000  # characters per page; nested lists can multiply a character by 1,000
+MAX_NESTING = 12  # levels of lists and quotations; deeper levels are written without indentation
 MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
-MAX_TITLES = 3  # headings and terms in each other
-MAX_LINKED = 20  # blocks inside a link that may carry it
-MAX_UNSEEN = 9  # characters of a paragraph that may hold nothing but such that nobody sees
-MAX_BESIDE = 3  # elements around an image that may say what it says
-BESIDE_CHARS = 1_000  # of the text of such an element
-CODE_HEADING = name_set("code header")  # words in the class of a heading that is code, of rustdoc
-# Doxygen's tables whose rows are declarations, and how the class of a cell begins in such a row.
+MAX_TITLES = 3  # nested headings and terms
+MAX_LINKED = 20  # blocks inside a link, the first of which may get its URL
+MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
+MAX_NEAR = 3  # elements around an image whose text may repeat its alternative text
+NEAR_CHARS = 1_000  # characters of the text of such an element
+CODE_HEADING = name_set("code header")  # words in the class of rustdoc's headings that are code
+# Classes of Doxygen's tables of declarations, and beginnings of the classes of their cells.
 DECLARATIONS = name_set("memname memberdecls")
 DECLARED = ("memname", "param", "memItem", "memTempl")
 CODE_TAGS = name_set("code kbd samp tt")
@@ -71,7 +71,7 @@ LIST_STYLES = {
     "lower-roman": "i", "upper-roman": "I",
 }  # fmt: skip
 _LIST_STYLE = r"(?i)list-style(?:-type)?\s{0,9}:\s{0,9}([a-z-]{1,30})"
-MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # numbers that letters, Roman numerals are written for
+MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers written as letters and Roman numerals
 ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -86,7 +86,7 @@ EMPHASIS = {
 
 
 def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
-    """Return the content of an HTML page as Markdown. url: what relative links are relative to."""
+    """Return the content of an HTML page as Markdown. url: base of relative links."""
     return content_markdown(find_content(html), url, keep_links)[0]
 
 
@@ -99,48 +99,48 @@ def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str,
 class MarkdownWriter:
     """Writes elements as Markdown, up to MAX_MARKDOWN characters in all.
 
-    keep_links: write link targets, made absolute against base. cut: whether something was left out
-    because there was no room for it.
+    keep_links: write link targets, made absolute against base
+    cut: whether text was omitted because of the limit
     """
 
     def __init__(self, base: str = "", keep_links: bool = False) -> None:
         self.base = base
         self.keep_links = keep_links
-        self.nesting = 0  # of lists and quotations
-        self.titles = 0  # headings and terms that the current element is in
-        self.in_cell = False  # of a pipe table, which holds no blocks
-        self.beside: dict[Node, str] = {}  # what text_beside has found
-        self.room = MAX_MARKDOWN
+        self.nesting = 0  # levels of lists and quotations
+        self.titles = 0  # headings and terms around the current element
+        self.in_cell = False  # in a cell of a pipe table, which cannot contain blocks
+        self.near_texts: dict[Node, str] = {}  # results of text_near
+        self.chars_left = MAX_MARKDOWN
         self.cut = False
 
     def markdown(self, *nodes: Node) -> str:
-        """Return elements as Markdown: what the other methods return is marked (see escapes.py)."""
+        """Return elements as Markdown. All other methods return marked text (see escapes.py)."""
         blocks = [block for node in nodes for block in self.block(node)]
         return escape(clean_text("\n\n".join(blocks)))
 
     def text(self, text: str) -> str:
-        """Return text of the page, cut where the room ends, its signs marked."""
+        """Return marked text of the page, cut at the limit."""
         return mark_signs(self.fit(text))
 
     def fit(self, text: str) -> str:
-        """Return text, cut where the room ends."""
-        kept = text[: self.room]
-        self.room -= len(kept)
+        """Return text, cut at the limit."""
+        kept = text[: self.chars_left]
+        self.chars_left -= len(kept)
         self.cut = self.cut or len(kept) < len(text)
         return kept
 
-    def has_room(self, chars: int) -> bool:
-        """Take room for characters that are added to text; return whether there was enough.
+    def reserve(self, chars: int) -> bool:
+        """Reserve space for added characters; return whether there was enough.
 
         If not, nothing more is written: the Markdown ends here.
         """
-        enough = chars <= self.room
-        self.room -= chars if enough else self.room
+        enough = chars <= self.chars_left
+        self.chars_left -= chars if enough else self.chars_left
         self.cut = self.cut or not enough
         return enough
 
     def blocks(self, node: Node) -> list[str]:
-        """Return the paragraphs, headings, lists and so on of an element."""
+        """Return the blocks of an element: paragraphs, headings, lists and so on."""
         found: list[str] = []
         for is_block, children in itertools.groupby(shown_children(node), key=is_block_content):
             if not is_block:
@@ -150,12 +150,12 @@ class MarkdownWriter:
                 blocks = self.block(child) if isinstance(child, Node) else []
                 is_code = bool(found and blocks) and blocks[0].startswith("```")
                 if is_code and blocks[0].startswith(f"```{without_marks(found[-1])}\n"):
-                    found.pop()  # the language over the code, which its fence names
+                    found.pop()  # the language above the code, which the fence names
                 found += blocks
         return found
 
     def block(self, node: Node) -> list[str]:
-        """Return one block element as blocks."""
+        """Return a block element as blocks."""
         if node.tag == "hr":
             return []
         if node.tag in ("div", "td") and is_code_box(node):
@@ -164,7 +164,7 @@ class MarkdownWriter:
         return self.tab_label(node) + writer(self, node)
 
     def tab_label(self, node: Node) -> list[str]:
-        """Return the label of the tab that shows an element as a bold line, if there is one."""
+        """Return the label of an element's tab as a bold line, if it has one."""
         text = self.line(shown_children(node.label)) if node.label else ""
         text = " ".join(write_scripts(text).replace(BREAK, " ").split())
         return [f"**{text}**"] if text else []
@@ -172,8 +172,8 @@ class MarkdownWriter:
     def one_line(self, node: Node) -> tuple[list[str], str]:
         """Return the blocks of a heading or term, and their text on one line.
 
-        "" if it is too long for one, or a block is a heading, code or the like. Each level of
-        headings and terms looks at all blocks again: those too deep in others are not on one line.
+        The text is "" if it is too long, if a block is a heading, code or the like, or if headings
+        and terms are nested too deeply: each level reads all blocks in it again.
         """
         self.titles += 1
         blocks = self.blocks(node)
@@ -184,7 +184,7 @@ class MarkdownWriter:
         return blocks, text if length_without_targets(text) <= MAX_HEADING else ""
 
     def heading_block(self, node: Node) -> list[str]:
-        """Return a heading on one line, or as it stands if it is too long for one."""
+        """Return a heading on one line, or its blocks if it does not fit on one."""
         if words_of(node) >= CODE_HEADING and not node.has_block:
             text = write_scripts(self.linked_code(node))
             blocks = [text] if text else []
@@ -194,43 +194,44 @@ class MarkdownWriter:
         return [f"{'#' * int(node.tag[1])} {text}"] if is_heading else blocks
 
     def quote_block(self, node: Node) -> list[str]:
-        """Return a quotation as one block."""
+        """Return a quotation as a block."""
         self.nesting += 1
         blocks = self.blocks(node)
         self.nesting -= 1
         if self.nesting >= MAX_NESTING or not blocks or self.in_cell:
             return blocks
         text = "\n\n".join(blocks)
-        if not self.has_room(2 * text.count("\n")):
+        if not self.reserve(2 * text.count("\n")):
             return blocks
         quoted = "> " + text.replace("\n", "\n> ")
         return [quoted.replace("> \n", ">\n")]
 
     def code_block(self, node: Node) -> list[str]:
-        """Return a pre element as a fenced block with its line breaks and language."""
+        """Return a pre element as a fenced block with its language."""
         parts: list[str] = []
         collect_code(node, parts)
         code = self.fit(clean_text("".join(parts)).strip("\n").rstrip())
         if self.in_cell:
             return [as_code(code)] if code.strip() else []
         fence = backticks(code, 3)
-        if not code.strip() or not self.has_room(2 * len(fence)):
+        if not code.strip() or not self.reserve(2 * len(fence)):
             return []
         return [f"{fence}{code_language(node)}\n{code}\n{fence}"]
 
     def term_block(self, node: Node) -> list[str]:
-        """Return a term or summary as a bold line, or as it stands if it is too long for one.
+        """Return a term or summary as a bold line, or its blocks if it does not fit on one.
 
-        A type that Sphinx names for it follows a colon.
+        Its type (Sphinx) follows a colon.
         """
         blocks, text = self.one_line(node)
         text = text.replace("**", "")
-        has_type = any(isinstance(one, Node) and is_classifier(one) for one in node.children)
+        inside = (child for child in node.children if isinstance(child, Node))
+        has_type = any(map(is_classifier, inside))
         name, colon, kind = text.partition(" : ") if has_type else (text, "", "")
         return [f"**{name.strip()}**{colon}{kind}"] if name.strip() else blocks
 
     def linked_blocks(self, node: Node) -> list[str]:
-        """Return the blocks inside a link; the first one-line paragraph or heading carries it."""
+        """Return the blocks inside a link; the first one-line paragraph or heading gets its URL."""
         found = self.blocks(node)
         if not self.keep_links:
             return found
@@ -244,7 +245,7 @@ class MarkdownWriter:
         return found
 
     def list_block(self, node: Node) -> list[str]:
-        """Return a list as one block, or as its items' blocks where it is nested too deeply."""
+        """Return a list as a block, or as its items' blocks if it is nested too deeply."""
         self.nesting += 1
         items = self.list_items(node)
         self.nesting -= 1
@@ -256,7 +257,7 @@ class MarkdownWriter:
         lines: list[str] = []
         for marker, (_, blocks) in zip(item_markers(node, items), items, strict=True):
             if len(blocks) == 1 and blocks[0].startswith("- "):
-                lines.append(blocks[0])  # an item that is nothing but a list
+                lines.append(blocks[0])  # an item that is only a list
                 continue
             width = re.match(r"- |\d+\. ", marker)
             indented = self.indented(join_tight(blocks), width.end() if width else 0)
@@ -264,13 +265,13 @@ class MarkdownWriter:
         return ["\n".join(lines)] if lines else []
 
     def indented(self, text: str, width: int) -> str:
-        """Return text with all lines but the first indented; empty lines stay empty."""
-        if not self.has_room(width * text.count("\n")):
-            return ""  # code whose lines are not indented would end at the second one
+        """Return text with all lines except the first and empty ones indented."""
+        if not self.reserve(width * text.count("\n")):
+            return ""  # code without indentation would end at its second line
         return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
 
     def list_items(self, node: Node) -> list[tuple[Node | None, list[str]]]:
-        """Return each item with its blocks; an element outside of items belongs to the last one."""
+        """Return each item with its blocks; an element outside of items joins the last item."""
         items: list[tuple[Node | None, list[str]]] = []
         for child in shown_children(node):
             if isinstance(child, str):
@@ -285,7 +286,7 @@ class MarkdownWriter:
         return items
 
     def item_block(self, node: Node) -> list[str]:
-        """Return an item that stands in no list as a list of its own."""
+        """Return an item outside of lists as a list of its own."""
         blocks = self.blocks(node)
         if not blocks or self.in_cell or self.nesting:
             return blocks
@@ -294,7 +295,7 @@ class MarkdownWriter:
     def definition_block(self, node: Node) -> list[str]:
         """Return a definition list as a list of bold terms, each with its definitions below."""
         self.nesting += 1
-        items: list[tuple[list[str], list[str]]] = []  # terms, and what stands below them
+        items: list[tuple[list[str], list[str]]] = []  # terms, and the blocks of their definitions
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
             parts = [group] if group.tag in ("dt", "dd") else group.children
@@ -314,7 +315,7 @@ class MarkdownWriter:
     def table_block(self, node: Node) -> list[str]:
         """Return a data table as a pipe table, and a layout table as the blocks of its cells.
 
-        A row of one of Doxygen's tables of declarations is a line of code.
+        A row of Doxygen's tables of declarations becomes a line of code.
         """
         parts = table_parts(node)
         if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
@@ -328,14 +329,14 @@ class MarkdownWriter:
         self.in_cell = False
         captions += [title] if title else []
         columns = max((len(row) for row in rows), default=0)
-        if columns < 2 or not self.has_room(4 * (columns + sum(map(len, rows)))):
+        if columns < 2 or not self.reserve(4 * (columns + sum(map(len, rows)))):
             return captions + [cell for row in rows for cell in row if cell]
         rows[0] += [""] * (columns - len(rows[0]))
         lines = [f"| {' | '.join(map(as_cell, row))} |" for row in rows]
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
 
     def declaration(self, cells: list[Node]) -> list[str]:
-        """Return a row of a table of declarations: code, or what is said of the row before."""
+        """Return a row of a table of declarations: code, or the description of the row before."""
         if not any(cell.attributes.get("class", "").startswith(DECLARED) for cell in cells):
             return [block for cell in cells for block in self.block(cell)]
         pieces: list[tuple[str, str]] = []
@@ -346,7 +347,7 @@ class MarkdownWriter:
         return [text] if text else []
 
     def line(self, children: Iterable[Node | str]) -> str:
-        """Return inline content as one line, with a space where a style sheet puts one."""
+        """Return inline content as one line, with spaces where a style sheet shows gaps."""
         pieces: list[str] = []
         before: Node | str = ""
         for child in children:
@@ -388,16 +389,16 @@ class MarkdownWriter:
         return text
 
     def linked_code(self, node: Node) -> str:
-        """Return inline code; with its links around code spans, if they are kept."""
+        """Return inline code as code spans, in links if those are kept."""
         pieces: list[tuple[str, str]] = []  # texts with their targets
         collect_linked(node, "", pieces)
         return self.linked_pieces(pieces)
 
     def linked_pieces(self, pieces: list[tuple[str, str]]) -> str:
-        """Return pieces of code, each a text with the address that it links to, as code spans."""
+        """Return pieces of code, (text, URL that it links to), as code spans."""
         written: list[str] = []
-        leads = self.keep_links
-        kept = [(text, link if leads and link[:1] != "#" else "") for text, link in pieces]
+        keeps = self.keep_links
+        kept = [(text, link if keeps and link[:1] != "#" else "") for text, link in pieces]
         for address, texts in itertools.groupby(kept, key=lambda piece: piece[1]):
             text = "".join(piece[0] for piece in texts)
             link = self.target(address) if address and text.strip() else ""
@@ -408,7 +409,7 @@ class MarkdownWriter:
         return "".join(written).strip()
 
     def image(self, node: Node) -> str:
-        """Return an image's alternative text, with its address if links are kept."""
+        """Return an image's alternative text, with its URL if links are kept."""
         alt = " ".join(node.attributes.get("alt", "").split())
         if not re.search(r"[^\W\d_]{2}", alt) or re.search(
             r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
@@ -416,13 +417,13 @@ class MarkdownWriter:
             return ""
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
         if not source:
-            is_said = says_nothing(alt) or plain_words(alt) in self.text_beside(node)
-            return "" if is_said else self.text(image_text(node, alt, in_cell=self.in_cell))
+            is_known = is_decorative_alt(alt) or plain_words(alt) in self.text_near(node)
+            return "" if is_known else self.text(image_text(node, alt, in_cell=self.in_cell))
         alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
         return f"![{alt}]({source})"
 
     def formula(self, node: Node) -> str:
-        """Return a formula, in which nothing is escaped; a displayed one is a paragraph."""
+        """Return a formula without escapes; a displayed formula becomes a paragraph."""
         text = self.fit(text_of(node))
         if not text.startswith("$"):
             return mark_signs(text)
@@ -430,23 +431,23 @@ class MarkdownWriter:
             return on_one_line(text)
         return f"{BREAK}{BREAK}{text}{BREAK}{BREAK}" if text.startswith("$$") else text
 
-    def text_beside(self, node: Node) -> str:
+    def text_near(self, node: Node) -> str:
         """Return the beginning of the text around an image, in plain words."""
-        for around in ancestors(node)[1 : MAX_BESIDE + 1]:
+        for around in ancestors(node)[1 : MAX_NEAR + 1]:
             if around.chars:
-                if around not in self.beside:
-                    self.beside[around] = plain_words(text_beginning(around, BESIDE_CHARS))
-                return self.beside[around]
+                if around not in self.near_texts:
+                    self.near_texts[around] = plain_words(text_beginning(around, NEAR_CHARS))
+                return self.near_texts[around]
         return ""
 
     def target(self, address: str) -> str:
-        """Return a link's address, absolute and safe inside parentheses; "" if it leads nowhere.
+        """Return a link's URL, absolute and safe inside parentheses, and reserve space for it.
 
-        It takes its room. "" also for addresses that are too long to be sent.
+        "" if it does not link to a page or an e-mail address, or is too long.
         """
         from urllib.parse import urljoin
 
-        if len(address) > MAX_ADDRESS_CHARS or not self.room:
+        if len(address) > MAX_ADDRESS_CHARS or not self.chars_left:
             return ""
         address = "".join(address.split())
         try:
@@ -455,8 +456,8 @@ class MarkdownWriter:
             return ""
         if not re.match(r"(?i)https?://|mailto:", url) or len(url) > MAX_ADDRESS_CHARS:
             return ""
-        safe = re.sub(r"[()<>`|\\]", lambda sign: f"%{ord(sign[0]):02X}", clean_text(url))
-        return safe if self.has_room(len(safe)) else ""
+        safe = re.sub(r"[()<>`|\\]", lambda found: f"%{ord(found[0]):02X}", clean_text(url))
+        return safe if self.reserve(len(safe)) else ""
 
 
 BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
@@ -473,40 +474,40 @@ BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
 
 
 def shown_children(node: Node) -> Iterator[Node | str]:
-    """Yield the texts and the elements in an element that are part of the Markdown."""
+    """Yield the children of an element that are part of the Markdown."""
     return (child for child in node.children if isinstance(child, str) or is_shown(child))
 
 
 def is_block_content(child: Node | str) -> bool:
-    """Return whether a child of an element is a block or holds one."""
+    """Return whether a child of an element is or contains a block."""
     return not isinstance(child, str) and (child.tag in BLOCKS or child.has_block)
 
 
 def has_link(text: str) -> bool:
-    """Return whether marked text holds a link or image of the writer's."""
+    """Return whether marked text contains a link or image of the writer."""
     return re.search(rf"(?<!{MARK})\]\(", text) is not None
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return a line as paragraphs: two line breaks end one, a single one stays."""
+    """Return a line as paragraphs: two line breaks end a paragraph, a single break stays."""
     found: list[str] = []
     if not text or text.isspace():
         return found
     for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", write_scripts(text)):
-        lines = [" ".join(one.split()) for one in part.split(BREAK)]
-        shown = "  \n".join(one for one in lines if one)
+        lines = [" ".join(line.split()) for line in part.split(BREAK)]
+        shown = "  \n".join(line for line in lines if line)
         if shown and (len(shown) > MAX_UNSEEN or clean_text(shown)):
             found.append(mark_line_starts(shown))
     return found
 
 
 def length_without_targets(text: str) -> int:
-    """Return the length of Markdown that the targets of links and images are not counted in."""
+    """Return the length of Markdown without the targets of links and images."""
     return len(re.sub(r"\]\([^()\s]{1,8000}\)", "]", without_marks(text)))
 
 
 def emphasis(text: str, mark: str, end: str = "") -> str:
-    """Return text between marks, its outer spaces outside of them; nothing around nothing."""
+    """Return text between marks, with its outer spaces outside; text without letters unchanged."""
     inner = text.strip()
     if not inner or BREAK in inner or inner.startswith(mark):
         return text
@@ -515,7 +516,7 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
 
 
 def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> None:
-    """Append the texts of an inline element, each with the address that it links to, or ""."""
+    """Append (text, URL that it links to or "") of an inline element to pieces."""
     for child in node.children:
         if isinstance(child, str):
             pieces.append((child, target))
@@ -531,9 +532,9 @@ def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> No
 
 
 def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list[str]:
-    """Return what stands before each item of a list: "- ", "3. ", or "- c. " where it has letters.
+    """Return the marker of each item of a list: "- ", "3. ", or "- c. " for letters.
 
-    A number goes on from the one before, or down in a reversed list.
+    Numbers count up from the previous item, or down in a reversed list.
     """
     if node.tag != "ol":
         return ["- "] * len(items)
@@ -557,7 +558,7 @@ def list_number(node: Node, name: str, default: int) -> int:
 
 
 def list_kind(node: Node) -> str:
-    """Return "a", "A", "i" or "I" if a list has letters or Roman numerals for numbers, else ""."""
+    """Return "a", "A", "i" or "I" if a list has letters or Roman numerals, else ""."""
     kind = node.attributes.get("type", "")
     style = re.search(_LIST_STYLE, node.attributes.get("style", ""))
     if style:
@@ -566,7 +567,7 @@ def list_kind(node: Node) -> str:
 
 
 def item_label(number: int, kind: str) -> str:
-    """Return the number of an item as its list shows it."""
+    """Return the number of an item in the style of its list."""
     if kind in ("a", "A") and 0 < number <= MAX_LETTER:
         rounds, letter = divmod(number - 1, 26)
         text = chr(ord("a") + letter) * (rounds + 1)
@@ -581,13 +582,13 @@ def item_label(number: int, kind: str) -> str:
 
 
 def join_tight(blocks: list[str]) -> str:
-    """Return the blocks of a list item as text; a list right after text needs no empty line."""
+    """Return the blocks of a list item as text; a nested list follows without a blank line."""
     gaps = ["\n" if re.match(r"- |1\. ", block) else "\n\n" for block in blocks[1:]]
     return blocks[0] + "".join(gap + block for gap, block in zip(gaps, blocks[1:], strict=True))
 
 
 def definition_text(terms: list[str], blocks: list[str]) -> str:
-    """Return terms with the blocks of their definition; only a table needs an empty line there."""
+    """Return terms with the blocks of their definition; only a table needs a blank line before."""
     if any(map(is_structured, terms)) or (blocks and blocks[0].startswith("|")):
         return join_tight(terms + blocks)
     return "\n".join([*terms, join_tight(blocks)] if blocks else terms)
@@ -599,5 +600,5 @@ def cell_text(blocks: list[str]) -> str:
 
 
 def is_structured(block: str) -> bool:
-    """Return whether a block is a heading, list, code or table, which no table cell can hold."""
+    """Return whether a block is a heading, list, code or table, which no table cell can contain."""
     return re.match(r"#{1,6} |- |\d{1,9}\. |```|\|", block) is not None

@@ -1,4 +1,4 @@
-"""Write presentation MathML as TeX, in linear time: length and depth are bounded."""
+"""Convert presentation MathML to TeX, in linear time: length and depth are limited."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import unicodedata
 from websearch.base.html_tree import name_set
 from websearch.base.untrusted import unescape
 
-MAX_MATHML = 300_000  # characters; nothing is written for longer ones
-MAX_DEPTH = 60  # of elements; only the text of deeper ones is written
+MAX_MATHML = 300_000  # characters; longer MathML is not converted
+MAX_DEPTH = 60  # levels of elements; only the text of deeper elements is written
 LEAVES = name_set("mi mn mo mtext ms")
-BEFORE = "\0"  # among parts: the scripts after it are set before their base
+BEFORE = "\0"  # among parts: the scripts after it come before their base
 UNSEEN = dict.fromkeys(name_set("mphantom annotation annotation-xml none maligngroup"), "")
 UNSEEN["mprescripts"] = BEFORE
 _SIGNS = (
@@ -50,12 +50,12 @@ FORMS = {
     "munderover": "{0}_{{{1}}}^{{{2}}}", "mmultiscripts": "{0}_{{{1}}}^{{{2}}}",
     "mover": r"\overset{{{1}}}{{{0}}}", "munder": r"\underset{{{1}}}{{{0}}}",
 }  # fmt: skip
-# A base that needs no braces before a script: a symbol, a command, a text in brackets.
+# A base that needs no braces before a script: a symbol, a command, a bracketed text.
 _SINGLE = r"(?s)\\?[^\W_]+ ?|\\[a-zA-Z]+\{[^{}]*\}|[^{}^_]?|[(\[|].*[)\]|]"
 
 
 def mathml_tex(mathml: str) -> str:
-    """Return the content of a math element, as source, as TeX; "" if it is too long or empty."""
+    """Return the source of a math element as TeX; "" if it is too long or empty."""
     if len(mathml) > MAX_MATHML:
         return ""
     stack: list[tuple[str, str, list[str]]] = [("mrow", "", [])]  # names, tags, parts as TeX
@@ -85,7 +85,7 @@ def mathml_tex(mathml: str) -> str:
 
 
 def close_element(stack: list[tuple[str, str, list[str]]]) -> str:
-    """Write the innermost element into the one around it; return its name."""
+    """Write the innermost open element into the element around it; return its name."""
     name, tag, parts = stack.pop()
     write = leaf_tex if name in LEAVES else element_tex
     stack[-1][2].append(write(name, tag, parts))
@@ -125,7 +125,7 @@ def element_tex(name: str, tag: str, parts: list[str]) -> str:
 
 
 def script_tex(name: str, tag: str, parts: list[str]) -> str:
-    """Return parts above, below or beside each other as TeX."""
+    """Return parts above, below or next to each other as TeX."""
     head = ""
     if BEFORE in parts:
         place = parts.index(BEFORE)
@@ -157,7 +157,7 @@ def table_tex(name: str, tag: str, parts: list[str]) -> str:
 
 
 def in_row(parts: list[str]) -> str:
-    """Return parts side by side; a table between brackets is a matrix of that kind."""
+    """Return parts side by side; a table between brackets becomes a matrix with brackets."""
     if len(parts) == 3 and parts[0] in FENCES and parts[1].startswith("\\begin{matrix}"):
         inner = parts[1].removeprefix("\\begin{matrix}").removesuffix("\\end{matrix}")
         return f"\\begin{{{FENCES[parts[0]]}}}{inner}\\end{{{FENCES[parts[0]]}}}"

@@ -1,4 +1,4 @@
-"""Find what a page says about itself: title, author, date, language."""
+"""Find a page's metadata: title, author, dates, language."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from websearch.pages.extract.dates import find_dates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from websearch.pages.extract.page_tree import PageTree
@@ -20,13 +21,14 @@ AUTHOR_NAMES = (
     "author", "article:author", "dc.creator", "parsely-author", "sailthru.author",
     "twitter:creator",
 )  # fmt: skip
-MAX_DATA_CHARS = 1_000_000  # of one JSON-LD script
-MAX_DATA_ITEMS = 2_000  # that are looked at in one JSON-LD script
-MAX_AUTHORS = 5  # that are named
-MAX_AUTHOR_MARKS = 10  # elements marked as the author that are looked at
-MAX_LIST = 1_000  # entries of a list in JSON-LD that are looked at
-MAX_TEXT = 400  # characters of an element's text that may be a title or name
-# Types of JSON-LD items that a page is about, unlike organizations and sites; articles go first.
+MAX_DATA_CHARS = 1_000_000  # characters per JSON-LD script
+MAX_DATA_ITEMS = 2_000  # examined items per JSON-LD script
+MAX_AUTHORS = 5  # authors that are named
+MAX_AUTHOR_MARKS = 10  # examined elements that are marked as the author
+MAX_LIST = 1_000  # examined entries per list in JSON-LD
+MAX_TEXT = 400  # characters of a title or name
+# Types of JSON-LD items that can be the subject of a page, unlike organizations and sites; articles
+# come first.
 _ARTICLES = r"Article|Posting|Report|Recipe|Question"
 _SUBJECTS = rf"{_ARTICLES}|Product|Review|Video|Event|Course|HowTo"
 _PAGES = r"Page$"  # types of items that describe the page itself
@@ -34,12 +36,12 @@ _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
 
 
 def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
-    """Return what a page says about itself, as it says it: a stranger's text.
+    """Return a page's metadata as untrusted text; fields without a value are omitted.
 
-    title, author, published, updated and language, and for pages that show no text: article, the
-    text in the page's data, and refresh, the value of its refresh element. Fields that a page does
-    not name are left out. schema.org data (JSON-LD) goes first, then Open Graph and meta elements,
-    then the markup; dates.py says how dates are found. address: of the page.
+    title, author, published, updated and language, and for pages without visible text: article, the
+    text in the page's data, and refresh, the value of its refresh element. schema.org data
+    (JSON-LD) wins, then Open Graph and meta elements, then the markup; see dates.py for dates.
+    address: URL of the page.
     """
     items = data_items(page)
     data = subject_fields(items)
@@ -65,7 +67,7 @@ def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
 
 
 def meta_values(page: PageTree) -> dict[str, str]:
-    """Return the contents of the meta elements by lower-case name; the first one wins."""
+    """Return the contents of the meta elements by lower-case name; the first of a name wins."""
     values: dict[str, str] = {}
     for node in page.nodes:
         if node.tag == "meta":
@@ -81,19 +83,24 @@ def data_items(page: PageTree) -> list[dict[str, Any]]:
 
     Articles come first, pages last.
     """
-    items: list[Any] = []
-    for node in page.nodes:
-        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
-            text = "".join(child for child in node.children if isinstance(child, str))
-            items += described_items(parse_data(text[:MAX_DATA_CHARS]))
+    items = [item for data in linked_data(page) for item in described_items(data)]
     ranked = (_ARTICLES, _SUBJECTS)
     return sorted(
         items, key=lambda item: [not re.search(types, types_of(item)) for types in ranked]
     )
 
 
+def linked_data(page: PageTree, needed: str = "") -> Iterator[Any]:
+    """Yield the values of a page's JSON-LD scripts; needed: a text that a script must contain."""
+    for node in page.nodes:
+        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
+            text = "".join(child for child in node.children if isinstance(child, str))
+            if needed in text:
+                yield parse_data(text[:MAX_DATA_CHARS])
+
+
 def parse_data(text: str) -> Any:
-    """Return the JSON value in a script, whatever stands around it; None if there is none."""
+    """Return the JSON value in a script, ignoring text around it; None if there is no value."""
     text = text.replace("<![CDATA[", "")
     start = re.search(r'\{\s{0,99}"|\[\s{0,99}\{', text)
     try:  # no int: a number of a million digits would take seconds
@@ -108,7 +115,7 @@ def described_items(data: Any) -> list[dict[str, Any]]:
     """Return the items in a JSON-LD value that describe a subject or a page."""
     items = [data]
     described = []
-    for item in itertools.islice(items, MAX_DATA_ITEMS):  # items grows meanwhile
+    for item in itertools.islice(items, MAX_DATA_ITEMS):  # the loop extends items
         if isinstance(item, list):
             items += item
         elif isinstance(item, dict):
@@ -127,7 +134,7 @@ def types_of(item: dict[str, Any]) -> str:
 
 
 def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
-    """Return title, author and text of what a page is about, each from the first item with it."""
+    """Return title, author and text of a page's subject, each from the first item that has it."""
     fields: dict[str, str] = {}
     for item in items:
         if re.search(_SUBJECTS, types_of(item)):
@@ -155,12 +162,12 @@ def item_fields(item: dict[str, Any]) -> dict[str, str]:
 
 
 def first_text(page: PageTree, tag: str) -> str:
-    """Return the beginning of the text of the first element of this name, or ""."""
+    """Return the beginning of the text of the first element with this tag, or ""."""
     return next((text_beginning(node, MAX_TEXT) for node in page.nodes if node.tag == tag), "")
 
 
 def first_heading(page: PageTree) -> str:
-    """Return the first main heading, without a sign such as ¶ that is a link to itself; or ""."""
+    """Return the first main heading, without a permalink character such as ¶, or ""."""
     node = next((node for node in page.nodes if node.tag == "h1"), None)
     if not node:
         return ""

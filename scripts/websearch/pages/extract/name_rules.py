@@ -1,6 +1,6 @@
-"""Which elements are not content by their tag, role, style, class or id.
+"""Rules for elements that are not content by their tag, role, style, class or id.
 
-What a rule is worth was measured on real pages; its name says what it sees.
+The rules were measured on real pages.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ LANDMARKS = name_set(
     "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
 )
 ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar", "form": "signup"}
-NAMED_CONTENT = name_set("main article h1")  # whatever their class and id say
-# Rule -> words of class and id that it knows. Names are split into words: whole ones are for
-# HIDDEN_CLASSES. The first rule that matches decides; consent must hold words of consent, too.
+NAMED_CONTENT = name_set("main article h1")  # never judged by class or id
+# Rule -> words of class and id. Names are split into words; whole names are in HIDDEN_CLASSES. The
+# first rule that matches decides; a consent element must also mention consent in its text.
 NAME_RULES = {
     "consent": name_set(
         "cookie cookies consent gdpr cookiebar cookiebanner cookieconsent cookielaw cookieyes "
@@ -85,21 +85,21 @@ NAME_RULES = {
         "searchbox"
     ),
 }
-# Text of documentation: names tell its meaning there ("span.author", a row's id), not its role.
+# Text of documentation, where names describe the meaning ("span.author", a row's id), not the role.
 TEXT_TAGS = HEADINGS | name_set(
     "p pre dl dt dd li td th tr table caption figcaption summary span code em strong b i cite abbr"
 )
-UNFOLDED = HEADINGS | {"dt"}  # what a button in them unfolds comes after them
-TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # they tell the role of such text, too
-HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # what an id may be made from
-MAX_BEGINNING = 16  # elements and texts in which an element's heading is looked for
-# A box with such a name is a note inside the text, also if it is an aside.
+UNFOLDED = HEADINGS | {"dt"}  # a button in them unfolds the element after them
+TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # these describe the role even in TEXT_TAGS
+HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # an id may be made from their text
+MAX_BEGINNING = 16  # elements and texts that are searched for an element's heading
+# A box with such a name is a note inside the text, even if it is an aside.
 NOTE_WORDS = name_set(
     "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
     "deprecated deprecation seealso"
 )
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
-# The whole text of a link or box in a heading, a term or beside code that does something with it.
+# The whole text of a link in a heading, in a term or next to code that acts on it.
 _CONTROL = (
     r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page"
     r"|run|run this code|run code|try it|copy|copied|to this (?:heading|definition)))*"
@@ -107,18 +107,18 @@ _CONTROL = (
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL = 40  # characters
-MAX_NEAR = 4  # elements around a link that tell whether it stands in code
-# An address of source code: a folder or view of it, a line in it.
+MAX_NEAR = 4  # elements around a link that show whether it is in code
+# A URL of source code: a folder or view of it, a line in it.
 _SOURCE_ADDRESS = (
     r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L\d|[-_]source\.html"
 )
-# Words with which a page asks for consent, in the languages of most pages.
+# Words of requests for consent, in the languages of most pages.
 CONSENT_WORDS = (
     r"(?i)privacy|consent|personal data|your (?:browser|device)|web ?site|partners|third.part|gdpr"
     r"|datenschutz|einwillig|zustimm|webseite|confidentialité|données|navigateur|privacidad|navegador"
     r"|sitio|sito|dati personali|privacidade|gegevens|prywatno|ciasteczk|конфиденциал|согласи|同意"
 )
-MAX_CONSENT = 1_500  # characters of an element that are searched for them
+MAX_CONSENT = 1_500  # characters of an element that are searched for CONSENT_WORDS
 PRIVACY_TITLE = r"(?i)cookie|privacy|datenschutz|confidentialité|privacidad|prywatno"
 PREFERENCES = (
     r"(?i)(?:your |manage )?(?:privacy|cookies?|consent) (?:preferences?|settings|options)"
@@ -127,21 +127,21 @@ PREFERENCES = (
     r"|configuración de (?:las )?cookies|impostazioni (?:dei )?cookie|ustawienia cookies"
 )
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
-# An element with a name of both kinds holds what is said about a picture.
+# An element with a word of both sets is the text of a picture.
 IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
 IMAGE_TEXT_WORDS = name_set(
     "caption subtitle description desc credit copyright source metadata legend"
 )
 MAX_IMAGE_TEXT = 300  # characters
-# A match that holds more than this share of the page's prose is no boilerplate, whatever its name.
+# Rule -> share of the page's prose above which a match is not boilerplate.
 MOST_PROSE = {
     "overlay": 0.12, "signup": 0.12, "advertisement": 0.2, "sidebar": 0.5, "hidden": 0.6,
 }  # fmt: skip
 MOST_PROSE_DEFAULT = 0.35
-MOST_CHARS = 0.5  # the same for all of the page's text
-# Characters: on pages that are no article, a longer element with such a name is a part of it.
+MOST_CHARS = 0.5  # the same for all text of the page
+# Rule -> characters above which an element is content on pages that are not articles.
 LARGEST = {"byline": 600, "advertisement": 800}
-SURE_RULES = name_set("element comments consent control")  # whatever size an element has
+SURE_RULES = name_set("element comments consent control")  # apply to elements of any size
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
 IGNORED_RULES: tuple[frozenset[str], ...] = (
@@ -150,7 +150,7 @@ IGNORED_RULES: tuple[frozenset[str], ...] = (
     SOFT_RULES | {"hidden", "hidden class"},
     (SOFT_RULES | {"hidden", "hidden class", *NAME_RULES}) - {"consent"},
 )
-# In a class or id of a thread: what stands beside a post of who wrote it, except the name.
+# Classes and ids in a thread for facts about the author of a post, except the name.
 _ABOUT_USER = (
     r"(?i)signature|user-?(?:extras|title|stats)|postprofile|flair|expandlink|last-?edit|reputation"
     r"|badges"
@@ -175,14 +175,14 @@ def element_rule(node: Node, page: PageTree) -> str:
 
 
 def is_consent(node: Node) -> bool:
-    """Return whether an element that is named after cookies speaks of consent, not of baking."""
+    """Return whether an element named after cookies is about consent, not about baking."""
     return node.chars == 0 or bool(re.search(CONSENT_WORDS, text_beginning(node, MAX_CONSENT)))
 
 
 def preference_boxes(page: PageTree) -> set[Node]:
-    """Return the boxes in which a page asks for preferences on privacy, whatever their names are.
+    """Return the boxes that ask for privacy preferences, regardless of their names.
 
-    A box begins with its heading. There is none on a page about that.
+    Each begins with its heading. A page about privacy has no such boxes.
     """
     boxes: set[Node] = set()
     headings = [node for node in page.nodes if node.tag in HEADINGS and node.chars <= MAX_CONTROL]
@@ -196,13 +196,13 @@ def preference_boxes(page: PageTree) -> set[Node]:
 
 
 def is_about_privacy(page: PageTree) -> bool:
-    """Return whether a page says by its title that it is about cookies or privacy."""
+    """Return whether the title of a page is about cookies or privacy."""
     titles = (node for node in page.nodes if node.tag in ("title", "h1"))
     return any(re.search(PRIVACY_TITLE, text_beginning(node, MAX_NAMES)) for node in titles)
 
 
 def begins_with(parent: Node, child: Node) -> bool:
-    """Return whether an element is the first in another that holds text."""
+    """Return whether an element is the first child with text."""
     for other in parent.children:
         if other is child:
             return True
@@ -212,20 +212,20 @@ def begins_with(parent: Node, child: Node) -> bool:
 
 
 def never_content(node: Node, page: PageTree) -> bool:
-    """Return whether an element never holds content, by its tag."""
+    """Return whether an element never has content, by its tag."""
     if node.tag not in NO_CONTENT:
         return False
     # Forums serve their threads to clients without JavaScript in one big noscript element.
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer is a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
-    # Who is quoted.
+    # The name of the quoted person or work.
     is_source = node.tag == "footer" and node.parent is not None and node.parent.tag == "blockquote"
     return not (crawler_copy or unfolds or is_source)
 
 
 def is_note(node: Node, page: PageTree) -> bool:
-    """Return whether an element that is often beside the text is a note or a caption inside it."""
+    """Return whether an aside or figcaption is a note or caption inside the text."""
     if node.tag == "figcaption":
         return page.is_documentation
     if node.tag != "aside":
@@ -235,17 +235,17 @@ def is_note(node: Node, page: PageTree) -> bool:
 
 
 def is_control(node: Node, page: PageTree) -> bool:
-    """Return whether a link is a sign that leads to its own heading, or acts on what it is beside.
+    """Return whether a link is a permalink of a heading, or acts on the element next to it.
 
-    In documentation: "[source]", or "Edit" and "Run" beside code or alone in a line. In code, a
-    sign is an operator. An image in a link to a place on the page is an arrow.
+    In documentation: "[source]", or "Edit" and "Run" next to code or on a line of their own. In
+    code, punctuation is an operator. An image in a link to a place on the page is an arrow.
     """
     if not node.chars:
         return page.is_documentation and node.attributes.get("href", "")[:1] == "#"
     text = text_beginning(node, MAX_CONTROL)
     address = node.attributes.get("href", "")
     if not re.search(r"[^\W_]", text):
-        in_code = any(one.tag in ("pre", "code") for one in ancestors_near(node))
+        in_code = any(around.tag in ("pre", "code") for around in ancestors_near(node))
         return "#" in address and not (in_code and words_of(node).isdisjoint(CONTROL_WORDS))
     if not page.is_documentation or not re.fullmatch(_CONTROL, text):
         return False
@@ -260,7 +260,7 @@ def is_control(node: Node, page: PageTree) -> bool:
 
 
 def ancestors_near(node: Node) -> list[Node]:
-    """Return the elements right around another, up to MAX_NEAR of them."""
+    """Return the innermost MAX_NEAR elements around an element."""
     found: list[Node] = []
     while node.parent and len(found) < MAX_NEAR:
         node = node.parent
@@ -269,18 +269,18 @@ def ancestors_near(node: Node) -> list[Node]:
 
 
 def is_opened(node: Node, page: PageTree) -> bool:
-    """Return whether a click shows an element: a control opens it, or it says that it unfolds."""
+    """Return whether a click shows an element: a control opens it, or its names say so."""
     return node in page.unfolded or opens_by_click(node)
 
 
 def is_label(node: Node) -> bool:
-    """Return whether an element shows the label that the box around it says to screen readers."""
+    """Return whether an element shows the aria-label of the box around it."""
     label = node.parent.attributes.get("aria-label", "") if node.parent else ""
     return bool(label) and text_beginning(node, MAX_CONTROL) == label
 
 
 def is_site_header(node: Node) -> bool:
-    """Return whether an element is the header of the site, not of an article or section."""
+    """Return whether an element is the header of the site, not of a main, article or section."""
     if node.tag != "header":
         return False
     parent = node.parent
@@ -292,22 +292,22 @@ def is_site_header(node: Node) -> bool:
 
 
 def is_image_text(node: Node, words: frozenset[str]) -> bool:
-    """Return whether an element is by its names the text that goes with a picture."""
+    """Return whether an element is named as the text of a picture."""
     named = not words.isdisjoint(IMAGE_WORDS) and not words.isdisjoint(IMAGE_TEXT_WORDS)
     return named and node.chars < MAX_IMAGE_TEXT
 
 
 def is_about_user(node: Node) -> bool:
-    """Return whether an element of a thread says more of who wrote a post than the name."""
+    """Return whether an element of a thread has facts about a post's author except the name."""
     return bool(re.search(_ABOUT_USER, names_of(node)))
 
 
 def role_words(node: Node, page: PageTree) -> frozenset[str]:
-    """Return the words of a class and id that may tell what an element is for.
+    """Return the words of a class and id that may describe the role of an element.
 
-    Those of a heading name its subject, except on articles, where headings stand over boxes of
-    related texts. An id that is made from a heading says no more than the heading; outside of
-    documentation a box with such an id and heading can be what they say: "trending", "comments".
+    Words of a heading name its subject, except in articles, where headings are above boxes of
+    related texts. An id made from a heading adds nothing to it; but outside of documentation, a
+    box with such an id and heading may have that role: "trending", "comments".
     """
     words = words_of(node)
     if words.isdisjoint(RULE_WORDS):
@@ -317,20 +317,20 @@ def role_words(node: Node, page: PageTree) -> frozenset[str]:
         return NO_WORDS
     if "id" in node.attributes and (heading := own_heading(node)):
         text = text_beginning(heading, MAX_NAMES)
-        said = {word.lower() for word in re.findall(NAME_WORD, text)}
+        subject = {word.lower() for word in re.findall(NAME_WORD, text)}
         if heading is node or page.is_documentation:
-            words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - said)
+            words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - subject)
     if page.is_documentation:
         if not words.isdisjoint(NOTE_WORDS):
             return NO_WORDS
         if node.tag in TEXT_TAGS:
             return words & (NAME_RULES["gutter"] | TOOLTIP_WORDS)
-        return words - {"comment"}  # what a line of code or a description is called
+        return words - {"comment"}  # the name of a line of code or a description
     return words
 
 
 def own_heading(node: Node) -> Node | None:
-    """Return the heading that an element is or begins with; an id is often made from it."""
+    """Return the heading that an element is or begins with, or None."""
     waiting: list[Node | str] = [node]
     for _ in range(MAX_BEGINNING):
         if not waiting:
@@ -345,7 +345,7 @@ def own_heading(node: Node) -> Node | None:
 
 
 def name_rule(node: Node, page: PageTree) -> str:
-    """Return the rule that knows a word of an element's class or id, or ""."""
+    """Return the rule that matches a word of an element's class or id, or ""."""
     words = role_words(node, page)
     if page.is_article and is_image_text(node, words):
         return "caption"
@@ -360,12 +360,14 @@ def name_rule(node: Node, page: PageTree) -> str:
         if page.keeps_comments and rule == "comments":
             continue
         if page.keeps_comments and rule == "byline" and node in page.comments:
-            continue  # who said it, and when
+            continue  # the author and time of a post
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         if rule == "consent" and not is_consent(node):
             continue
         if rule == "sidebar" and node.parent and is_note(node.parent, page):
-            continue  # a part of the note, named after it
+            continue  # a part of the note
         return rule
-    return "hidden class" if has_hidden_class(node) and not is_opened(node, page) else ""
+    # A table for screen readers has the numbers of a drawn chart.
+    is_kept = node.tag == "table" or is_opened(node, page)
+    return "hidden class" if has_hidden_class(node) and not is_kept else ""

@@ -1,13 +1,12 @@
-"""Footnotes that are not in the content: outside of the article, hidden, or right behind the mark.
+"""Gather footnotes outside of the content: after the article, hidden, or right after their mark.
 
-A click or a hover shows them, so each is read once: after the content, as "[1]: ...", with "[1]" in
-place of its mark. Notes that are in the content, as a list at its end, stay there.
+A click or a hover shows them, so each is written once: after the content, as "[1]: ...", with "[1]"
+as its mark. Notes in the content, such as a list at its end, stay there.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.extract.element_names import is_hidden, words_of
@@ -15,71 +14,71 @@ from websearch.pages.extract.inline_rules import NOTE_MARK, NOTE_WORDS
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.structure_rules import shown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
-MAX_NOTES = 500  # of a page
-MAX_NOTE = 4_000  # characters; a longer element is no note
-MIN_NOTE = 3  # characters of a note; where a place has fewer, the element around it is the note
+MAX_NOTES = 500  # per page
+MAX_NOTE = 4_000  # characters; a longer element is not a note
+MIN_NOTE = 3  # characters; if a target has fewer, the element around it is the note
 MAX_MARK = 20  # characters of a mark
 MAX_BEGINNING = 4  # elements around the first text of a note
 MARK_TAGS = name_set("a sup button label span")
 NOTE_TAGS = name_set("span small aside div section p")
-# Words in the class of an element right behind the mark that is its note; those of the second
-# group are for notes only.
-BEHIND_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
+# Words in the class of a note right after its mark; SIDE_WORDS are used for notes only.
+AFTER_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
 SIDE_WORDS = name_set("sidenote marginnote footnote")
 MARK_WORDS = NOTE_WORDS | SIDE_WORDS
-# Of a mark with its note behind it: numbers, signs, raised letters; "i" and "?" open explanations.
-_BEHIND_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
-# Rules that drop lists of sources and links, of which a mark needs none to be understood.
+# The text of a mark with its note after it, not "i" or "?", which open explanations.
+_NUMBERED_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
+# Rules that drop lists of sources and links; marks that point there are understood without them.
 LINK_RULES = ("links", "related heading")
 PLACES = ("id", "name")
 NAMING = ("aria-describedby", "popovertarget", "aria-controls", "data-target")
 
 
 class NoteGatherer:
-    """Gathers the notes of a page's content that are not in it; notes holds them in order."""
+    """Gathers the notes that a page's content refers to but does not contain; notes: in order."""
 
     def __init__(self, page: PageTree, content: Node) -> None:
         self.inside = [content, *shown(page, content)]
         self.shown = set(self.inside)
         self.around = set(ancestors(content))
         self.page = page
-        self.ids: dict[str, Node] = {}  # once a mark points to one
-        self.places: dict[Node, Node | None] = {}  # place that marks point to -> its note
+        self.ids: dict[str, Node] = {}  # filled at the first mark with a target
+        self.places: dict[Node, Node | None] = {}  # target of marks -> its note
         self.notes: list[Node] = []
         self.known: set[Node] = set()
-        self.count = 0  # of notes behind marks, which style sheets number
+        self.count = 0  # notes right after marks, which style sheets number
 
     def gather(self) -> list[Node]:
-        """Return the notes, each written as a paragraph that begins with its mark."""
+        """Return the notes, each as a paragraph that begins with its mark."""
         for node in self.inside:
             if len(self.notes) < MAX_NOTES and node not in self.known:
                 self.look_at(node)
         return self.notes
 
     def look_at(self, parent: Node) -> None:
-        """Gather the notes behind marks that are directly in an element, or that they point to."""
+        """Gather the notes of the marks directly in an element."""
         mark: Node | None = None
         for place, child in enumerate(parent.children):
             if isinstance(child, str):
                 mark = None if child.strip() else mark
                 continue
             may_be_note = mark is not None or "note" in child.attributes.get("class", "")
-            if may_be_note and child.tag in NOTE_TAGS and is_behind(child, mark):
-                if self.take_behind(mark, child):
+            if may_be_note and child.tag in NOTE_TAGS and is_after_mark(child, mark):
+                if self.take_after_mark(mark, child):
                     parent.children[place] = "" if mark else f"[{self.count}]"
                 mark = None
             elif child.tag in MARK_TAGS and is_mark(child):
                 self.take_target(child)
-                is_known = re.fullmatch(_BEHIND_MARK, text_beginning(child, MAX_MARK))
+                is_known = re.fullmatch(_NUMBERED_MARK, text_beginning(child, MAX_MARK))
                 mark = child if is_known else None
             elif child.tag != "input":
                 mark = None
 
-    def take_behind(self, mark: Node | None, note: Node) -> bool:
-        """Take a note that is right behind its mark, if there is one; return whether it was one."""
+    def take_after_mark(self, mark: Node | None, note: Node) -> bool:
+        """Take a note right after its mark, if it is one; return whether it was taken."""
         self.count += 1
         label = (label_of(mark) if mark else "") or str(self.count)
         is_taken = self.take(label, note)
@@ -100,15 +99,15 @@ class NoteGatherer:
             rewrite_mark(mark, label)
 
     def note_at(self, place: Node) -> Node | None:
-        """Return the note at a place that a mark points to: the element itself or around it."""
-        if place not in self.places:  # many marks may point to one
+        """Return the note at the target of a mark: the element itself or the one around it."""
+        if place not in self.places:  # many marks may point to one note
             is_short = len(text_beginning(place, MIN_NOTE + MAX_MARK)) < MIN_NOTE
             note = place.parent if is_short else place
             self.places[place] = note if note and is_note(note) else None
         return self.places[place]
 
     def take(self, label: str, note: Node) -> bool:
-        """Add a note, if it is one by its length and not around the content; return if it was."""
+        """Add a note if its length fits and the content is not in it; return whether added."""
         if note in self.around or not is_note(note):
             return False
         self.known.add(note)
@@ -120,7 +119,7 @@ class NoteGatherer:
 
 
 def gather_notes(page: PageTree, content: Node) -> list[Node]:
-    """Return the notes of a page's content that are not in it, each beginning with its mark."""
+    """Return the notes that a page's content refers to but does not contain."""
     return NoteGatherer(page, content).gather()
 
 
@@ -133,35 +132,35 @@ def places_of(page: PageTree) -> dict[str, Node]:
 
 
 def is_note(node: Node) -> bool:
-    """Return whether an element can be a note by its length."""
+    """Return whether the length of an element fits a note."""
     return MIN_NOTE <= len(text_beginning(node, MAX_NOTE + 1)) <= MAX_NOTE
 
 
 def is_mark(node: Node) -> bool:
-    """Return whether an element is the mark of a note: raised, named so, or a button with a number.
+    """Return whether an element is the mark of a note: raised, named so, or a numbered button.
 
-    The label of a box to check may be empty: a style sheet numbers it.
+    The label of a check box may be empty: a style sheet numbers it.
     """
     if node.tag == "label":
         return "for" in node.attributes and not text_beginning(node, MAX_MARK)
     near = [node, node.parent, *node.children[:MAX_BEGINNING]]
-    is_raised = any(isinstance(one, Node) and one.tag == "sup" for one in near)
+    is_raised = any(isinstance(other, Node) and other.tag == "sup" for other in near)
     if not is_raised and not node.attributes:
         return False
     is_named = not words_of(node).isdisjoint(MARK_WORDS)
     role = node.attributes.get("role") or node.attributes.get("epub:type") or ""
     is_button = node.tag == "button" and bool(names_of_target(node))
-    is_said = is_raised or is_named or is_button or role in ("doc-noteref", "noteref")
-    return is_said and re.fullmatch(NOTE_MARK, text_beginning(node, MAX_MARK)) is not None
+    is_marked = is_raised or is_named or is_button or role in ("doc-noteref", "noteref")
+    return is_marked and re.fullmatch(NOTE_MARK, text_beginning(node, MAX_MARK)) is not None
 
 
 def label_of(mark: Node) -> str:
-    """Return the number or sign of a mark, without brackets."""
+    """Return the number or character of a mark, without brackets."""
     return text_beginning(mark, MAX_MARK).strip("[]() ")
 
 
 def names_of_target(mark: Node) -> list[str]:
-    """Return the ids that a mark, or a link in it, points to."""
+    """Return the ids that a mark or its children point to."""
     found: list[str] = []
     for node in (mark, *mark.children):
         if isinstance(node, Node):
@@ -171,10 +170,10 @@ def names_of_target(mark: Node) -> list[str]:
     return [name for name in found if name]
 
 
-def is_behind(note: Node, mark: Node | None) -> bool:
-    """Return whether an element right behind a mark is its note, by its class, role or style.
+def is_after_mark(note: Node, mark: Node | None) -> bool:
+    """Return whether an element right after a mark is its note, by its class, role or style.
 
-    Without a mark, the words for notes at the side decide.
+    Without a mark, SIDE_WORDS decide.
     """
     if is_mark(note) and not note.has_block:
         return False
@@ -185,17 +184,17 @@ def is_behind(note: Node, mark: Node | None) -> bool:
     if mark is None:
         return False
     is_role = note.attributes.get("role") in ("tooltip", "note", "doc-footnote")
-    return is_role or not words.isdisjoint(BEHIND_WORDS) or is_hidden(note.attributes)
+    return is_role or not words.isdisjoint(AFTER_WORDS) or is_hidden(note.attributes)
 
 
 def rewrite_mark(mark: Node, label: str) -> None:
-    """Make of an element the mark of a gathered note."""
+    """Turn an element into the mark of a gathered note."""
     mark.tag, mark.attributes, mark.dropped = "span", {}, ""
     mark.children, mark.has_block = [f"[{label}]"], False
 
 
 def show(note: Node) -> None:
-    """Show an element and what went with it, but not its links back to the mark."""
+    """Restore an element and its dropped parts, except its links back to the mark."""
     rule, waiting = note.dropped, [note]
     while waiting:
         node = waiting.pop()
@@ -208,15 +207,15 @@ def show(note: Node) -> None:
 
 
 def begin_with(note: Node, label: str) -> None:
-    """Put the mark before the first text of a note, in place of its own number."""
+    """Put the mark before the first text of a note and remove its own number."""
     first = note
     for _ in range(MAX_BEGINNING):
-        inside = list(filter(says_something, first.children[:MAX_BEGINNING]))
+        inside = list(filter(has_text, first.children[:MAX_BEGINNING]))
         if not inside or not isinstance(inside[0], Node) or not is_box(inside[0]):
             break
         first = inside[0]
     for place, head in enumerate(first.children[:MAX_BEGINNING]):
-        if not says_something(head):
+        if not has_text(head):
             continue
         if isinstance(head, str):
             own = rf"\s{{0,99}}[\[(]?{re.escape(label)}[.:)\]]\s"
@@ -228,11 +227,11 @@ def begin_with(note: Node, label: str) -> None:
 
 
 def is_box(node: Node) -> bool:
-    """Return whether an element is a block or holds one."""
-    inside = (one for one in node.children if isinstance(one, Node))
-    return node.tag in BLOCKS or any(one.tag in BLOCKS for one in inside)
+    """Return whether an element is a block or has a block as a child."""
+    inside = (child for child in node.children if isinstance(child, Node))
+    return node.tag in BLOCKS or any(child.tag in BLOCKS for child in inside)
 
 
-def says_something(child: Node | str) -> bool:
-    """Return whether a child of an element is or holds a text."""
+def has_text(child: Node | str) -> bool:
+    """Return whether a child of an element is or contains text."""
     return bool(child.strip() if isinstance(child, str) else text_beginning(child, MAX_MARK))

@@ -1,7 +1,7 @@
-"""The price of what a page sells, as its data says it: JSON-LD, Open Graph or microdata.
+"""Read the price of a product from the page's data: JSON-LD, Open Graph or microdata.
 
-Shops show prices by script, so the text of the page lacks them while its data for search engines
-has them (schema.org Product and Offer; developers.google.com, structured data for merchants).
+Shops show prices by script, so the page's text lacks them, but its data for search engines has them
+(schema.org Product and Offer; developers.google.com, structured data for merchants).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from websearch.base.html_tree import text_beginning
 from websearch.base.untrusted import disarm_text
 from websearch.kit import one_line
-from websearch.pages.extract.metadata import MAX_DATA_CHARS, meta_values, parse_data, types_of
+from websearch.pages.extract.metadata import linked_data, meta_values, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from websearch.pages.extract.page_tree import PageTree
 
-MAX_ITEMS = 500  # of JSON-LD that are looked at
-MAX_OFFERS = 6  # that are written
+MAX_ITEMS = 500  # examined items of JSON-LD
+MAX_OFFERS = 6  # offers in the line
 MAX_NAME = 60  # characters of the name of an offer
 MAX_AMOUNT = 20  # characters of a price
-# What sells something; an article or a list of products has offers that are not the page's own.
+# Types of items for sale; the offers of an article or a list of products are not the page's own.
 _SOLD = r"Product|SoftwareApplication|WebApplication|MobileApplication|Vehicle|Book|Course|Event"
 _AMOUNT = r"\d{1,9}(?:[.,'\u00a0 ]\d{3}){0,3}(?:[.,]\d{1,4})?"
 AVAILABILITY = {
@@ -36,9 +36,9 @@ AVAILABILITY = {
 
 
 def offer_line(page: PageTree, text: str) -> str:
-    """Return the price of what a page sells as a line, if its text lacks it; else "".
+    """Return the price of a page's product as a line; "" if the page's text has it.
 
-    text: of the page. A page that sells several things has none.
+    text: of the page. A page that sells several products has no price.
     """
     offers = data_offers(page) or marked_offers(page)
     lacking = [offer for offer in offers if not has_amount(text, offer["price"])]
@@ -49,7 +49,7 @@ def offer_line(page: PageTree, text: str) -> str:
 
 
 def offer_text(offer: dict[str, str], is_named: bool) -> str:
-    """Return an offer as text: its name, its price, and whether it can be had."""
+    """Return an offer as text: its name, price and availability."""
     price = " ".join(filter(None, (offer["price"], offer["currency"])))
     price = ", ".join(filter(None, (price, offer["availability"])))
     name = disarm_text(one_line(offer["name"], MAX_NAME)) if is_named else ""
@@ -57,8 +57,8 @@ def offer_text(offer: dict[str, str], is_named: bool) -> str:
 
 
 def has_amount(text: str, price: str) -> bool:
-    """Return whether a text has one of the amounts in a price, however it is written."""
-    return any(re.search(amount_pattern(one), text) for one in re.findall(_AMOUNT, price))
+    """Return whether a text contains an amount of a price, with any separators."""
+    return any(re.search(amount_pattern(amount), text) for amount in re.findall(_AMOUNT, price))
 
 
 def amount_pattern(amount: str) -> str:
@@ -72,26 +72,21 @@ def amount_pattern(amount: str) -> str:
     return rf"(?<!\d)(?<!\d[.,]){digits}{ending}"
 
 
-# ===== where it stands ============================================================================
+# ===== offers in the data =========================================================================
 
 
 def data_offers(page: PageTree) -> list[dict[str, str]]:
-    """Return the offers of the one thing that JSON-LD says the page sells, or none."""
-    sold: list[dict[str, Any]] = []
-    for node in page.nodes:
-        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
-            text = "".join(child for child in node.children if isinstance(child, str))
-            if '"offers"' in text:
-                sold += sold_items(parse_data(text[:MAX_DATA_CHARS]))
+    """Return the offers of the only product in the page's JSON-LD, or []."""
+    sold = [item for data in linked_data(page, '"offers"') for item in sold_items(data)]
     if len({str(item.get("name")) for item in sold}) != 1:
         return []
     return [offer for value in offers_in(sold[0].get("offers")) if (offer := read_offer(value))]
 
 
 def sold_items(data: Any) -> list[dict[str, Any]]:
-    """Return the items in a JSON-LD value that are sold and have offers."""
+    """Return the items for sale in a JSON-LD value that have offers."""
     items, sold = [data], []
-    for item in itertools.islice(items, MAX_ITEMS):  # items grows meanwhile
+    for item in itertools.islice(items, MAX_ITEMS):  # the loop extends items
         if isinstance(item, list):
             items += item
         elif isinstance(item, dict):
@@ -102,13 +97,13 @@ def sold_items(data: Any) -> list[dict[str, Any]]:
 
 
 def offers_in(value: Any) -> list[dict[str, Any]]:
-    """Return the offers in the value of "offers": one, a list, or those of an aggregate."""
+    """Return the offers in the value of "offers": an object or a list of objects."""
     values = value if isinstance(value, list) else [value]
-    return [one for one in values[:MAX_OFFERS] if isinstance(one, dict)]
+    return [offer for offer in values[:MAX_OFFERS] if isinstance(offer, dict)]
 
 
 def read_offer(offer: dict[str, Any]) -> dict[str, str]:
-    """Return name, price, currency and availability of an offer of JSON-LD; {} without a price."""
+    """Return name, price, currency and availability of a JSON-LD offer; {} without a price."""
     named = next(iter(offers_in(offer.get("priceSpecification"))), {})
     low, high = (amount_of(offer.get(name)) for name in ("lowPrice", "highPrice"))
     span = f"{low} to {high}" if low and high and low != high else low
@@ -125,7 +120,7 @@ def read_offer(offer: dict[str, Any]) -> dict[str, str]:
 
 
 def marked_offers(page: PageTree) -> list[dict[str, str]]:
-    """Return the one offer in the page's Open Graph elements or microdata, or none."""
+    """Return the only offer in the page's Open Graph elements or microdata, or []."""
     marked: dict[str, list[str]] = {"price": [], "priceCurrency": [], "availability": []}
     for node in page.nodes:
         name = node.attributes.get("itemprop", "") if node.attributes else ""
@@ -152,7 +147,7 @@ def marked_offers(page: PageTree) -> list[dict[str, str]]:
 
 
 def amount_of(value: Any) -> str:
-    """Return a price as its page writes it, a number with at most two decimals; "" for others."""
+    """Return a price as its page writes it, or a number with at most two decimals, or ""."""
     if isinstance(value, float):
         value = f"{value:.2f}".removesuffix(".00") if 0 <= value < 1e12 else ""
     if not isinstance(value, str):
@@ -162,11 +157,11 @@ def amount_of(value: Any) -> str:
 
 
 def currency_of(value: Any) -> str:
-    """Return the code of a currency, or ""."""
+    """Return a value if it is the code of a currency, or ""."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value) else ""
 
 
 def availability_of(value: Any) -> str:
-    """Return what schema.org's names of availability say in plain words, or ""."""
+    """Return a schema.org name of availability in plain words, or ""."""
     name = value.rpartition("/")[2] if isinstance(value, str) else ""
     return AVAILABILITY.get(re.sub(r"[\W_]", "", name[:MAX_NAME]).lower(), "")

@@ -1,4 +1,4 @@
-"""What kind of text a page is; feeds, notebooks, CSV, JSON and XML as Markdown."""
+"""Recognize the format of a text; convert feeds, notebooks, CSV, JSON and XML to Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from collections import Counter
 from typing import NamedTuple
 
 from websearch.base.untrusted import disarm_text, unescape
-from websearch.kit import SearchError, markdown_link, one_line, plain_text
+from websearch.kit import (
+    SearchError,
+    list_field,
+    markdown_link,
+    object_field,
+    one_line,
+    plain_text,
+)
 from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.page_tree import PageTree
@@ -23,29 +30,29 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document
 
-MAX_START = 2_000  # characters of a text that tell what it is
-MAX_JSON = 50_000  # characters; longer data is shown as it stands
+MAX_START = 2_000  # characters that show the format of a text
+MAX_JSON = 50_000  # characters; longer data is not indented
 MAX_INDENTED = 200_000  # characters of indented JSON; deep data grows a thousandfold
-MAX_ENTRIES = 200  # of a feed
-MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
+MAX_ENTRIES = 200  # entries per feed
+MAX_ENTRY_CHARS = 500_000  # characters in the texts of a feed's entries
 MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched for the title
-MAX_OUTPUT = 2_000  # characters of what one cell of a notebook printed at once
-MAX_FIELD = 300  # characters of a title, address or date of an entry
+MAX_OUTPUT = 2_000  # characters per output of a notebook cell
+MAX_FIELD = 300  # characters of an entry's title, URL or date
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
-SEPARATORS = ("\t", ";", "|", ",")  # of fields; the first of those that do as well
-MAX_SAMPLE = 50_000  # characters that tell which one it is
+SEPARATORS = ("\t", ";", "|", ",")  # of fields; the first wins a tie
+MAX_SAMPLE = 50_000  # characters that are searched for the separator
 _SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # a first line that Excel writes and hides
-MAX_ROWS = 50_000  # of a table
+MAX_ROWS = 50_000  # rows per table
 MAX_CELL = 2_000  # characters
-MAX_COLUMNS = 500  # the head is filled up to the widest row, which may hold millions of commas
+MAX_COLUMNS = 500  # the head is padded to the widest row, which may have millions of commas
 FEED_DATES = ("pubdate", "published", "updated", "dc:date")
 FEED_TEXTS = ("content:encoded", "content", "description", "summary")
-_PLAIN_TYPE = r"""\stype=["']text["']"""  # of a text of Atom without HTML
+_PLAIN_TYPE = r"""\stype=["']text["']"""  # of an Atom text without HTML
 _TERMINAL_CODE = r"\x1b\[[0-9;]{0,20}[A-Za-z]"  # colors
 _NOTEBOOK = r'\{\s{0,99}"(?:cells|metadata|nbformat\w{0,6}|worksheets)":'
 _JSON_FEED = r'"version":\s{0,9}"https?://jsonfeed\.org/'
 _LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
-# What files begin with that hold no text.
+# Beginnings of files without text.
 BINARY_STARTS = (
     (b"\x89PNG", "an image"), (b"\xff\xd8\xff", "an image"),
     (b"GIF8", "an image"), (b"PK\x03\x04", "an archive"), (b"\x1f\x8b", "an archive"),
@@ -58,35 +65,35 @@ BINARY_STARTS = (
     (b"wOF2", "a font"), (b"SQLite format", "a database"),
 )  # fmt: skip
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r\x1b")
-MIN_CONTROLS = 3  # that are forgiven
-# Types, of which a message names no more than the kind: the rest is what a server wrote.
+MIN_CONTROLS = 3  # control characters that are tolerated
+# Pattern of media types -> kind in the error; the type itself is the server's text.
 MEDIA_TYPES = (
     (r"image/(?!svg)", "an image"), (r"audio/", "a sound file"), (r"video/", "a video"),
-    (r"font/", "a font"), (r"application/pdf", "what it calls a PDF file"),
+    (r"font/", "a font"), (r"application/pdf", "an invalid PDF file"),
 )  # fmt: skip
 
-# ===== what it is =================================================================================
+# ===== formats ====================================================================================
 
 
 def check_binary(body: bytes, content_type: str, host: str) -> None:
-    """Raise SearchError (unsupported) if a body is not text, whatever its header says."""
+    """Raise SearchError (unsupported) if a body is not text, regardless of its header."""
     start = body[:1024].lstrip()
-    what = next((name for sign, name in BINARY_STARTS if start.startswith(sign)), "")
+    name = next((name for magic, name in BINARY_STARTS if start.startswith(magic)), "")
     if body[:4] == b"RIFF" or body[4:8] == b"ftyp":
-        what = "a media file"
-    elif not what and has_controls(body[:4096]) and not is_wide(body, content_type):
-        what = "a binary file"
-    elif not what:
-        what = next((name for kind, name in MEDIA_TYPES if re.match(kind, content_type)), "")
-    if what:
-        message = f"{host} sent {what}, which holds no text that can be read here."
+        name = "a media file"
+    elif not name and has_controls(body[:4096]) and not is_wide(body, content_type):
+        name = "a binary file"
+    elif not name:
+        name = next((name for kind, name in MEDIA_TYPES if re.match(kind, content_type)), "")
+    if name:
+        message = f"{host} sent {name}, which has no readable text."
         raise SearchError("unsupported", message, "Look for an HTML version of it.")
 
 
 def has_controls(start: bytes) -> bool:
-    """Return whether bytes have more control characters than text, other than for blanks and ESC.
+    """Return whether bytes have more control characters than text has, white space and ESC aside.
 
-    No encoding of text but UTF-16 and UTF-32 has any; a tenth of random bytes are such.
+    Only UTF-16 and UTF-32 text has any; in random bytes they are a tenth.
     """
     return len(start) - len(start.translate(None, _CONTROLS)) > max(MIN_CONTROLS, len(start) // 50)
 
@@ -98,7 +105,7 @@ def is_wide(body: bytes, content_type: str) -> bool:
 
 
 def sniff_kind(text: str, content_type: str, url: str) -> str:
-    """Return what a text is: html, json, feed, notebook, xml, csv or text (Markdown is text)."""
+    """Return the format: html, json, feed, notebook, xml, csv or text (Markdown is text)."""
     start = text[:MAX_START].lstrip("\ufeff \t\r\n").lower()
     media = content_type.partition(";")[0].strip().lower()
     bare = re.sub(r"(?s)<!--.*?-->|<\?xml[^>]*>", "", start[:MAX_START]).lstrip()
@@ -121,7 +128,7 @@ def sniff_kind(text: str, content_type: str, url: str) -> str:
     return "xml" if start.startswith("<?xml") or media.endswith(("/xml", "+xml")) else "text"
 
 
-# ===== other kinds of text ========================================================================
+# ===== CSV, JSON and feeds ========================================================================
 
 
 def fenced(text: str, language: str) -> str:
@@ -131,9 +138,9 @@ def fenced(text: str, language: str) -> str:
 
 
 def read_csv(text: str) -> Document:
-    """Return text and cut of CSV: a table of Markdown; what is no table stays as it is.
+    """Return text and cut of CSV: a Markdown table, or the same text if it is not a table.
 
-    Rows that are shorter than the widest one stay short.
+    Only the head is padded to the widest row.
     """
     import csv
 
@@ -159,24 +166,26 @@ def read_csv(text: str) -> Document:
 
 
 def separator_of(text: str) -> str:
-    """Return what separates the fields of CSV: it gives most rows the same number of them.
+    """Return the separator of CSV with which most rows have the same number of fields.
 
-    The first row counts, too: decimal commas in all rows leave the names of the columns whole.
+    If possible, the first row has that number too: decimal commas would split all rows except the
+    column names.
     """
     import csv
 
     sample = text[:MAX_SAMPLE]
     sample = sample[: sample.rfind("\n")] if len(text) > MAX_SAMPLE and "\n" in sample else sample
     best, separator = (False, 0.0), ","
-    for one in SEPARATORS:
+    for candidate in SEPARATORS:
         try:
-            widths = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=one) if row]
+            reader = csv.reader(io.StringIO(sample), delimiter=candidate)
+            widths = [len(row) for row in reader if row]
         except csv.Error:
             continue
         width, count = Counter(widths).most_common(1)[0] if widths else (1, 0)
         score = (widths[0] == width, count / len(widths)) if width > 1 else (False, 0.0)
         if score > best:
-            best, separator = score, one
+            best, separator = score, candidate
     return separator
 
 
@@ -186,7 +195,7 @@ def json_markdown(text: str) -> str:
 
 
 def indented_json(text: str) -> str:
-    """Return JSON text indented; "" if it is not valid, or is too long or too deep for that."""
+    """Return JSON text indented; "" if it is invalid, too long or too deep."""
     if len(text) > MAX_JSON:
         return ""
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
@@ -204,7 +213,7 @@ def indented_json(text: str) -> str:
 
 
 class Entry(NamedTuple):
-    """An entry of a feed as it stands there; the title may hold HTML, body does."""
+    """An entry of a feed, unchanged; the title may contain HTML, the body is HTML."""
 
     title: str
     address: str
@@ -215,7 +224,7 @@ class Entry(NamedTuple):
 def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
     """Return title, text and cut of an RSS, Atom or JSON feed; its first entries are sections.
 
-    The title is a stranger's text, as it stands in the feed.
+    The title is untrusted text.
     """
     is_json = text.lstrip("\ufeff \t\r\n").startswith("{")
     name, entries, is_cut = json_entries(text) if is_json else xml_entries(text)
@@ -237,7 +246,7 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
 
 
 def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
-    """Return the title and the first entries of an RSS or Atom feed, and whether some are cut."""
+    """Return title and first entries of an RSS or Atom feed, and whether text was cut."""
     found = re.finditer(r"(?i)<(?:item|entry)[\s>]", text)
     starts = [match.start() for match in itertools.islice(found, MAX_ENTRIES + 1)]
     head = text[: starts[0]] if starts else text
@@ -259,9 +268,9 @@ def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
 
 
 def json_entries(text: str) -> tuple[str, list[Entry], bool]:
-    """Return the same of a JSON Feed (jsonfeed.org, version 1.1)."""
+    """Return title and first entries of a JSON Feed 1.1 (jsonfeed.org), and whether it was cut."""
     feed = json_object(text)
-    items = [one for one in listed(feed.get("items")) if isinstance(one, dict)]
+    items = list_field(feed, "items")
     entries = []
     for item in items[:MAX_ENTRIES]:
         fields = {name: value for name, value in item.items() if isinstance(value, str)}
@@ -275,22 +284,17 @@ def json_entries(text: str) -> tuple[str, list[Entry], bool]:
 
 
 def as_html(text: str) -> str:
-    """Return plain text as HTML, an empty line between paragraphs."""
+    """Return plain text as HTML; a blank line separates paragraphs."""
     return "".join(f"<p>{html.escape(part)}</p>" for part in text.split("\n\n"))
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the object that JSON holds; {} if it holds another thing, or is not valid."""
+    """Return the object in JSON; {} if it is not an object or is invalid."""
     try:
         data = json.loads(text.lstrip("\ufeff"))
     except (ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
-
-
-def listed(value: Any) -> list[Any]:
-    """Return a value of JSON if it is a list; [] otherwise."""
-    return value if isinstance(value, list) else []
 
 
 # ===== notebooks ==================================================================================
@@ -299,22 +303,18 @@ def listed(value: Any) -> list[Any]:
 def notebook_markdown(text: str) -> Document:
     """Return title and text of a Jupyter notebook (nbformat 3 and 4).
 
-    Markdown as it is, code in fences, and behind it the text that it printed. JSON that is no
-    notebook, or is cut, stays JSON.
+    Markdown is unchanged, code is fenced, and its output follows. JSON that is not a notebook, or
+    is cut, stays JSON.
     """
     book = json_object(text)
-    sheets = [one for one in listed(book.get("worksheets")) if isinstance(one, dict)]
-    cells = listed(book.get("cells")) or [
-        cell for sheet in sheets for cell in listed(sheet.get("cells"))
+    cells = list_field(book, "cells") or [
+        cell for sheet in list_field(book, "worksheets") for cell in list_field(sheet, "cells")
     ]
-    about = book.get("metadata")
-    kernel = about.get("language_info") or about.get("kernelspec") if isinstance(about, dict) else 0
-    names = (kernel.get("name"), kernel.get("language")) if isinstance(kernel, dict) else ()
-    language = next((one for one in names[::-1] if isinstance(one, str)), "")
-    blocks = []
-    for cell in cells:
-        if isinstance(cell, dict):
-            blocks += cell_blocks(cell, language)
+    about = object_field(book, "metadata")
+    kernel = object_field(about, "language_info") or object_field(about, "kernelspec")
+    names = (kernel.get("language"), kernel.get("name"))
+    language = next((name for name in names if isinstance(name, str)), "")
+    blocks = [block for cell in cells for block in cell_blocks(cell, language)]
     shown = "\n\n".join(filter(None, blocks))
     if not shown:
         return {"text": json_markdown(text)}
@@ -323,7 +323,7 @@ def notebook_markdown(text: str) -> Document:
 
 
 def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:
-    """Return the source of a cell of a notebook, and the texts that it printed."""
+    """Return the source of a notebook cell and its text output."""
     source = lines_text(cell.get("source") or cell.get("input")).strip("\n")
     kind = cell.get("cell_type")
     if kind == "heading":  # nbformat 3
@@ -331,28 +331,26 @@ def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:
     if kind != "code":
         return [source]
     blocks = [fenced(source, language if re.fullmatch(r"\w+", language) else "")] if source else []
-    for output in listed(cell.get("outputs")):
-        if isinstance(output, dict):
-            data = output.get("data")
-            values = (output.get("text"), data.get("text/plain") if isinstance(data, dict) else "")
-            shown = next(filter(None, map(lines_text, values)), "")
-            if output.get("output_type") in ("error", "pyerr"):
-                shown = f"{output.get('ename', '')}: {output.get('evalue', '')}"
-            shown = re.sub(_TERMINAL_CODE, "", shown[: 2 * MAX_OUTPUT]).strip("\n")
-            is_cut = len(shown) > MAX_OUTPUT
-            shown = shown[:MAX_OUTPUT] + ("\n[\u2026]" if is_cut else "")
-            blocks.append(fenced(shown, "") if shown.strip() else "")
+    for output in list_field(cell, "outputs"):
+        values = (output.get("text"), object_field(output, "data").get("text/plain"))
+        shown = next(filter(None, map(lines_text, values)), "")
+        if output.get("output_type") in ("error", "pyerr"):
+            shown = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+        shown = re.sub(_TERMINAL_CODE, "", shown[: 2 * MAX_OUTPUT]).strip("\n")
+        is_cut = len(shown) > MAX_OUTPUT
+        shown = shown[:MAX_OUTPUT] + ("\n[\u2026]" if is_cut else "")
+        blocks.append(fenced(shown, "") if shown.strip() else "")
     return blocks
 
 
 def lines_text(value: Any) -> str:
-    """Return a text of a notebook, which may be in lines."""
+    """Return a text of a notebook, which may be a list of lines."""
     lines = value if isinstance(value, list) else [value]
     return "".join(line for line in lines if isinstance(line, str))
 
 
 def element_text(text: str, name: str) -> str:
-    """Return the text of the first element of this name in XML, its entities decoded once."""
+    """Return the text of the first element with this name in XML, its entities decoded once."""
     start = re.search(rf"(?i)<{name}(?:\s[^<>]{{0,2000}})?>", text)
     end = re.compile(rf"(?i)</{name}\s{{0,9}}>").search(text, start.end()) if start else None
     if not start or not end:
@@ -364,6 +362,6 @@ def element_text(text: str, name: str) -> str:
 
 
 def link_target(entry: str) -> str:
-    """Return the address in the first link element of an Atom entry."""
+    """Return the URL in the first link element of an Atom entry."""
     match = re.search(_LINK_ADDRESS, entry)
     return unescape(match[1]) if match else ""

@@ -1,7 +1,7 @@
-"""What rules have dropped of a page and a question may still ask for: facts beside the text.
+"""Keep dropped parts of a page that a question may ask for: facts next to the text.
 
-A stock's figures, a player's profile and the specifications of a product are in boxes that look
-like those of other pages. No rule tells all of them apart, so their text is kept beside the page's.
+A stock's figures, a player's profile and a product's specifications are in boxes that look like the
+boilerplate of other pages. No rule can tell them apart, so their text is kept separately.
 """
 
 from __future__ import annotations
@@ -15,41 +15,43 @@ if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
 MAX_OUTSIDE = 20_000  # characters of Markdown
-MIN_BLOCK = 20  # characters of a block
+MIN_BLOCK = 20  # characters per block
 MAX_LINKED = 0.5  # share of a block's text in links; lists of links have more
-# Rules of which the blocks are kept; not of menus, feet, consent, advertisements, forms, what is
-# hidden, readers' comments and copies.
-KEPT_RULES = name_set("sidebar related utility byline caption repeated links beside_the_core")
+# Rules whose blocks are kept: not menus, footers, consent, advertisements, forms, hidden parts,
+# readers' comments or copies.
+KEPT_RULES = name_set(
+    "sidebar related related_heading utility byline caption repeated links next_to_the_core"
+)
 _NEVER = name_set("nav footer form script style template title noscript button select dialog")
 
 
 def outside_markdown(page: PageTree, base: str) -> str:
-    """Return the blocks that rules have dropped, in the page's order, as Markdown; "" without any.
+    """Return the blocks that KEPT_RULES dropped, in page order, as Markdown, or "".
 
-    It is the last that is done with a page: what it returns is dropped no more.
+    Call it last: the returned blocks are no longer dropped in the tree.
     """
     blocks: list[Node] = []
-    room = MAX_OUTSIDE
+    budget = MAX_OUTSIDE
     for node in page.nodes:
         is_outermost = is_kept(node) and not (node.parent and node.parent.dropped)
-        if not is_outermost or room <= 0 or node.tag in _NEVER:
+        if not is_outermost or budget <= 0 or node.tag in _NEVER:
             continue
         chars = restore(node, page)
         if chars >= MIN_BLOCK:
             blocks.append(node)
-            room -= chars
+            budget -= chars
     return MarkdownWriter(base).markdown(*blocks)[:MAX_OUTSIDE] if blocks else ""
 
 
 def is_kept(node: Node) -> bool:
-    """Return whether an element was dropped by one of KEPT_RULES."""
+    """Return whether a rule of KEPT_RULES dropped an element."""
     return bool(node.dropped) and node.dropped.replace(" ", "_") in KEPT_RULES
 
 
 def restore(block: Node, page: PageTree) -> int:
-    """Take back that a block was dropped; return its characters, 0 for a list of links.
+    """Undo the dropping of a block; return its characters, 0 for a list of links.
 
-    What is in it and of no use stays dropped, as it would have been by itself.
+    Elements in it that a rule of their own drops stay dropped.
     """
     chars = linked = 0
     waiting: list[tuple[Node, bool]] = [(block, False)]
@@ -62,7 +64,8 @@ def restore(block: Node, page: PageTree) -> int:
             continue
         node.dropped = ""
         in_link = in_link or node.tag == "a"
-        size = sum(len(" ".join(one.split())) for one in node.children if isinstance(one, str))
+        texts = (child for child in node.children if isinstance(child, str))
+        size = sum(len(" ".join(text.split())) for text in texts)
         chars += size
         linked += size if in_link else 0
         waiting += [(child, in_link) for child in node.children if isinstance(child, Node)]

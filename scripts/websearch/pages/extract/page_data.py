@@ -1,8 +1,8 @@
-"""Text that a page holds as data: what its scripts would show, read without running them.
+"""Read the text that a page has as data for its scripts, without running them.
 
-Frameworks put the content of a page into it a second time, as data for their scripts: Next.js as
-JSON or as React server payload, Nuxt as JSON or JavaScript, others as an assignment to a variable.
-Where the page itself shows next to nothing, that data is the page.
+Frameworks put the content of a page into it a second time, as data: Next.js as JSON or as React
+server payload, Nuxt as JSON or JavaScript, others as an assignment to a variable. If the page
+itself shows next to nothing, that data is the page.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
     from websearch.base.html_tree import Node
 
-MAX_SCRIPTS = 200  # scripts of one page that are looked at
-MAX_TEXT = 500_000  # characters of text that are taken
-MAX_NAME_OFFSET = 2_000  # characters of a script in which it names the variable that it sets
-MIN_WORDS = 8  # of a text that counts as prose whatever its name is
-MIN_NAMED_WORDS = 3  # of a text whose name says that it is one
+MAX_SCRIPTS = 200  # examined scripts per page
+MAX_TEXT = 500_000  # characters of text per value
+MAX_NAME_OFFSET = 2_000  # characters of a script that are searched for its variable
+MIN_WORDS = 8  # words of a text that counts as prose under any name
+MIN_NAMED_WORDS = 3  # words of a text under a name of _TEXT_NAMES
 MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and addresses have less
 MAX_WORD = 25  # mean characters of a word; longer ones are addresses, hashes and class names
 MAX_TITLE = 200  # characters
@@ -59,7 +59,7 @@ _TITLE_NAMES = ("title", "headline", "heading", "name")
 _MARKUP = r"(?i)<(?:p|div|h[1-6]|[uo]l|li|br|table|section|article|blockquote|pre|strong|em|a)\b"
 _CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts that put no spaces between words
 _HEADING = r"\bh(?:eading)?[-_ ]?([1-6])\b"
-# Fields that a piece of rich text may have beside its text: marks and the editor's bookkeeping.
+# Fields that a piece of rich text may have: its text, marks and the editor's bookkeeping.
 _PIECE_FIELDS = frozenset(
     "text value type nodeType _type _key marks data bold italic underline code strikethrough "
     "detail format mode style version".split()
@@ -67,10 +67,10 @@ _PIECE_FIELDS = frozenset(
 
 
 def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str:
-    """Return the text that a page holds as data, or in its noscript elements; "" if there is none.
+    """Return the text in a page's data or noscript elements, or "".
 
-    Of several places with text, the one with most of it is taken, because the others hold parts.
-    base: the address that links are relative to.
+    If several places have text, the longest is used, because the others have parts of it.
+    base: URL that links are relative to.
     """
 
     def markdown(fragment: str) -> str:
@@ -92,7 +92,7 @@ def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str
     return max(texts, key=len)
 
 
-# ===== where the data stands ======================================================================
+# ===== places with data ===========================================================================
 
 
 def longest_noscript(html: str) -> str:
@@ -110,14 +110,14 @@ def longest_noscript(html: str) -> str:
 
 
 def scripts_of(page: PageTree) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield text and attributes of the scripts that a page holds, the first MAX_SCRIPTS."""
+    """Yield text and attributes of a page's first MAX_SCRIPTS inline scripts."""
     nodes: list[Node] = [node for node in page.nodes if node.tag == "script" and node.children]
     for node in nodes[:MAX_SCRIPTS]:
         yield "".join(child for child in node.children if isinstance(child, str)), node.attributes
 
 
 def json_text(text: str, markdown: Callable[[str], str]) -> str:
-    """Return the prose in a JSON script; the flat list of Nuxt 3 is put together first."""
+    """Return the prose in a JSON script; the flat list of Nuxt 3 is unflattened first."""
     data = parse_json(text)
     if isinstance(data, list) and data and is_flat(data):
         data = unflatten(data)
@@ -125,9 +125,9 @@ def json_text(text: str, markdown: Callable[[str], str]) -> str:
 
 
 def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
-    """Return the prose in the value that a script assigns from start on.
+    """Return the prose in the value that a script assigns, which begins at start.
 
-    If the value is not JSON (Nuxt 2 calls a function), the texts in quotes are taken in order.
+    If the value is not JSON (Nuxt 2 calls a function), its quoted texts are used in order.
     """
     decoder = json.JSONDecoder(strict=False, parse_int=short_number)
     start += len(text[start:]) - len(text[start:].lstrip())
@@ -142,7 +142,7 @@ def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
 
 
 def prose_of(data: Any, markdown: Callable[[str], str]) -> str:
-    """Return the prose in data as Markdown; markdown: what makes Markdown of HTML."""
+    """Return the prose in data as Markdown; markdown: converts HTML to Markdown."""
     reader = ProseReader(markdown)
     reader.read(data, "", 0)
     return "\n\n".join(filter(None, reader.blocks))
@@ -159,7 +159,7 @@ class ProseReader:
         self.room = MAX_TEXT
 
     def read(self, value: Any, name: str, depth: int) -> None:
-        """Take the prose of a value; name: that of the field it is in."""
+        """Collect the prose of a value; name: of its field."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0 or self.room <= 0:
             return
@@ -172,7 +172,7 @@ class ProseReader:
             self.read_fields(value, name, depth)
 
     def read_fields(self, fields: dict[str, Any], name: str, depth: int) -> None:
-        """Take the prose of an object: a paragraph of rich text, or what its fields hold."""
+        """Collect the prose of an object: a paragraph of rich text, or that of its fields."""
         pieces = rich_text_pieces(fields)
         if pieces is not None:
             text = " ".join("".join(self.inline(piece, depth) for piece in pieces).split())
@@ -194,7 +194,7 @@ class ProseReader:
             self.blocks[position] = heading
 
     def inline(self, value: Any, depth: int) -> str:
-        """Return the text of a piece of rich text and of the pieces in it, such as links."""
+        """Return the text of a piece of rich text, pieces in it such as links included."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0:
             return ""
@@ -210,7 +210,7 @@ class ProseReader:
         return "".join(self.inline(piece, depth + 1) for piece in inner)
 
     def read_text(self, text: str, name: str, depth: int) -> None:
-        """Take a text if it is prose, HTML, or JSON that holds prose."""
+        """Collect a text if it is prose, HTML, or JSON with prose."""
         text = text.strip()
         if len(text) > 20 and text[0] in "{[":
             data = parse_json(text)
@@ -223,7 +223,7 @@ class ProseReader:
             self.add(text)
 
     def add(self, block: str) -> None:
-        """Add a block unless it is empty or known."""
+        """Add a block unless it is empty or a duplicate."""
         if block and block not in self.known and self.room > 0:
             self.known.add(block)
             self.blocks.append(block[: self.room])
@@ -231,7 +231,7 @@ class ProseReader:
 
 
 def is_prose(text: str, name: str) -> bool:
-    """Return whether a text is running text and not an address, a class name or code."""
+    """Return whether a text is running text and not a URL, a class name or code."""
     words = text.split()
     least = MIN_NAMED_WORDS if re.search(_TEXT_NAMES, name) else MIN_WORDS
     if len(words) < least:
@@ -241,7 +241,7 @@ def is_prose(text: str, name: str) -> bool:
 
 
 def kind_of(fields: dict[str, Any]) -> str:
-    """Return the kind of a piece of rich text as editors name it, or ""."""
+    """Return the kind of a piece of rich text, or ""."""
     for name in ("nodeType", "_type", "type", "tag"):
         if isinstance(fields.get(name), str):
             return str(fields[name]).lower()
@@ -249,10 +249,10 @@ def kind_of(fields: dict[str, Any]) -> str:
 
 
 def rich_text_pieces(fields: dict[str, Any]) -> list[Any] | None:
-    """Return the pieces of a paragraph of rich text; None for every other object.
+    """Return the pieces of a paragraph of rich text; None for other objects.
 
-    Editors (Contentful, Portable Text, ProseMirror, Slate, Lexical) cut a paragraph into a piece
-    for each change of style.
+    Editors (Contentful, Portable Text, ProseMirror, Slate, Lexical) split a paragraph at every
+    change of style.
     """
     pieces = fields.get("children", fields.get("content"))
     if not isinstance(pieces, list):
@@ -261,7 +261,7 @@ def rich_text_pieces(fields: dict[str, Any]) -> list[Any] | None:
 
 
 def is_piece(value: Any) -> bool:
-    """Return whether a value is a piece of a paragraph: its text and its style, nothing else."""
+    """Return whether a value is a piece of a paragraph: only text and style."""
     if not isinstance(value, dict) or not _PIECE_FIELDS.issuperset(value):
         return False
     text = value.get("text", value.get("value"))
@@ -269,7 +269,7 @@ def is_piece(value: Any) -> bool:
 
 
 def prefix_of(fields: dict[str, Any]) -> str:
-    """Return the Markdown sign of a paragraph of rich text: heading, quotation, or none."""
+    """Return the Markdown prefix of a paragraph of rich text: "## ", "> ", "- " or ""."""
     kind = kind_of(fields)
     style = fields.get("style")
     tag = fields.get("tag")

@@ -1,4 +1,4 @@
-"""A parsed page: its elements, how much text each of them holds, and what kind of page it is."""
+"""A parsed page: its elements, the amount of text in each, and the kind of page."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ TEXT_BLOCKS = name_set(
 )
 MIN_PROSE = 25  # characters of a block that counts as running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
-MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they say of the page
+MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for the kind of page
 UNSEEN = name_set("script style template title rt rtc rp")  # readings are written after ruby
 LAYOUT = name_set("div table tr td center section ul")
-PLAIN_SHARE = 0.15  # share of them that has a class or id on a page without a style sheet
+PLAIN_SHARE = 0.15  # highest share of LAYOUT elements with a class or id on a plain page
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
 _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
-# How data begins, its quotation marks perhaps made typographic; and that of schema.org.
+# Beginning of data, perhaps with typographic quotation marks, and of schema.org data.
 _DATA = r"[\[{\s]{1,20}[\"\u201c\u201d\u2033][@\w$-]{1,40}[\"\u201c\u201d\u2033]\s?:"
 _LINKED_DATA = r"@context\W{1,9}https?://schema\.org"
-MAX_DATA_START = 200  # characters of an element that tell whether it holds data
-MIN_DATA, MAX_DATA = 100, 100_000  # characters of other data; a shorter one may be an example
-# What a page says about itself: schema.org types, Open Graph, microdata.
+MAX_DATA_START = 200  # characters of an element that show whether it is data
+MIN_DATA, MAX_DATA = 100, 100_000  # characters of other data; shorter data may be an example
+# Declarations of articles: schema.org types, Open Graph, microdata.
 _IS_POSTING = (
     r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type'
 )
-_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # themes of documentation say this, too
-# Programs that make documentation name themselves in meta name="generator".
+_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also say this
+# Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
     r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
 )
-_WIKI = r"(?i)mediawiki|dokuwiki"  # works of reference, if they do not say that they are articles
-MAX_HEADING_CHARS = 200  # of a heading and its id that are compared
+_WIKI = r"(?i)mediawiki|dokuwiki"  # documentation, unless they say that they are articles
+MAX_HEADING_CHARS = 200  # compared characters of a heading and its id
 MIN_ANCHORS = 2  # headings that can be linked to
-MIN_CODE = 3  # code blocks, spans of code and terms that such headings need beside them
-MIN_CODE_ALONE = 4  # the same without such headings, a code block among them
-# An address of a forum or of a thread in it.
+MIN_CODE = 3  # code blocks, code spans and terms needed in addition to such headings
+MIN_CODE_ALONE = 4  # the same without such headings, at least one of them a code block
+# A URL of a forum or of a thread in it.
 _FORUM_ADDRESS = (
     r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
     r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|r/\w{1,30}/comments"
@@ -58,15 +58,17 @@ _FORUM_ADDRESS = (
 
 
 class PageTree:
-    """A parsed page: its tree, its elements in document order, and what kind of page it is.
+    """A parsed page: its tree, its elements in document order, and the kind of page.
 
-    is_article, is_thread (of a forum), is_question (with answers): it says so itself.
-    is_documentation: its generator or its headings and code say so; then it is no article.
-    says_article, says_documentation: what the page says itself, before that is weighed. program:
-    which program of generator_rules made it, or "".
-    is_plain: its layout has no names, as before there were style sheets.
-    keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
-    leniency: how many of the rules are not applied (IGNORED_RULES). unseen: what styles hide.
+    is_article, is_thread (of a forum), is_question (with answers): it says so itself
+    is_documentation: its generator, or its headings and code, say so; then it is not an article
+    says_article, says_documentation: the page's own declaration
+    program: its generator if generator_rules knows it, or ""
+    is_plain: its layout has no names, as before style sheets existed
+    keeps_comments: comments are its content, as in a forum
+    has_readers_comments: it has comments like a blog
+    leniency: index of IGNORED_RULES
+    unseen: elements that styles hide
     """
 
     def __init__(self, html: str) -> None:
@@ -75,7 +77,7 @@ class PageTree:
         self.root, self.cut = builder.root, builder.cut
         self.nodes = rewrite(read_formulas(builder.nodes))
         signs = html[:MAX_SIGN_HTML]
-        self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
+        self.is_question = "QAPage" in signs  # a schema.org type in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
         self.says_article = says_article = bool(re.search(_SAYS_ARTICLE, signs))
         generator = self.generator()
@@ -93,8 +95,8 @@ class PageTree:
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
         self.is_plain = not self.is_article and self.names_little()
         self.keeps_comments = self.has_readers_comments = False
-        self.comments: set[Node] = set()  # what is in comments, if they are the content
-        self.unfolded: set[Node] = set()  # what controls open (unfolding.py)
+        self.comments: set[Node] = set()  # elements in comments
+        self.unfolded: set[Node] = set()  # elements that controls open (unfolding.py)
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.data: set[Node] = set()
@@ -104,10 +106,10 @@ class PageTree:
         if "&lt;" in html:
             self.drop_escaped_tags()
         self.measure()
-        self.text_chars = self.root.chars  # of the page, boilerplate included
+        self.text_chars = self.root.chars  # characters of the page, boilerplate included
 
     def is_in_forum(self) -> bool:
-        """Return whether the address that the page gives as its own is one of a forum."""
+        """Return whether the canonical URL of the page is in a forum."""
         for node in self.nodes:
             get = node.attributes.get
             if node.tag == "link" and get("rel", "").lower() == "canonical":
@@ -121,22 +123,22 @@ class PageTree:
         return False
 
     def names_little(self) -> bool:
-        """Return whether few of the elements that lay a page out have a class or id."""
+        """Return whether few layout elements have a class or id."""
         boxes = [node for node in self.nodes if node.tag in LAYOUT]
         named = sum("class" in box.attributes or "id" in box.attributes for box in boxes)
         return named <= PLAIN_SHARE * len(boxes)
 
     def generator(self) -> str:
-        """Return the program that made the page, as its meta element says, or ""."""
+        """Return the content of the page's generator meta element, or ""."""
         for node in self.nodes:
             if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator":
                 return node.attributes.get("content", "")
         return ""
 
     def looks_like_documentation(self) -> bool:
-        """Return whether the page has code, terms and headings with anchors as documentation has.
+        """Return whether the page has code, terms and headings with anchors, like documentation.
 
-        An anchor is a link to the heading itself, or an id that is made from its text.
+        An anchor is a link to the heading itself, or an id made from its text.
         """
         code_blocks = pieces = anchors = 0
         headings: set[Node] = set()
@@ -156,10 +158,7 @@ class PageTree:
         return code_blocks > 0 and pieces >= MIN_CODE_ALONE
 
     def drop_unseen(self) -> None:
-        """Drop scripts, styles and templates, whose text is not shown, and data for programs.
-
-        So goes what the program that made the page writes around the text.
-        """
+        """Drop scripts, styles, templates, data, hidden text and the generator's frames."""
         for node in self.nodes:
             if node.tag in UNSEEN:
                 node.dropped = "element"
@@ -172,7 +171,7 @@ class PageTree:
         self.spread()
 
     def drop_escaped_tags(self) -> None:
-        """Remove tags that stand in the text because they were escaped twice, but not in code."""
+        """Remove tags that are text because they were escaped twice, except in code."""
         for node in self.nodes:
             if node.tag in CODE:
                 continue
@@ -181,13 +180,13 @@ class PageTree:
                     node.children[index] = re.sub(_ESCAPED_TAG, " ", child)
 
     def find_data(self) -> None:
-        """Find data for programs that stands in the text, such as that of schema.org; not code."""
+        """Find data for programs in the text, such as schema.org data, except in code."""
         for node in self.nodes:
             first = node.children[0] if node.children else ""
             if not isinstance(first, str) or first.lstrip()[:1] not in ("{", "["):
                 continue
             beginning = text_beginning(node, MAX_DATA_START)
-            if not re.match(_DATA, beginning) or any(one.tag in CODE for one in ancestors(node)):
+            if not re.match(_DATA, beginning) or any(box.tag in CODE for box in ancestors(node)):
                 continue
             is_known = re.search(_LINKED_DATA, beginning) is not None
             if is_known or (not self.is_documentation and is_json(node)):
@@ -200,7 +199,7 @@ class PageTree:
                 node.dropped = node.parent.dropped
 
     def measure(self) -> None:
-        """Count the text of every element, what is dropped left out, in one walk from the end."""
+        """Count the text of every element, without dropped parts, in one walk from the end."""
         for node in self.nodes:
             node.chars = node.link = node.own = node.own_link = node.prose = 0
             node.has_block = False
@@ -233,7 +232,7 @@ class PageTree:
 
 
 def is_json(node: Node) -> bool:
-    """Return whether the text of an element is nothing but JSON, and long."""
+    """Return whether the text of an element is only JSON, and long."""
     text = text_beginning(node, MAX_DATA)
     if not MIN_DATA <= len(text) < MAX_DATA:
         return False
@@ -255,12 +254,12 @@ def is_own_words(heading: Node) -> bool:
 
 
 def look_of(node: Node) -> str:
-    """Return an element's tag and class, which twins have in common."""
+    """Return an element's tag and class, which are equal for twins."""
     return f"{node.tag} {node.attributes.get('class', '')}"
 
 
 def text_of(node: Node) -> str:
-    """Return an element's text on one line, what is dropped left out."""
+    """Return an element's text on one line, without dropped parts."""
     parts: list[str] = []
     collect_text(node, parts)
     return " ".join("".join(parts).split())
@@ -285,7 +284,7 @@ def collect_text(node: Node, parts: list[str]) -> None:
 
 
 def ancestors(node: Node) -> list[Node]:
-    """Return an element and all that it is in, up to the root."""
+    """Return an element and all elements around it, up to the root."""
     found = [node]
     while found[-1].parent:
         found.append(found[-1].parent)
@@ -293,7 +292,7 @@ def ancestors(node: Node) -> list[Node]:
 
 
 def places(parents: Iterable[Node]) -> dict[Node, int]:
-    """Return for each child element of the parents its place among the children."""
+    """Return child element -> its index among the children, for all children of the parents."""
     return {
         child: index
         for node in parents

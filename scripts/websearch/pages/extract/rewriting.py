@@ -1,12 +1,13 @@
-"""Rewrites elements of a page that say something in another way than by their text.
+"""Rewrite elements that say something by other means than their text.
 
-Readings of ruby, quotation marks, tables made of roles, shadow roots, check boxes, icons in cells
-and texts for screen readers become plain text or the elements that the other modules know. Each
-step looks at an element a bounded number of times.
+Ruby readings, quotation marks, tables made of roles, shadow roots, check boxes, icons in cells and
+texts for screen readers become plain text or elements that the other modules know. Each step visits
+an element a bounded number of times.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import re
@@ -19,19 +20,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-STATE = "#state"  # tag of an element with the state of a check box; no page can name it
+STATE = "#state"  # tag of an element with the state of a check box; no page can use it
 CHECKED, UNCHECKED = "[x]", "[ ]"
 MAX_LABEL = 200  # characters of a text for screen readers
-MAX_CELL_NODES = 60  # elements of a cell without text that are looked at for what they say
-MAX_AROUND = 4  # elements around a check box or the row of a table that tell what it belongs to
+MAX_CELL_NODES = 60  # examined elements of a cell without text
+MAX_AROUND = 4  # elements around a check box or table row that are searched for its list or table
 MAX_PIECES = 6  # elements before and after a text for screen readers that may be its twin
-MAX_SLOTS = 100  # of a shadow root
+MAX_SLOTS = 100  # slots per shadow root
 MAX_SLOT_DEPTH = 40  # elements around a host, and around a slot in its shadow root
 SCREEN_READER_CLASSES = name_set(
     "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader element-invisible "
     "offscreen a-offscreen u-visually-hidden u-hiddenvisually assistive-text"
 )
-# Role -> the element that it makes of another one.
+# Role -> tag of the element with that role.
 ROLE_TAGS = {
     "table": "table", "grid": "table", "treegrid": "table", "row": "tr", "rowgroup": "tbody",
     "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
@@ -39,14 +40,15 @@ ROLE_TAGS = {
 CELLS = name_set("td th")
 NATIVE = CELLS | name_set("table tr thead tbody tfoot")
 SPEAKING = CELLS | name_set("ruby q template input")
-READINGS = name_set("rt rtc")  # of ruby; rp holds parentheses for browsers that know no ruby
+READINGS = name_set("rt rtc")  # of ruby; rp has parentheses for browsers without ruby
+_ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
 # Words in the class of icons for yes and no.
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
 
 
 def rewrite(nodes: list[Node]) -> list[Node]:
-    """Rewrite a page's elements; return them in order. nodes: all elements, in document order."""
+    """Rewrite a page's elements and return them; nodes: all elements, in document order."""
     rewrite_roles(nodes)
     mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
@@ -64,7 +66,9 @@ def rewrite(nodes: list[Node]) -> list[Node]:
                 found[tag].append(node)
         elif "aria-label" in attributes:
             found["label"].append(node)
-        elif "class" in attributes and is_for_the_ear(attributes["class"]) and node.parent:
+        elif "data-cfemail" in attributes:
+            found["mail"].append(node)
+        elif "class" in attributes and is_screen_reader_class(attributes["class"]) and node.parent:
             found["twin"].append(node.parent)
     write_states(boxes)
     for kind, rewriter in REWRITERS.items():
@@ -87,7 +91,20 @@ def children_of(node: Node) -> list[Node]:
     return [child for child in node.children if isinstance(child, Node)]
 
 
-# ===== ruby, quotations ===========================================================================
+# ===== e-mail addresses, ruby, quotations =========================================================
+
+
+def write_address(node: Node) -> None:
+    """Write the e-mail address that Cloudflare's script shows for "[email protected]".
+
+    Cloudflare also replaces "git@github.com" in code. Every byte is XORed with the first byte.
+    Other text stays hidden, because it could contain the marks of escapes.py.
+    """
+    with contextlib.suppress(ValueError):
+        key, *letters = bytes.fromhex(node.attributes["data-cfemail"][: 2 * MAX_LABEL])
+        address = bytes(letter ^ key for letter in letters).decode("ascii")
+        if re.fullmatch(_ADDRESS, address):
+            node.children = [address]
 
 
 def write_reading(ruby: Node) -> None:
@@ -108,28 +125,28 @@ def write_reading(ruby: Node) -> None:
 
 
 def is_reading(node: Node) -> bool:
-    """Return whether an element in ruby says how the text is read."""
+    """Return whether an element in ruby is the reading of the text."""
     return node.tag in READINGS
 
 
 def quote(parent: Node) -> None:
-    """Write the quotation marks of the q elements in another, as a browser shows them.
+    """Write quotation marks around the q elements in an element, as a browser does.
 
-    Not where the page has its own, in them or right before; nor around blocks, which are no
-    quotation in a line.
+    Not if the page has its own marks, in them or right before; nor around blocks, which are not
+    inline quotations.
     """
     before: Node | str = ""
     for child in parent.children:
         if isinstance(child, Node) and child.tag == "q":
             is_quoted = isinstance(before, str) and re.search(_QUOTED + r"\Z", before)
-            is_block = any(one.tag in BLOCKS for one in children_of(child))
+            is_block = any(inner.tag in BLOCKS for inner in children_of(child))
             if not (is_quoted or is_block or re.match(_QUOTED, text_beginning(child, 2))):
                 add_quotation_marks(child)
         before = child
 
 
 def add_quotation_marks(node: Node) -> None:
-    """Write the marks of a quotation, single ones in another."""
+    """Write quotation marks, single marks inside another quotation."""
     depth = 0
     parent = node.parent
     while parent and depth < 2:
@@ -143,14 +160,14 @@ def add_quotation_marks(node: Node) -> None:
 
 
 def rewrite_roles(nodes: list[Node]) -> None:
-    """Make tables of elements whose roles say that they are tables, rows and cells.
+    """Turn elements with roles of tables, rows and cells into tables.
 
-    A table without a row of several cells stays as it is: it is a list.
+    A table without a row of several cells is a list and stays unchanged.
     """
     table_of: dict[Node | None, Node] = {}
     row_of: dict[Node | None, Node] = {}
-    parts: dict[Node, list[Node]] = {}  # of each table
-    cells: dict[Node, int] = {}  # how many each row has
+    parts: dict[Node, list[Node]] = {}  # per table
+    cells: dict[Node, int] = {}  # number of cells per row
     for node in nodes:
         if not table_of and "role" not in node.attributes:
             continue
@@ -178,9 +195,9 @@ def rewrite_roles(nodes: list[Node]) -> None:
 
 
 def write_states(boxes: list[Node]) -> None:
-    """Write the states of the check boxes in cells and at the beginning of list items.
+    """Write the states of check boxes in cells and at the beginning of list items.
 
-    Only where a box of the same list or table is checked or disabled: the others are controls, to
+    Only if a box of the same list or table is checked or disabled: other boxes are controls to
     select rows or to filter.
     """
     scopes: dict[Node, list[Node]] = {}
@@ -195,9 +212,9 @@ def write_states(boxes: list[Node]) -> None:
 
 
 def scope_of(box: Node) -> Node | None:
-    """Return the list or table that a check box is in, if it is in a cell or begins an item.
+    """Return the list or table of a check box that is in a cell or begins an item, or None.
 
-    In a list, a box with a name is a field of a form.
+    In a list, a box with a name is a form field.
     """
     around = box.parent
     for _ in range(MAX_AROUND):
@@ -214,7 +231,7 @@ def scope_of(box: Node) -> Node | None:
 
 
 def is_task(item: Node, box: Node) -> bool:
-    """Return whether a check box without a name begins an item of a list."""
+    """Return whether a check box without a name begins a list item."""
     return item.tag == "li" and "name" not in box.attributes and begins(item, box)
 
 
@@ -225,7 +242,7 @@ def begins(item: Node, box: Node) -> bool:
             siblings = node.parent.children if node.parent else []
             before = siblings[: siblings.index(box)]
             return not any(isinstance(child, str) and child.strip() for child in before)
-        if count > MAX_AROUND or any(isinstance(c, str) and c.strip() for c in node.children):
+        if count > MAX_AROUND or has_words(node):
             return False
     return False
 
@@ -234,23 +251,23 @@ def begins(item: Node, box: Node) -> bool:
 
 
 def is_for_screen_readers(node: Node) -> bool:
-    """Return whether an element is shown to screen readers only."""
-    return "class" in node.attributes and is_for_the_ear(node.attributes["class"])
+    """Return whether an element is only for screen readers."""
+    return "class" in node.attributes and is_screen_reader_class(node.attributes["class"])
 
 
-@functools.lru_cache(maxsize=4096)  # most classes of a page are those of other elements, too
-def is_for_the_ear(classes: str) -> bool:
-    """Return whether a class is one that style sheets give to texts for screen readers."""
+@functools.lru_cache(maxsize=4096)  # most classes of a page are repeated
+def is_screen_reader_class(classes: str) -> bool:
+    """Return whether a class attribute marks texts for screen readers."""
     return not SCREEN_READER_CLASSES.isdisjoint(classes.lower().split())
 
 
-def is_for_the_eye(node: Node) -> bool:
-    """Return whether an element is hidden from screen readers only."""
+def is_visual_only(node: Node) -> bool:
+    """Return whether an element is hidden only from screen readers."""
     return node.attributes.get("aria-hidden") == "true"
 
 
 def keep_one_twin(parent: Node) -> None:
-    """Show the texts for screen readers below an element whose twins beside them are for the eye.
+    """Show the texts for screen readers in an element that repeat visual-only neighbors.
 
     The rules drop these twins, which are often in pieces: "$", "19".
     """
@@ -258,12 +275,12 @@ def keep_one_twin(parent: Node) -> None:
     for place, node in enumerate(children):
         if is_for_screen_readers(node):
             near = children[max(0, place - MAX_PIECES) : place + MAX_PIECES + 1]
-            if is_twin(text_beginning(node, MAX_LABEL), filter(is_for_the_eye, near)):
+            if is_twin(text_beginning(node, MAX_LABEL), filter(is_visual_only, near)):
                 node.attributes = {}
 
 
 def is_twin(text: str, pieces: Iterable[Node]) -> bool:
-    """Return whether a text says the same as elements together, or a part of it, or more."""
+    """Return whether a text equals the joined text of elements, or one contains the other."""
     own = letters_of(text)
     other = "".join(letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces)
     return bool(own and other) and (own in other or other in own)
@@ -275,19 +292,18 @@ def letters_of(text: str) -> str:
 
 
 def write_label(node: Node) -> None:
-    """Write the label of an element whose text, which says the same, is all for the eye."""
+    """Write the label of an element whose text repeats the label and is visual only."""
     label = node.attributes["aria-label"][:MAX_LABEL].strip()
     children = children_of(node)
-    is_empty = not any(isinstance(child, str) and child.strip() for child in node.children)
-    is_drawn = 0 < len(children) <= MAX_PIECES and all(map(is_for_the_eye, children))
-    if is_empty and is_drawn and is_twin(label, children):
+    is_drawn = 0 < len(children) <= MAX_PIECES and all(map(is_visual_only, children))
+    if not has_words(node) and is_drawn and is_twin(label, children):
         node.children = [label]
 
 
-def say_in_cell(cell: Node) -> None:
-    """Write in a cell without text what it says to screen readers, or by an icon for yes or no.
+def label_cell(cell: Node) -> None:
+    """Write the label of a cell without text: for screen readers, or an icon for yes or no.
 
-    What a link or button says is what a click on it does.
+    Labels of links and buttons do not count: they describe a click.
     """
     if has_text(cell):
         return
@@ -302,25 +318,30 @@ def say_in_cell(cell: Node) -> None:
         elif has_text(node) or (node.tag == "img" and len(node.attributes.get("alt", "")) > 1):
             return
     parts = [node for node in inside if node not in controls]
-    said = next(filter(None, map(said_by, [*parts, cell])), "")
-    if said and len(inside) < MAX_CELL_NODES:
-        cell.children.append(said)
+    label = next(filter(None, map(label_of, [*parts, cell])), "")
+    if label and len(inside) < MAX_CELL_NODES:
+        cell.children.append(label)
 
 
 def is_unshown(node: Node) -> bool:
-    """Return whether an element is for screen readers only, or hidden altogether."""
+    """Return whether an element is only for screen readers, or hidden."""
     return bool(node.attributes) and (is_for_screen_readers(node) or is_hidden(node.attributes))
 
 
 def has_text(node: Node) -> bool:
-    """Return whether there is text right in an element, other than of scripts and styles."""
+    """Return whether text is directly in an element that is not a script or style."""
     if node.tag in ("script", "style", "template"):
         return False
+    return has_words(node)
+
+
+def has_words(node: Node) -> bool:
+    """Return whether text other than white space is directly in an element."""
     return any(isinstance(child, str) and child.strip() for child in node.children)
 
 
-def said_by(node: Node) -> str:
-    """Return what an element without visible text says, or ""."""
+def label_of(node: Node) -> str:
+    """Return the label of an element without visible text, or ""."""
     if node.tag in ("button", "input", "script", "style", "template"):
         return ""
     get = node.attributes.get
@@ -344,9 +365,8 @@ def said_by(node: Node) -> str:
 def fill_slots(template: Node) -> None:
     """Put the elements of a host into the slots of its shadow root, as a browser shows them.
 
-    What has no slot is not shown, and a second shadow root of a host is none. A very deep host
-    keeps its own elements instead: shadow roots in each other would make the tree as deep as they
-    are many.
+    Elements without a slot are not shown, and a second shadow root of a host is ignored. A very
+    deep host keeps its own elements: otherwise nested shadow roots could make the tree too deep.
     """
     host = template.parent
     if not host or is_deep(host) or template not in host.children:
@@ -366,7 +386,7 @@ def fill_slots(template: Node) -> None:
 
 
 def slot_name(child: Node | str) -> str:
-    """Return the name of the slot that a child of a host goes into, "" for the one without."""
+    """Return the name of the slot for a child of a host; "" for the default slot."""
     return child.attributes.get("slot", "") if isinstance(child, Node) else ""
 
 
@@ -379,7 +399,7 @@ def is_deep(node: Node) -> bool:
 
 
 def slots_of(template: Node) -> list[Node]:
-    """Return the slots of a shadow root, but not of those in it, and none that is very deep."""
+    """Return the slots of a shadow root, except of nested shadow roots and very deep ones."""
     found: list[Node] = []
     level = [template]
     for _ in range(MAX_SLOT_DEPTH):
@@ -391,12 +411,12 @@ def slots_of(template: Node) -> list[Node]:
 
 
 def is_shadow(node: Node) -> bool:
-    """Return whether an element is a shadow root that its page declares."""
+    """Return whether an element is a declarative shadow root."""
     return node.tag == "template" and "shadowrootmode" in node.attributes
 
 
-# Kind of an element, or its tag -> what rewrites it; in this order.
+# Kind of an element, or its tag -> its rewriter; in this order.
 REWRITERS: dict[str, Callable[[Node], None]] = {
-    "template": fill_slots, "ruby": write_reading, "quoting": quote, "twin": keep_one_twin,
-    "label": write_label, "cell": say_in_cell,
+    "template": fill_slots, "ruby": write_reading, "quoting": quote, "mail": write_address,
+    "twin": keep_one_twin, "label": write_label, "cell": label_cell,
 }  # fmt: skip

@@ -1,7 +1,6 @@
-"""The forms in which frameworks put data into the scripts of a page.
+"""Read the formats in which frameworks put data into the scripts of a page.
 
-JSON, the flat list of Nuxt 3, texts in quotes in JavaScript, and the React server payload of
-Next.js.
+JSON, the flat list of Nuxt 3, quoted texts in JavaScript, and the React server payload of Next.js.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-MAX_DEPTH = 80  # of the data, and of data within its texts
-MAX_VALUES = 100_000  # values of the data that are looked at
+MAX_DEPTH = 80  # levels of the data, and of data within its texts
+MAX_VALUES = 100_000  # examined values of the data
 NEXT_PUSH = "self.__next_f.push("
 _TAG = r"(?!script|style|template)[a-z][a-z0-9-]{0,30}"
 
@@ -25,7 +24,7 @@ _TAG = r"(?!script|style|template)[a-z][a-z0-9-]{0,30}"
 
 
 def parse_json(text: str) -> Any:
-    """Return JSON data; None for other text. A number of a million digits must not take seconds."""
+    """Return JSON data; None for other text."""
     try:
         return json.loads(text, strict=False, parse_int=short_number)
     except (ValueError, RecursionError):
@@ -33,12 +32,12 @@ def parse_json(text: str) -> Any:
 
 
 def short_number(digits: str) -> int | float:
-    """Return a number; only a short one can be an index."""
+    """Return a number, quickly even if it has a million digits; only a short one is an int."""
     return int(digits) if len(digits) < 10 else float(digits[:300])
 
 
 def quoted_texts(script: str, start: int) -> Iterator[str]:
-    """Yield the texts in double quotes of a script from start on, up to MAX_VALUES."""
+    """Yield the texts in double quotes of a script after start, up to MAX_VALUES."""
     for _ in range(MAX_VALUES):
         start = script.find('"', start)
         end = closing_quote(script, start) if start >= 0 else -1
@@ -51,7 +50,7 @@ def quoted_texts(script: str, start: int) -> Iterator[str]:
 
 
 def closing_quote(script: str, start: int) -> int:
-    """Return the index of the quote that ends the text whose quote is at start; -1 without one.
+    """Return the index of the closing quote of the text whose opening quote is at start, or -1.
 
     A quote after an odd number of backslashes belongs to the text.
     """
@@ -67,7 +66,7 @@ def closing_quote(script: str, start: int) -> int:
 
 
 def is_flat(data: list[Any]) -> bool:
-    """Return whether a list is a tree whose containers hold indexes into the list (devalue)."""
+    """Return whether a list is a tree whose containers have indexes into the list (devalue)."""
     first = data[0]
     if isinstance(first, list):
         return len(first) == 2 and isinstance(first[0], str) and isinstance(first[1], int)
@@ -75,7 +74,7 @@ def is_flat(data: list[Any]) -> bool:
 
 
 def unflatten(flat: list[Any]) -> Any:
-    """Return the tree that a flat list stands for. A container that occurs twice comes once."""
+    """Return the tree that a flat list represents; a repeated container appears once."""
     seen: set[int] = set()
 
     def value_at(index: Any, depth: int) -> Any:
@@ -98,7 +97,7 @@ def unflatten(flat: list[Any]) -> Any:
 
 
 def pushed_text(script: str) -> str:
-    """Return the text that a script pushes to the payload, or ""."""
+    """Return the text that a script appends to the payload, or ""."""
     start = script.find(NEXT_PUSH) + len(NEXT_PUSH)
     pushed = parse_json(script[start : script.rfind(")")])
     is_text = isinstance(pushed, list) and len(pushed) == 2 and isinstance(pushed[1], str)
@@ -108,9 +107,8 @@ def pushed_text(script: str) -> str:
 def payload_rows(texts: list[str]) -> dict[str, Any]:
     """Return the rows of a React server payload by name: JSON data, or text.
 
-    texts: what the scripts of the page push; together they are the payload. A row is "name:JSON" up
-    to the end of the line, or "name:Tlength,text" with the length in hexadecimal bytes. Rows of
-    other kinds (modules, hints) are left out.
+    A row is "name:JSON" up to the end of the line, or "name:Tlength,text" with a hexadecimal length
+    in bytes. Rows of other kinds (modules, hints) are omitted. texts: the parts of the payload.
     """
     payload = "".join(texts).encode("utf-8", "replace")
     long_text = re.compile(rb"T([0-9a-f]{1,8}),")
@@ -136,7 +134,7 @@ def payload_rows(texts: list[str]) -> dict[str, Any]:
 
 
 def rows_as_html(rows: dict[str, Any]) -> str:
-    """Return the elements in the rows of a React server payload as HTML, each row once."""
+    """Return the elements in the rows of a React server payload as HTML; each row appears once."""
     writer = HtmlWriter(rows)
     for name, row in rows.items():
         if name not in writer.done and not isinstance(row, str):
@@ -146,7 +144,7 @@ def rows_as_html(rows: dict[str, Any]) -> str:
 
 
 class HtmlWriter:
-    """Writes the elements of React server payloads as HTML; done: the rows that were written."""
+    """Writes the elements of React server payloads as HTML; done: names of written rows."""
 
     def __init__(self, rows: dict[str, Any]) -> None:
         self.rows = rows
@@ -178,7 +176,7 @@ class HtmlWriter:
             self.written.append(escape(text))
 
     def write_element(self, tag: Any, properties: Any, depth: int) -> None:
-        """Write an element with what is in it; of a component ("$L1a") only what is in it."""
+        """Write an element with its children; for a component ("$L1a"), only the children."""
         if not isinstance(properties, dict) or not isinstance(tag, str):
             return
         is_tag = bool(re.fullmatch(_TAG, tag))

@@ -1,4 +1,4 @@
-"""What the structure of a page says, whatever its names are: its core, what repeats, its ends.
+"""Rules for the structure of a page, independent of names: its core, repeated boxes, its ends.
 
 The core is the element with the most running text directly below it.
 """
@@ -18,39 +18,40 @@ from websearch.pages.extract.page_tree import (
     places,
 )
 
-MAX_TEASER = 400  # characters; longer boxes that begin with a link are parts of a text
-MAX_COMMENT = 2_000  # characters; longer dated boxes are more likely posts of their own
-MIN_BOXES = 4  # of one list
+MAX_TEASER = 400  # characters; a longer box that begins with a link is part of a text
+MAX_COMMENT = 2_000  # characters; a longer dated box is more likely a post
+MIN_BOXES = 4  # boxes per list
 BOX_SHARE = 0.8  # share of the boxes that must be teasers or comments
 BOX_TAGS = name_set("div li article section a aside")
-PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # without blocks, those make lists in a text
-MIN_HEADLINE = 15  # characters of a link that is no label
-MAX_DATE = 60  # characters of a text that is a date, perhaps with who wrote and when
-DATE_TAGS = name_set("p div section header")  # a date in a table or list is a part of the text
+PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # without blocks, "a" and "li" are lists in a text
+MIN_HEADLINE = 15  # characters of a link that is not a label
+MAX_DATE = 60  # characters of a text that is a date, perhaps with author and time
+DATE_TAGS = name_set("p div section header")  # a date in a table or list is part of the text
 _DATE = (
     r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b"
     r"|^\s{0,9}(?:vor|il y a|hace) \d"
 )
 NO_CORE = name_set("footer nav aside form")  # legal notices there can be long
-MIN_CORE = 400  # characters of a text beside which lists go; introductions to lists are shorter
-# Characters of the core beside which boxes go, and the share of the prose that it must hold; pages
-# that do not say that they are an article have text in many places.
+# Characters of a core with which repeated lists are dropped; introductions to lists are shorter.
+MIN_CORE = 400
+# Characters of a core with which boxes next to it are dropped, and the share of the prose that it
+# needs; pages that do not say that they are articles have text in many places.
 CORE_OF_ARTICLE = (250, 0.4)
 CORE_OF_OTHERS = (800, 0.6)
-MIN_PART = 500  # characters of prose that make a box after the core a part of the text
+MIN_PART = 500  # characters of prose that make a box after the core part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
-MAX_TABS = 30  # in a row; more are no row of tabs
+MAX_TABS = 30  # tabs per row; more are not a row of tabs
 MIN_COPY = 60  # characters of a box that no page repeats on purpose
-OWN_WORDS = name_set("li dl table blockquote pre")  # what is in these may say a thing again
+OWN_WORDS = name_set("li dl table blockquote pre")  # these may repeat text on purpose
 # Parts of a text, however short.
 TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 
 
 def beginnings(page: PageTree) -> dict[Node, str]:
-    """Return what the text of each element begins with: a "link" to a page, "text" or "label".
+    """Return element -> kind of its first text: a "link" to a page, "text" or "label".
 
-    Labels are short texts, such as a date or a category; they are passed over.
+    Labels are short texts such as a date or a category; they are skipped if more text follows.
     """
     found: dict[Node, str] = {}
     for node in reversed(page.nodes):
@@ -73,7 +74,7 @@ def beginnings(page: PageTree) -> dict[Node, str]:
 
 
 def with_dates(page: PageTree) -> set[Node]:
-    """Return the elements with a date or time below that stands apart from sentences."""
+    """Return the elements with a date or time in a child, apart from sentences."""
     found: set[Node] = set()
     for node in reversed(page.nodes):
         if node.dropped or not node.parent:
@@ -84,13 +85,13 @@ def with_dates(page: PageTree) -> set[Node]:
 
 
 def has_date(node: Node) -> bool:
-    """Return whether a text right below an element has a date or time at its beginning."""
-    texts = (one[:200] for one in node.children if isinstance(one, str) and not one.isspace())
-    return any(re.search(_DATE, text) for text in texts)
+    """Return whether the beginning of a text directly in an element has a date or time."""
+    texts = (child for child in node.children if isinstance(child, str) and not child.isspace())
+    return any(re.search(_DATE, text[:200]) for text in texts)
 
 
 def before_text(page: PageTree) -> set[Node]:
-    """Return the elements that a paragraph of running text follows in the same parent."""
+    """Return the elements with a later sibling that is a paragraph of running text."""
     found: set[Node] = set()
     for node in page.nodes:
         if len(node.children) < 2 or node.dropped:
@@ -105,7 +106,7 @@ def before_text(page: PageTree) -> set[Node]:
 
 
 def look_alikes(node: Node) -> list[list[Node]]:
-    """Return the boxes below an element by their tag, where they are enough for a list."""
+    """Return the boxes directly in an element by tag, if there are enough for a list."""
     if node.dropped or len(node.children) < MIN_BOXES:
         return []
     alike: dict[str, list[Node]] = {}
@@ -119,13 +120,13 @@ def look_alikes(node: Node) -> list[list[Node]]:
 
 
 def drop_repeated(page: PageTree) -> None:
-    """Drop lists of teasers and threads of comments from an article, whatever their names are.
+    """Drop lists of teasers and threads of comments from an article, regardless of their names.
 
-    From other pages only threads that answer a longer text go.
+    From other pages, drop only threads that answer a longer text.
 
-    A teaser begins with a link to another page, again and again; text that follows in the same
-    parent makes the list a part of the article. Comments are dated and come after the article. A
-    page without a text beside them is a list or a thread by itself, and keeps them.
+    Teasers are boxes that begin with a link to another page; text after them in the same parent
+    makes the list part of the article. Comments are dated and come after the article. A page
+    without other text is itself a list or a thread and keeps them.
     """
     lists = [(node, boxes) for node in page.nodes for boxes in look_alikes(node)]
     if not lists:
@@ -144,7 +145,7 @@ def drop_repeated(page: PageTree) -> None:
     if not teasers and not threads:
         return
     core, prose = find_core(page, {*teasers, *(box for boxes in threads for box in boxes)})
-    if not page.is_article:  # its lists may be what it is for
+    if not page.is_article:  # lists may be its content
         teasers = []
         threads = [boxes for boxes in threads if are_replies(boxes, begins, prose)]
     if prose < MIN_CORE:
@@ -159,15 +160,15 @@ def drop_repeated(page: PageTree) -> None:
 
 
 def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
-    """Return whether dated boxes answer a text with so much prose: each says less, in sentences."""
-    is_said = all(box.prose and begins[box] != "link" for box in boxes)
-    return is_said and prose > max(box.prose for box in boxes)
+    """Return whether dated boxes answer a text: all are prose, and shorter than its prose."""
+    is_prose = all(box.prose and begins[box] != "link" for box in boxes)
+    return is_prose and prose > max(box.prose for box in boxes)
 
 
 def label_panels(page: PageTree) -> None:
-    """Give each panel of a set of tabs the label of its tab, and drop the row of labels.
+    """Label each panel of a set of tabs with its tab, and drop the row of tabs.
 
-    The tabs name their panels, or as many panels as tabs come right after them.
+    Either the tabs name their panels, or as many panels as tabs follow the row.
     """
     around = [
         node if node.tag != "label" else node.parent
@@ -194,19 +195,19 @@ def label_panels(page: PageTree) -> None:
 
 
 def panel_name(tab: Node) -> str:
-    """Return the id of the panel that a tab says it controls or leads to, or ""."""
+    """Return the id of the panel that a tab controls or links to, or ""."""
     get = tab.attributes.get
     return get("aria-controls", "") or get("href", "").partition("#")[2]
 
 
 def is_in_tab(panel: Node) -> bool:
-    """Return whether a panel is inside of a tab, which would then be inside of itself."""
+    """Return whether a panel is inside a tab; as its label, the tab would be inside itself."""
     above = ancestors(panel)
     return any(node.tag == "label" or node.attributes.get("role") == "tab" for node in above)
 
 
 def move_label(tab: Node, panel: Node) -> None:
-    """Make a tab the label of its panel, with all that is in it, a button's text too."""
+    """Make a tab the label of its panel and restore everything in it, even a button's text."""
     if tab.parent:
         tab.parent.children.remove(tab)
     tab.parent, panel.label = panel, tab
@@ -218,7 +219,7 @@ def move_label(tab: Node, panel: Node) -> None:
 
 
 def tabs_of(node: Node) -> list[Node]:
-    """Return the tabs in a row of at least two, by their role or as labels of inputs, or none."""
+    """Return the tabs in a row of two or more, by role or as labels of inputs, or []."""
     inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
     if node.attributes.get("role") == "tablist":
         tabs = [
@@ -233,9 +234,9 @@ def tabs_of(node: Node) -> list[Node]:
 
 
 def panels_after(row: Node, place: int, count: int) -> list[Node]:
-    """Return the elements that the tabs of a row show: those after it, or those in the next."""
+    """Return the panels of a row of tabs: the elements after it, or those in the next element."""
     siblings = row.parent.children if row.parent else []
-    below = siblings[place + 1 : place + 2 * count + 1]  # spaces between them are texts
+    below = siblings[place + 1 : place + 2 * count + 1]  # white space between them are texts
     after = [child for child in below if isinstance(child, Node)][:count]
     inside = [child for child in after[0].children if isinstance(child, Node)] if after else []
     if len(inside) == count and len({panel.tag for panel in inside}) == 1:
@@ -244,17 +245,17 @@ def panels_after(row: Node, place: int, count: int) -> list[Node]:
     return after if is_set and len(after) == count else []
 
 
-def find_core(page: PageTree, left_out: set[Node]) -> tuple[Node, int]:
-    """Return the element with the most text in paragraphs right below it, and their characters.
+def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:
+    """Return the element with the most text in paragraphs directly in it, and their characters.
 
-    No paragraph counts in left_out or in an element whose tag says that it is no text, nor one that
-    only a control shows.
+    Paragraphs do not count in excluded elements, in elements of NO_CORE, or if only a control shows
+    them.
     """
     prose = {page.root: 0}
     outside: set[Node] = set()
-    left_out = left_out.union(filter(is_unseen, page.unfolded))
+    excluded = excluded.union(filter(is_unseen, page.unfolded))
     for node in page.nodes:
-        if node.parent in outside or node in left_out or node.tag in NO_CORE:
+        if node.parent in outside or node in excluded or node.tag in NO_CORE:
             outside.add(node)
         elif not node.parent or node.dropped or node.tag not in BLOCKS:
             continue
@@ -264,13 +265,13 @@ def find_core(page: PageTree, left_out: set[Node]) -> tuple[Node, int]:
     return core, prose[core]
 
 
-def drop_beside_core(page: PageTree, content: Node) -> None:
-    """Drop from the content what stands beside its core and is no text of its own.
+def drop_around_core(page: PageTree, content: Node) -> None:
+    """Drop boxes of the content that are next to its core and are not text.
 
-    Sites put share bars, forms, the author and calls to subscribe there, under many names.
+    Sites put share bars, forms, authors and calls to subscribe there, under many names.
     """
     if page.is_documentation:
-        return  # sections, boxes and footnotes stand beside its longest section
+        return  # sections, boxes and footnotes are next to its longest section
     core, prose = find_core(page, set())
     path = ancestors(core)
     least, share = CORE_OF_ARTICLE if page.is_article else CORE_OF_OTHERS
@@ -278,51 +279,53 @@ def drop_beside_core(page: PageTree, content: Node) -> None:
         return
     inner = core
     for around in path[: path.index(content) + 1]:
-        below = [one for one in around.children if isinstance(one, Node) and not one.dropped]
-        for one in ends_of_core(below) if around is core else beside(below, inner, prose):
-            if not page.is_plain or one.link * 2 > one.chars or not is_unnamed(one):
-                one.dropped = "beside the core"
+        below = [
+            child for child in around.children if isinstance(child, Node) and not child.dropped
+        ]
+        for box in ends_of_core(below) if around is core else boxes_around(below, inner, prose):
+            if not page.is_plain or box.link * 2 > box.chars or not is_unnamed(box):
+                box.dropped = "next to the core"
         inner = around
     page.spread()
 
 
 def is_unnamed(node: Node) -> bool:
-    """Return whether neither class nor id of an element says what it is for; cells are columns."""
+    """Return whether an element has no class or id that may name its role; cells are columns."""
     return node.tag != "td" and not ("class" in node.attributes or "id" in node.attributes)
 
 
 def ends_of_core(below: list[Node]) -> list[Node]:
-    """Return the small boxes after the last paragraph, of the elements below the core."""
+    """Return the small boxes after the last paragraph; below: the children of the core."""
     found: list[Node] = []
-    for one in reversed(below):
-        is_box = one.has_block or (one.tag in BLOCKS and not one.prose)
-        if one.tag in TEXT_TAGS or not is_box or one.prose > MAX_END or one.chars > MAX_TEASER:
+    for box in reversed(below):
+        is_box = box.has_block or (box.tag in BLOCKS and not box.prose)
+        if box.tag in TEXT_TAGS or not is_box or box.prose > MAX_END or box.chars > MAX_TEASER:
             break
-        found.append(one)
+        found.append(box)
     return found
 
 
-def beside(below: list[Node], inner: Node, prose: int) -> list[Node]:
-    """Return which of the elements around inner are no text; inner holds the core.
+def boxes_around(below: list[Node], inner: Node, prose: int) -> list[Node]:
+    """Return the siblings of inner that are not text; inner contains the core.
 
-    Before it, those without running text; after it, those with much less than the core. Elements
-    that look like inner are other parts of one text.
+    Before it, those without running text; after it, those with much less than the core. Siblings
+    that look like inner are other parts of the text.
     """
     place = below.index(inner)
-    before = [one for one in below[:place] if not one.prose and one.tag not in TEXT_TAGS]
+    before = [box for box in below[:place] if not box.prose and box.tag not in TEXT_TAGS]
     enough = max(MIN_PART, PART_SHARE * prose)
     after = [
-        one
-        for one in below[place + 1 :]
-        if look_of(one) != look_of(inner)
-        and not (one.tag in TEXT_BLOCKS and one.prose)
-        and (one.prose < enough or one.link > 0.5 * one.chars)
+        box
+        for box in below[place + 1 :]
+        if look_of(box) != look_of(inner)
+        and not (box.tag in TEXT_BLOCKS and box.prose)
+        and (box.prose < enough or box.link > 0.5 * box.chars)
     ]
-    return [one for one in before + after if one.tag in BLOCKS]
+    return [box for box in before + after if box.tag in BLOCKS]
 
 
 def drop_ends(page: PageTree, content: Node) -> None:
-    """Drop dates before the text of an article, and a heading after it with nothing below."""
+    """Drop dates before the text of an article, and a last heading without text below."""
     blocks = [node for node in shown(page, content) if node.own and node.tag in BLOCKS]
     for block in blocks:
         if block.prose or block.tag in HEADINGS:
@@ -330,7 +333,7 @@ def drop_ends(page: PageTree, content: Node) -> None:
         if block.tag in DATE_TAGS and block.own <= MAX_DATE and has_date(block):
             block.dropped = "date"
     if blocks and blocks[-1].tag in HEADINGS:
-        blocks[-1].dropped = "heading over nothing"
+        blocks[-1].dropped = "empty section"
     page.spread()
 
 
@@ -346,9 +349,9 @@ def shown(page: PageTree, content: Node) -> list[Node]:
 
 
 def drop_copies(page: PageTree, content: Node) -> None:
-    """Drop boxes with the same text as one before, and what a thread quotes of its own posts.
+    """Drop boxes with the text of an earlier box, and quotations of a thread's own posts.
 
-    Pages hold a copy for each size of screen, and carousels one of each of their ends.
+    Pages have a copy for each screen size, and carousels have copies of their first and last boxes.
     """
     if page.is_documentation:
         return  # parameters, notes and whole sections are the same for similar functions
@@ -360,7 +363,7 @@ def drop_copies(page: PageTree, content: Node) -> None:
         if node.parent not in inside or (node.tag in OWN_WORDS and not page.is_thread):
             continue
         is_box = node.has_block or (page.is_thread and node.tag in BLOCKS)
-        # An element with nothing but one box in it is that box.
+        # An element that contains only a box counts as that box.
         if is_box and node.chars >= MIN_COPY and keys[node] != keys[node.parent]:
             if keys[node] in seen:
                 node.dropped = "copy"
@@ -371,7 +374,7 @@ def drop_copies(page: PageTree, content: Node) -> None:
 
 
 def text_keys(nodes: list[Node]) -> dict[Node, int]:
-    """Return for elements in order a number that stands for the text below each, 0 for none."""
+    """Return element -> hash of the text below it, 0 for no text; nodes: in document order."""
     keys: dict[Node, int] = {}
     for node in reversed(nodes):
         parts: list[int] = []

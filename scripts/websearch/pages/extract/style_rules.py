@@ -1,7 +1,7 @@
-"""What a page's own <style> elements and style attributes set, for the few elements asked about.
+"""Compute the styles that a page's own <style> elements and style attributes set for an element.
 
-Understands tags, classes, ids, attributes, their combination and descendants. A rule with other
-selectors, and one inside @media, is never applied, but may_set() knows it.
+Understands tags, classes, ids, attributes, their combination and descendants. Rules with other
+selectors and rules inside @media are never applied, but may_set() considers them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 Styles = dict[str, str]
 
-MAX_CSS = 500_000  # characters of a page's style elements that are read
-MAX_RULES = 5_000  # rules that set a property of SEEN_BY
-MAX_STEPS = 200_000  # rules and elements that are compared; after that no rule applies
+MAX_CSS = 500_000  # characters of a page's style elements
+MAX_RULES = 5_000  # rules per page
+MAX_STEPS = 200_000  # comparisons of rules and elements; after that no rule applies
 MAX_DEPTH = 6  # parts of a selector
-MAX_BLOCK = 2_000  # characters of the selectors and declarations of a rule that may hide text
-# Properties that decide whether text is seen, or that say that a script changes it.
+MAX_BLOCK = 2_000  # characters of a rule's selectors, and of its declarations, that may hide text
+# Properties that decide whether text is visible, or that show that a script changes it.
 SEEN_BY = name_set(
     "opacity font-size text-indent position left right top margin-left clip clip-path width height "
     "max-width max-height overflow transform color background background-color background-image "
@@ -33,12 +33,12 @@ _COMPOUND = (
     r"((?:[.#][\w-]{1,100}|\[[\w-]{1,40}(?:[~|^$*]?=[^\]]{0,100})?\])*)"
 )
 _SIMPLE = r"([.#])([\w-]+)|\[([\w-]+)(?:([~|^$*]?)=[\"']?([^\]\"']*)[\"']?)?\]"
-# Values that may hide text, in groups, and the properties for each: what telling_blocks looks for.
-_TELLING_VALUE = (
+# Values that may hide text, in groups, and the properties for each group; see hiding_blocks.
+_HIDING_VALUE = (
     r":\s{0,3}(?:(0(?!\d)|\.0|1(?![.\d]))|(-\d{2})|(transparent|white|#|rgb)"
     r"|(rect|inset|circle|polygon)|(scale|translate))"
 )
-_TELLING_PROPERTIES = (
+_HIDING_PROPERTIES = (
     ("opacity", "font-size", "width", "height"), ("left", "right", "top", "text-indent"),
     ("color",), ("clip", "clip-path"), ("transform",),
 )  # fmt: skip
@@ -46,7 +46,7 @@ _KEY = r"[.#][\w-]{1,100}"
 
 
 class Rule:
-    """A rule of a style sheet: the parts of its selector, the last first, and what it sets.
+    """A rule of a style sheet: the parts of its selector, the last first, and its styles.
 
     parts is empty if the selector is not understood.
     """
@@ -63,7 +63,7 @@ class Rule:
 
 
 class RuleIndex:
-    """Rules by what the last part of their selectors asks for; read when they are asked for."""
+    """Rules by the keys in the last part of their selectors, parsed at their first use."""
 
     def __init__(self, blocks: Iterable[tuple[str, str]]) -> None:
         self.unread: dict[str, list[tuple[str, str, int]]] = {}
@@ -92,7 +92,7 @@ class RuleIndex:
 
 
 class PageStyles:
-    """The styles of a page. Its rules are read when the first element is asked about.
+    """The styles of a page, parsed at the first use.
 
     nodes: the page's elements in document order.
     """
@@ -100,7 +100,7 @@ class PageStyles:
     def __init__(self, nodes: list[Node]) -> None:
         self.steps = MAX_STEPS
         self.styled: list[Node] = []
-        self.has_sheets = False  # also style sheets that are not in the page
+        self.has_sheets = False  # whether the page links to style sheets
         texts: list[str] = []
         for node in nodes:
             attributes = node.attributes
@@ -116,7 +116,7 @@ class PageStyles:
         self.above: dict[Node, frozenset[str]] = {}
 
     def of(self, node: Node) -> Styles:
-        """Return what the rules and the style attribute of an element set, rules in their order."""
+        """Return the styles that the rules and the style attribute set for an element."""
         found = self.known.get(node)
         if found is None:
             found = {}
@@ -128,9 +128,9 @@ class PageStyles:
         return found
 
     def may_set(self, node: Node, name: str) -> Iterator[str]:
-        """Yield the values that other rules for an element's names give a property.
+        """Yield the values of a property in rules that name an element but do not apply to it.
 
-        Those are for another state (.open .answer, .slide:hover) or another screen.
+        These are for another state (.open .answer, .slide:hover) or another screen.
         """
         for key in names_of(node):
             for rule in self.rules().get(key):
@@ -149,15 +149,15 @@ class PageStyles:
                 yield from (value for name, value in found.items() if name.startswith("background"))
 
     def suspects(self, nodes: list[Node], may_hide: Callable[[Styles], bool]) -> list[Node]:
-        """Return the elements that one block of declarations may hide, whatever else is set."""
-        value = re.compile(_TELLING_VALUE)
+        """Return the elements that a block of declarations may hide, ignoring all other styles."""
+        value = re.compile(_HIDING_VALUE)
         found = {
             node
             for node in self.styled
             if value.search(node.attributes["style"])
             and may_hide(declarations(node.attributes["style"]))
         }
-        blocks = [block for block in telling_blocks(self.css) if may_hide(declarations(block[1]))]
+        blocks = [block for block in hiding_blocks(self.css) if may_hide(declarations(block[1]))]
         if blocks:
             found |= self.named_elements(nodes, RuleIndex(blocks))
         return [node for node in nodes if node in found] if found else []
@@ -165,7 +165,7 @@ class PageStyles:
     def named_elements(self, nodes: list[Node], index: RuleIndex) -> set[Node]:
         """Return the elements with text to which a rule of an index applies."""
         keys = index.keys()
-        has_key: dict[str, bool] = {}  # by class attribute: many elements have the same
+        has_key: dict[str, bool] = {}  # per class attribute, because these repeat
         others = {key.partition(" ")[2] for key in keys if key[0] != "."}
         found = set()
         for node in nodes:
@@ -187,7 +187,7 @@ class PageStyles:
         return self.index
 
     def applying(self, node: Node, index: RuleIndex) -> list[Rule]:
-        """Return the rules of an index that apply to an element, the weakest first."""
+        """Return the rules of an index that apply to an element, the least specific first."""
         matched = [
             rule
             for key in (keys_of(node) if self.steps > 0 else ())
@@ -197,7 +197,7 @@ class PageStyles:
         return sorted(matched, key=lambda rule: rule.weight) if len(matched) > 1 else matched
 
     def applies(self, rule: Rule, node: Node) -> bool:
-        """Return whether a rule's selector names an element."""
+        """Return whether a rule's selector matches an element."""
         self.steps -= 1
         if self.steps < 0 or not all(passes(test, node) for test in rule.parts[0]):
             return False
@@ -216,16 +216,16 @@ class PageStyles:
         return True
 
     def keys_above(self, node: Node) -> frozenset[str]:
-        """Return the keys of all elements that an element is in."""
+        """Return the keys of all elements around an element."""
         missing = []
         while node.parent and node not in self.above:
             missing.append(node)
             node = node.parent
         keys = self.above.get(node, frozenset())
-        for one in reversed(missing):
-            if one.parent:
-                keys = keys.union(keys_of(one.parent))
-            self.above[one] = keys
+        for inner in reversed(missing):
+            if inner.parent:
+                keys = keys.union(keys_of(inner.parent))
+            self.above[inner] = keys
         return keys
 
 
@@ -237,28 +237,28 @@ def without_comments(css: str) -> str:
     return first + "".join(piece.partition("*/")[2] for piece in others)
 
 
-def telling_blocks(css: str) -> list[tuple[str, str]]:
+def hiding_blocks(css: str) -> list[tuple[str, str]]:
     """Return the selectors and declarations of blocks with a value that may hide text.
 
-    Looks for values first, as most style sheets are long and have few of them.
+    Searches for values first, because most style sheets are long and have few of them.
     """
     blocks: list[tuple[str, str]] = []
     last = -1
-    for found in re.finditer(_TELLING_VALUE, css):
+    for found in re.finditer(_HIDING_VALUE, css):
         start = found.start()
-        properties = _TELLING_PROPERTIES[(found.lastindex or 1) - 1]
+        properties = _HIDING_PROPERTIES[(found.lastindex or 1) - 1]
         if start < last or not css[start - 12 : start].rstrip().endswith(properties):
             continue
         begin = css.rfind("{", max(0, start - MAX_BLOCK), start)
         last = css.find("}", start, start + MAX_BLOCK)
         if begin > 0 and last > 0:
-            before = max(css.rfind(sign, max(0, begin - MAX_BLOCK), begin) for sign in "{};")
+            before = max(css.rfind(mark, max(0, begin - MAX_BLOCK), begin) for mark in "{};")
             blocks.append((css[before + 1 : begin].strip() or "*", css[begin + 1 : last]))
     return blocks
 
 
 def style_blocks(css: str) -> Iterator[tuple[str, str]]:
-    """Yield the selectors and declarations of a style sheet; "@" begins those inside @media."""
+    """Yield the selectors and declarations of a style sheet; selectors in @media begin with "@"."""
     depth, head = 0, ""
     for piece in re.findall(r"[^{}]*[{}]?", css):
         text, mark = (piece[:-1], piece[-1:]) if piece[-1:] in ("{", "}") else (piece, "")
@@ -273,9 +273,9 @@ def style_blocks(css: str) -> Iterator[tuple[str, str]]:
 
 
 def selector_keys(selector: str) -> list[str]:
-    """Return what the last part of a selector asks for: its names, or else an attribute or tag.
+    """Return the keys in the last part of a selector: its names, or else an attribute or tag.
 
-    :focus is what the keyboard alone reaches, such as a link past the menu.
+    Rules with :focus do not count: they are for links that only the keyboard reaches.
     """
     parts = selector.split()
     if not parts or ":focus" in selector:
@@ -299,7 +299,7 @@ def read_selector(selector: str) -> list[list[tuple[str, ...]]]:
 
 
 def compound_tests(tag: str | None, rest: str) -> list[tuple[str, ...]]:
-    """Return what an element must have: (kind, name, operator, value), the rarest last."""
+    """Return the tests of an element: (kind, name, operator, value), the most selective last."""
     tests: list[tuple[str, ...]] = [("tag", tag.lower())] if tag and tag != "*" else []
     for sign, name, attribute, operator, value in re.findall(_SIMPLE, rest):
         tests.append((sign, name) if sign else ("[", attribute.lower(), operator, value))
@@ -313,13 +313,13 @@ def names_of(node: Node) -> list[str]:
 
 
 def keys_of(node: Node) -> list[str]:
-    """Return the keys under which rules for an element are found."""
+    """Return the keys of the rules that may apply to an element."""
     others = [f"[ {name}" for name in node.attributes]
     return [f"tag {node.tag}", *names_of(node), *others]
 
 
 def passes(test: tuple[str, ...], node: Node) -> bool:
-    """Return whether an element has the tag, class, id or attribute that a selector asks for."""
+    """Return whether an element has the tag, class, id or attribute of a test."""
     kind, name = test[:2]
     if kind == "tag":
         return node.tag == name

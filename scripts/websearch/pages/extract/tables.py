@@ -1,4 +1,4 @@
-"""Tables of HTML: which hold data, and the rows of their cells, each of which can be read alone."""
+"""Read HTML tables: tell data from layout, and make every row readable on its own."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_COLUMNS = 40  # of a table; a wider one is layout, or data for programs
-MAX_ROW_SPAN = 2_000  # rows that one cell's value is repeated in
-MAX_HEAD_ROWS = 4  # whose names are joined
-ROWS_A_BLOCK = 10  # of a data table, which may hold a heading or a small table now and then
-MAX_CELL = 4_000  # characters of a cell; a table with a longer one is layout
-MAX_PLAIN_CELL = 1_500  # the same where no header or caption says that the table holds data
-# Characters of the first cell and of all cells of a table of one row; layout has longer ones.
+MAX_COLUMNS = 40  # columns; a wider table is layout, or data for programs
+MAX_ROW_SPAN = 2_000  # rows in which a cell's value is repeated
+MAX_HEAD_ROWS = 4  # rows whose names are joined
+ROWS_PER_BLOCK = 10  # rows of a data table per heading or nested table that it may contain
+MAX_CELL = 4_000  # characters of a cell; a table with a longer cell is layout
+MAX_PLAIN_CELL = 1_500  # the same for a table without header cells and caption
+# Characters of the first cell and of all cells of a data table with one row.
 MAX_NAME, MAX_ROW = 60, 600
-MAX_BOXES = 4  # around the code in a cell
+MAX_BOXES = 4  # elements around the code in a cell
 
 
 def is_shown(node: Node) -> bool:
-    """Return whether an element is part of the Markdown. Captions are, unlike in plain text."""
+    """Return whether an element is part of the Markdown, which has captions, unlike plain text."""
     return node.dropped in ("", "caption")
 
 
 def table_parts(node: Node) -> list[Node]:
-    """Return the caption, rows and cells of a table in order, without those of nested tables."""
+    """Return the caption, rows and cells of a table in order, nested tables excluded."""
     found: list[Node] = []
     for child in node.children:
         if isinstance(child, Node) and is_shown(child):
@@ -42,7 +42,7 @@ def table_parts(node: Node) -> list[Node]:
 
 
 def rows_of(parts: list[Node]) -> list[list[Node]]:
-    """Return the cells of each row; parts: those of a table."""
+    """Return the cells of each row; parts: of a table."""
     rows: list[list[Node]] = [[]]
     for part in parts:
         if part.tag == "tr":
@@ -56,10 +56,10 @@ def rows_of(parts: list[Node]) -> list[list[Node]]:
 
 
 def is_data_table(node: Node, parts: list[Node]) -> bool:
-    """Return whether a table holds data, by what its cells hold; parts: its rows and cells.
+    """Return whether a table is data and not layout, by its cells; parts: its rows and cells.
 
-    No cell of a pipe table can hold a heading, lines of code or a table. A row that is nothing but
-    code is laid out beside the numbers of its lines.
+    Cells of a pipe table cannot contain headings, lines of code or tables. A row that is only code
+    is layout for line numbers.
     """
     if node.attributes.get("role") in ("presentation", "none"):
         return False
@@ -74,7 +74,7 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
         or any(map(is_code_row, rows))
     ):
         return False
-    spare = (len(parts) - len(cells)) // ROWS_A_BLOCK if says_data else 0
+    spare = (len(parts) - len(cells)) // ROWS_PER_BLOCK if says_data else 0
     waiting: list[Node | str] = [*cells]
     while waiting:
         inner = waiting.pop()
@@ -90,20 +90,20 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
 
 
 def is_named_row(cells: list[Node]) -> bool:
-    """Return whether the only row of a table is a name and what is said of it."""
+    """Return whether the only row of a table is a name and its values."""
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
     return is_short and is_filled and not any(cell.has_block for cell in cells)
 
 
 def is_code_row(cells: list[Node]) -> bool:
-    """Return whether the only cell with text in a row holds nothing but a pre element."""
+    """Return whether the only cell with text in a row contains just a pre element."""
     filled = [cell for cell in cells if cell.chars]
     if len(filled) != 1:
         return False
     inner = filled[0]
     for _ in range(MAX_BOXES):
-        inside = [one for one in inner.children if isinstance(one, Node) and one.chars]
+        inside = [child for child in inner.children if isinstance(child, Node) and child.chars]
         if len(inside) != 1 or inside[0].chars != filled[0].chars:
             return False
         inner = inside[0]
@@ -123,9 +123,9 @@ def is_in_lines(code: Node) -> bool:
 
 
 def span_of(cell: Node, name: str) -> int:
-    """Return how many columns (name: "colspan") or rows ("rowspan") a cell takes, from 1 on.
+    """Return the number of columns (name: "colspan") or rows ("rowspan") of a cell, 1 or more.
 
-    A rowspan of 0 goes to the end of the table.
+    A rowspan of 0 extends to the end of the table.
     """
     value = cell.attributes.get(name, "").strip()
     most = MAX_COLUMNS + 1 if name == "colspan" else MAX_ROW_SPAN
@@ -138,17 +138,19 @@ def span_of(cell: Node, name: str) -> int:
 def read_rows(
     parts: list[Node], write: Callable[[Node], str], again: Callable[[str], str]
 ) -> tuple[str, list[list[str]]]:
-    """Return a title above the columns, or "", and the texts of the cells of each row.
+    """Return the title above the columns, or "", and the texts of the cells per row.
 
-    Rows of names are one row: "2001 census: Speakers". A value that spans rows is repeated in each
-    of them, and a name in each of its columns, so that every row can be read alone; a value that
-    spans columns stands once. write: returns the text of a cell. again: of a text that is repeated.
+    Several rows of names become one: "2001 census: Speakers". So that every row can be read on its
+    own, a value that spans rows is repeated in each row, and a name in each of its columns; a value
+    that spans columns appears once.
+    write: returns the text of a cell
+    again: returns a text that is repeated
     """
     cells = rows_of(parts)
     cells = cells if cells[0] else cells[1:]
     heads = head_rows(cells)
     rows: list[list[str]] = []
-    above: dict[int, tuple[str, int]] = {}  # column -> a text and in how many more rows it is
+    above: dict[int, tuple[str, int]] = {}  # column -> a text and the number of rows left for it
     for number, row_cells in enumerate(cells):
         row: list[str] = []
         for cell in row_cells:
@@ -176,7 +178,7 @@ def read_rows(
 def take_from_above(
     row: list[str], above: dict[int, tuple[str, int]], again: Callable[[str], str]
 ) -> None:
-    """Append the texts from above whose columns come next in the row."""
+    """Append the texts from above that belong in the next columns of the row."""
     while len(row) in above:
         text, more = above.pop(len(row))
         if more > 1:
@@ -185,9 +187,10 @@ def take_from_above(
 
 
 def head_rows(rows: list[list[Node]]) -> int:
-    """Return how many rows at the beginning of a table name its columns, if others follow.
+    """Return the number of first rows that name the columns.
 
-    Those of thead; or those of header cells alone, if a cell of the first one spans others.
+    These are the rows of thead, the rows of only header cells if a cell of the first row spans
+    others, or else the first row if it has only header cells. If no other rows follow, at most 1.
     """
     in_head = count_first(rows, lambda cell: bool(cell.parent and is_in(cell.parent, "thead")))
     named = count_first(rows, lambda cell: cell.tag == "th")
@@ -198,7 +201,7 @@ def head_rows(rows: list[list[Node]]) -> int:
 
 
 def count_first(rows: list[list[Node]], is_kind: Callable[[Node], bool]) -> int:
-    """Return of how many of the first rows all cells are of a kind."""
+    """Count the leading rows whose cells are all of one kind."""
     count = 0
     for row in rows[:MAX_HEAD_ROWS]:
         if not row or not all(map(is_kind, row)):
@@ -208,12 +211,12 @@ def count_first(rows: list[list[Node]], is_kind: Callable[[Node], bool]) -> int:
 
 
 def is_in(row: Node, tag: str) -> bool:
-    """Return whether a row of a table, or what stands for one, is in a part of this name."""
+    """Return whether a row, or the parent of a cell without one, is in a part with this tag."""
     return row.tag == tag or (row.parent is not None and row.parent.tag == tag)
 
 
 def joined_names(rows: list[list[str]]) -> list[str]:
-    """Return the names of columns that several rows make together, one for each column."""
+    """Return the name of each column, joined from several rows."""
     names: list[str] = []
     for column in range(max(map(len, rows))):
         parts = dict.fromkeys(row[column] for row in rows if column < len(row) and row[column])

@@ -1,4 +1,4 @@
-"""Pages with next to no text: what they are, and which other version they name."""
+"""Classify pages with next to no text, and find the other versions that they name."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from websearch.base.html_tree import text_beginning
 from websearch.kit import SearchError, shorten
-from websearch.pages.extract.stand_ins import stand_in, stand_in_error
-from websearch.pages.fetch.fetch import BROWSER_VARIABLE, host_and_port, normal_url
+from websearch.pages.extract.interstitials import interstitial, interstitial_error
+from websearch.pages.fetch.fetch import BROWSER_VARIABLE, REFRESH, host_and_port, normal_url
 from websearch.pages.fetch.walls import find_wall, wall_error
 
 TYPE_CHECKING = False
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from websearch.pages.fetch.fetch import Fetched
 
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
-MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
-MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
-# What a page without text says to clients without JavaScript, and the elements that it fills.
+MAX_WALL_PAGE = 100_000  # characters of HTML; bot walls are small pages
+MAX_SHELL_TEXT = 20_000  # characters of text that are searched for a request for JavaScript
+# Requests to enable JavaScript.
 _NEEDS_SCRIPT = (
     r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
     r"(?:\w{1,30}\W{1,9}){0,4}javascript|javascript\W{1,9}(?:\w{1,30}\W{1,9}){0,4}"
     r"(?:disabled|required|enabled|deaktiviert|aktivieren)"
 )
-# All that an element shows until a script has filled it.
+# The whole text of an element until a script fills it.
 _LOADING = (
     r"(?i)(?:(?:now )?loading(?: \w{1,20}){0,2}|please wait|wird geladen|lädt|bitte warten"
     r"|chargement(?: en cours)?|cargando|caricamento(?: in corso)?|carregando|laden|ładowanie"
@@ -36,18 +36,17 @@ _LOADING = (
     r"(?:, please wait)?[\s.\u2026]*"
 )
 MAX_LOADING = 40  # characters
-MENU_SHARE = 0.7  # of the text of a page that is a menu and nothing else, in links
+MENU_SHARE = 0.7  # share of a page's text in links that makes it only a menu
 _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
-_REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherVersions:
-    """Where the text of a page may be read otherwise.
+    """Other places where the text of a page may be read.
 
-    twin: the address of its Markdown source, or "". is_thin: it has next to no text and is not a
-    bot wall, so a browser may show more. alternate: the address of the Markdown or print version
-    that a thin page names, or "".
+    twin: URL of its Markdown source, or ""
+    is_thin: it has next to no text and is not a bot wall, so a browser may show more
+    alternate: URL of the Markdown or print version that a thin page names, or ""
     """
 
     twin: str = ""
@@ -56,7 +55,7 @@ class OtherVersions:
 
 
 class ThinPageError(SearchError):
-    """Another error, of a page that may be read in one of its other versions."""
+    """The error of a page that may be readable in another version."""
 
     def __init__(self, error: SearchError, versions: OtherVersions) -> None:
         super().__init__(error.kind, error.message, retryable=error.retryable, **error.details)
@@ -66,53 +65,51 @@ class ThinPageError(SearchError):
 def check_content(
     page: PageTree, html: str, text: str, onward: str, fetched: Fetched
 ) -> OtherVersions:
-    """Return the other versions of a page with little text; twin is for the caller to find.
+    """Return the other versions of a page with little text, except twin, which the caller finds.
 
-    Raises SearchError if it is something else than a short page: http if it sends browsers onward
-    to another page; blocked for a bot wall, and for a shell that JavaScript fills (ThinPageError);
-    or what it stands in for (stand_ins.py).
+    Raises SearchError if the page is not just short: http if it redirects browsers to onward;
+    blocked for a bot wall, and for a shell that JavaScript fills (ThinPageError); the error of an
+    interstitial (interstitials.py).
     """
     host, status = host_and_port(fetched.url)[0], fetched.response.status
     has_no_text = len(text) < MIN_PAGE_CHARS
     if has_no_text and onward:
-        message = f"{host} sent a page that only leads on to {shorten(onward, 200)}."
-        raise SearchError("http", message, "Give that address.", status=status)
+        message = f"{host} sent a page that only redirects to {shorten(onward, 200)}."
+        raise SearchError("http", message, "Read that URL.", status=status)
     wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
     if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
         raise wall_error(host, wall, status)
-    if what := stand_in(page, html, text):
-        error = stand_in_error(host, what, status)
-        raise ThinPageError(error, OtherVersions(is_thin=True)) if what == "script" else error
+    if kind := interstitial(page, html, text):
+        error = interstitial_error(host, kind, status)
+        raise ThinPageError(error, OtherVersions(is_thin=True)) if kind == "script" else error
     if not has_no_text:
         return OtherVersions()
     versions = OtherVersions(is_thin=True, alternate=alternate_address(page, fetched.url))
     if needs_script(page):
-        message = f"{host} sent a page that only JavaScript fills with text."
-        hint = (
-            "Give {browser} to have it filled. Or look for the site's API, feed or another source."
-        )
+        message = f"{host} sent a page without text, which only JavaScript fills."
+        hint = "Set {browser} to run its scripts. Or use the site's API or feed, or another source."
         error = SearchError("blocked", message, hint, status=status)
         raise ThinPageError(error, versions)
     return versions
 
 
 def needs_script(page: PageTree) -> bool:
-    """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
+    """Return whether a page without text has an element for JavaScript to fill or asks for it."""
     if is_unfilled(page):
         return True
     return bool(re.search(_NEEDS_SCRIPT, text_beginning(page.root, MAX_SHELL_TEXT)))
 
 
 def is_menu(page: PageTree) -> bool:
-    """Return whether all that a page shows is a menu, beside what a script has yet to fill."""
+    """Return whether a page shows only a menu and an element that a script has not yet filled."""
     whole = page.root
     return not whole.prose and whole.link >= MENU_SHARE * whole.chars and is_unfilled(page)
 
 
 def is_unfilled(page: PageTree) -> bool:
-    """Return whether a page has an element that waits for a script to fill it.
+    """Return whether a page has an element that a script has not yet filled.
 
-    It is empty and has a name that frameworks fill, or says that something is loading.
+    The element is empty and has a name that frameworks use, or says that something is loading.
     """
     for node in page.nodes:
         is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
@@ -125,13 +122,13 @@ def is_unfilled(page: PageTree) -> bool:
 
 
 def refresh_target(refresh: str, base: str) -> str:
-    """Return the address that the value of a refresh element sends a browser to at once, or ""."""
-    match = re.match(_REFRESH, refresh)
+    """Return the URL to which the value of a refresh element sends browsers at once, or ""."""
+    match = re.match(REFRESH, refresh)
     return linked_address(base, match[1].strip()) if match else ""
 
 
 def linked_address(base: str, target: str) -> str:
-    """Return the address that a link leads to, in its normal form; "" if it leads to no page."""
+    """Return the normal URL of a link; "" if it does not link to a page."""
     from urllib.parse import urljoin
 
     try:
@@ -141,7 +138,7 @@ def linked_address(base: str, target: str) -> str:
 
 
 def alternate_address(page: PageTree, url: str) -> str:
-    """Return the address of the Markdown or print version that a page names, or ""."""
+    """Return the URL of the Markdown or print version that a page names, or ""."""
     versions: dict[str, str] = {}
     for node in page.nodes:
         get = node.attributes.get
@@ -155,7 +152,7 @@ def alternate_address(page: PageTree, url: str) -> str:
 
 
 def wants_browser(params: dict[str, Any]) -> bool:
-    """Return whether thin pages are read in a browser: browser of params, else the environment."""
+    """Return whether to read thin pages in a browser, by params or else the environment."""
     if "browser" in params:
         return bool(params["browser"])
     return os.environ.get(BROWSER_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")

@@ -1,8 +1,8 @@
-"""What a control of a page opens: a person reads it with one click, so it is content.
+"""Find the elements that controls open: one click shows them, so they are content.
 
-A control names what it opens (aria-controls, data-target, a fragment, an id in its script), or is
-right beside it: a button in a heading or term, "Read more". What no control opens stays hidden, and
-so do menus, dialogs and boxes of hints.
+A control names its target (aria-controls, data-target, a fragment, an id in its script) or is right
+next to it: a button in a heading or term, "Read more". Hidden elements without a control stay
+hidden, as do menus, dialogs and tooltips.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_TARGETS = 10  # ids that one control names
-MAX_SCRIPT = 300  # characters of the script of a control in which an id is looked for
+MAX_TARGETS = 10  # ids per attribute of a control
+MAX_SCRIPT = 300  # characters of a control's script that are searched for ids
 MAX_LABEL = 200  # characters of a control's text
-MAX_MORE = 50  # characters of a control that shows more of a text
+MAX_MORE = 50  # characters of a control such as "Read more"
 MIN_ANSWER = 20  # characters of a text whose button is a question or heading
-MAX_IN_CONTROL = 6  # elements in a heading or term among which its control is looked for
+MAX_IN_CONTROL = 6  # elements around a control that are searched for a heading or term
 NAMING = ("aria-controls", "data-target", "data-bs-target")
 ACTING = frozenset(("onclick", "aria-expanded", "data-toggle", "data-bs-toggle", *NAMING))
-QUESTIONS = HEADINGS | {"dt"}  # what a button in them unfolds comes after them
-# What a control says that it opens, if that is no text of the page.
+QUESTIONS = HEADINGS | {"dt"}  # a button in them unfolds the element after them
+# Declared targets of controls that are not text of the page.
 OTHER_TARGETS = name_set("menu listbox dialog tree grid modal dropdown tooltip offcanvas true")
 OTHER_ROLES = name_set(
     "menu menubar listbox dialog alertdialog tooltip navigation search alert status combobox"
@@ -44,14 +44,14 @@ _MORE = (
 def find_unfolded(nodes: list[Node]) -> set[Node]:
     """Return the elements that controls open, hidden or not; nodes: all of a page, in order.
 
-    A button that is a question by itself becomes a summary, as that of a details element.
+    A button that is a question becomes a summary, like that of a details element.
     """
     controls = [node for node in nodes if is_control(node)]
     if not controls:
         return set()
     ids = {node.attributes["id"]: node for node in nodes if "id" in node.attributes}
     found: set[Node] = set()
-    answers: dict[Node, bool] = {}  # many controls may open one
+    answers: dict[Node, bool] = {}  # many controls may open one element
     for control in controls:
         opened = [ids[name] for name in targets_of(control) if name in ids]
         opened = [node for node in opened if is_text_part(node)]
@@ -59,19 +59,19 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
         found.update(opened)
         if any(answers[node] for node in opened) and is_question(control):
             control.tag = "summary"
-    found.update(beside_controls(controls))
+    found.update(next_to_controls(controls))
     return found
 
 
 def is_text_part(node: Node) -> bool:
-    """Return whether an element can hold text of the page, by its tag and role."""
+    """Return whether an element may contain text of the page, by its tag and role."""
     return node.tag not in OTHER_TAGS and node.attributes.get("role", "") not in OTHER_ROLES
 
 
 def is_control(node: Node) -> bool:
-    """Return whether an element acts on its page and does not say that it opens a menu or dialog.
+    """Return whether an element acts on its page, and not by opening a menu or dialog.
 
-    So does a link to the top of its page.
+    A link to a fragment or a script also acts on its page.
     """
     attributes, tag = node.attributes, node.tag
     is_acting = tag == "button" or not ACTING.isdisjoint(attributes)
@@ -81,13 +81,13 @@ def is_control(node: Node) -> bool:
     return tag != "input" and OTHER_TARGETS.isdisjoint(kinds)
 
 
-# ===== controls that name what they open ==========================================================
+# ===== controls that name their targets ===========================================================
 
 
 def targets_of(control: Node) -> list[str]:
-    """Return the ids that a control names as what it opens.
+    """Return the ids that a control names as its targets.
 
-    The address of a link without a script is a place on the page, which it shows, not opens.
+    The fragment of a link without a script is a place to scroll to, not a target.
     """
     get = control.attributes.get
     names = [name.lstrip("#") for key in NAMING for name in get(key, "").split()[:MAX_TARGETS]]
@@ -98,13 +98,13 @@ def targets_of(control: Node) -> list[str]:
 
 
 def is_answer(node: Node) -> bool:
-    """Return whether an element is hidden at first and holds a text of some length."""
+    """Return whether an element is hidden at first and has a text of some length."""
     is_closed = is_hidden(node.attributes) or has_hidden_class(node) or opens_by_click(node)
     return is_closed and len(text_beginning(node, 2 * MIN_ANSWER)) >= MIN_ANSWER
 
 
 def is_question(control: Node) -> bool:
-    """Return whether a button alone in its box has a text of its own: a question or a heading."""
+    """Return whether a button without text next to it is a question or a heading."""
     parent = control.parent
     if control.tag != "button" or not parent or parent.tag in QUESTIONS or not is_text_part(parent):
         return False
@@ -116,17 +116,17 @@ def is_question(control: Node) -> bool:
     return len(text.split()) > 1 and not re.match(_MORE, text)
 
 
-# ===== controls beside what they open =============================================================
+# ===== controls next to their targets =============================================================
 
 
-def beside_controls(controls: list[Node]) -> Iterator[Node]:
-    """Yield what comes right after a heading or term with a control in it.
+def next_to_controls(controls: list[Node]) -> Iterator[Node]:
+    """Yield the elements right after a heading or term with a control in it.
 
-    And what comes right before or after a control that says "Read more", or the element around it.
+    Also the elements right before and after a control such as "Read more", or its parent.
     """
     titles = [title for control in controls if (title := title_of(control))]
     more = [control for control in controls if says_more(control)]
-    more += [one.parent for one in more if one.parent and is_alone(one)]
+    more += [control.parent for control in more if control.parent and is_only_child(control)]
     place = places(dict.fromkeys(node.parent for node in (*titles, *more) if node.parent))
     for node in dict.fromkeys((*titles, *more)):
         siblings = node.parent.children if node.parent else []
@@ -134,11 +134,11 @@ def beside_controls(controls: list[Node]) -> Iterator[Node]:
         near = [nearest(siblings[index + 1 : index + 3])]
         if node not in titles:
             near.append(nearest(siblings[max(0, index - 2) : index][::-1]))
-        yield from (one for one in near if one and is_text_part(one))
+        yield from (target for target in near if target and is_text_part(target))
 
 
 def title_of(control: Node) -> Node | None:
-    """Return the heading or term that a control is or is in, or None."""
+    """Return the heading or term around a control, or the control itself if it is one, or None."""
     around: Node | None = control
     for _ in range(MAX_IN_CONTROL):
         if not around or around.tag in QUESTIONS:
@@ -148,18 +148,22 @@ def title_of(control: Node) -> Node | None:
 
 
 def says_more(control: Node) -> bool:
-    """Return whether a control says that it shows more of the text beside it."""
+    """Return whether a control says that it shows more of the text next to it."""
     text = text_beginning(control, 2 * MAX_MORE)
     return len(text) <= MAX_MORE and re.match(_MORE, text) is not None
 
 
-def is_alone(node: Node) -> bool:
-    """Return whether an element is the only thing in another."""
-    siblings = node.parent.children if node.parent else []
-    return sum(isinstance(one, Node) or bool(one.strip()) for one in siblings[:MAX_TARGETS]) == 1
+def is_only_child(node: Node) -> bool:
+    """Return whether an element is the only content of its parent."""
+    siblings = node.parent.children[:MAX_TARGETS] if node.parent else []
+    return sum(isinstance(child, Node) or bool(child.strip()) for child in siblings) == 1
 
 
 def nearest(siblings: list[Node | str]) -> Node | None:
-    """Return the first sibling that is no space, if it is an element."""
-    first = next((one for one in siblings if isinstance(one, Node) or one.strip()), None)
-    return first if isinstance(first, Node) else None
+    """Return the first sibling that is not white space, if it is an element."""
+    for sibling in siblings:
+        if isinstance(sibling, Node):
+            return sibling
+        if sibling.strip():
+            break
+    return None

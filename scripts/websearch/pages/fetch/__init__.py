@@ -1,4 +1,4 @@
-"""From an address to bytes: which addresses are allowed, robots.txt, character sets, walls.
+"""Turn a URL into bytes: the address guard, robots.txt, encodings, bot walls.
 
-A browser, local files and archived copies, too. Extraction, sites, reading and search come in.
+Also a browser, local files and archived copies. Called by extract/, sites/, reading/ and search/.
 """

@@ -1,4 +1,4 @@
-"""Pages that are gone: the newest copy that the Internet Archive has of them."""
+"""Read the Internet Archive's newest copy of a page that is gone."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 NAME = "wayback"  # its entry in READ_HOSTS
 TITLE = "The Internet Archive"
-READING_SECONDS = 10.0  # to find a copy and to fetch it; the archive is slow
-MARGIN = 0.3  # seconds of the call that are left when the archive is given up, to say so
-PAUSE = 60.0  # seconds without a request after a refusal that does not say how long
+READING_SECONDS = 10.0  # seconds to find and fetch a copy; the archive is slow
+MARGIN = 0.3  # seconds kept for reporting that the archive did not answer in time
+PAUSE = 60.0  # seconds without requests after a refusal that does not say how long to wait
 
 
 def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | SearchError:
     """Return the archived copy of a page that could not be read, or its error.
 
-    The archive hears nothing of addresses in private networks and of what stands after a question
-    mark, which may be private, too. Never raises SearchError.
+    Never sent to the archive: URLs in private networks, and queries (after "?"), which may be
+    private. Never raises SearchError.
     """
     if is_private(url):
         return error
@@ -54,7 +54,7 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
 
 
 def failure_of(gone: Fetched | SearchError) -> SearchError:
-    """Return the error that an answer is."""
+    """Return the error of an answer that is gone."""
     if isinstance(gone, SearchError):
         return gone
     try:
@@ -65,7 +65,7 @@ def failure_of(gone: Fetched | SearchError) -> SearchError:
 
 
 def is_private(url: str) -> bool:
-    """Return whether the host of an address is in a private network, or excepted from the guard."""
+    """Return whether the host of a URL is in a private network or excepted from the guard."""
     host, port = host_and_port(url)
     try:
         check_unresolved_host(host, port)
@@ -78,9 +78,9 @@ def is_private(url: str) -> bool:
 
 
 def newest_copy(url: str, deadline: float) -> str:
-    """Return the time of the newest good copy (14 digits), "" if there is none. Raises SearchError.
+    """Return the time of the newest good copy (14 digits), "" if there is none.
 
-    Copies of error pages and redirects do not count.
+    Copies of error pages and redirects do not count. Raises SearchError.
     """
     fields = {"url": url, "output": "json", "fl": "timestamp", "filter": "statuscode:200"}
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in fields.items())
@@ -91,14 +91,14 @@ def newest_copy(url: str, deadline: float) -> str:
 
 
 def read_captures(_: EngineRequest, response: Response) -> ApiValue:
-    """Return the time of the newest capture in an answer, "" without one. Raises SearchError."""
+    """Return the time of the newest capture in an answer, or ""; raises SearchError."""
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
-        return ApiValue(value="")  # the site's owner wants no copies shown
+        return ApiValue(value="")  # the site's owner forbids copies
     if response.status in (403, 429):
         message = f"{TITLE} answered {response.status}: too many requests."
         seconds = retry_after(response) or PAUSE
         details = {"status": response.status, "retry_after": seconds}
-        raise SearchError("rate_limit", message, "Try later.", retryable=True, **details)
+        raise SearchError("rate_limit", message, "Try again later.", retryable=True, **details)
     if response.status != 200:
         raise status_error(response, TITLE)
     times = re.findall(r"\b[12]\d{13}\b", response.text())
@@ -106,11 +106,11 @@ def read_captures(_: EngineRequest, response: Response) -> ApiValue:
 
 
 def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
-    """Return an archived copy as its server had sent the page; raises SearchError."""
+    """Return an archived copy as the page's server sent it; raises SearchError."""
     fetched = fetch_page(copy_address(url, timestamp, "id_"), deadline, None)
     if fetched.response.status != 200:
         message = f"it answered {fetched.response.status}."
-        raise SearchError("http", message, "Try later.", status=fetched.response.status)
+        raise SearchError("http", message, "Try again later.", status=fetched.response.status)
     copy = Fetched(url, fetched.response)
     shown = re.sub(r"(/web/\d{14})id_/", r"\1/", fetched.url, count=1)
     copy.copy = shown if archived_fields(shown) else copy_address(url, timestamp)
@@ -118,7 +118,7 @@ def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
 
 
 def copy_address(url: str, timestamp: str, form: str = "") -> str:
-    """Return the address of a copy; form id_: as it was captured, without the archive's frame."""
+    """Return the URL of a copy; form "id_": as captured, without the archive's banner."""
     return f"{host_of(NAME).base_url()}/web/{timestamp}{form}/{url}"
 
 
@@ -128,7 +128,7 @@ def date_of(timestamp: str) -> str:
 
 
 def archived_fields(address: str) -> dict[str, str]:
-    """Return the day of a copy at an address of the archive as archived; {} for other addresses."""
+    """Return {"archived": day of the copy} for a URL of the archive, {} for other URLs."""
     start = f"{host_of(NAME).base_url()}/web/"
     copy = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
     return {"archived": date_of(copy[1])} if copy else {}

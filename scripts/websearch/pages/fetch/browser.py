@@ -1,12 +1,12 @@
-"""Pages that only a script fills, read in an installed Chromium or Chrome without a window.
+"""Render pages that need JavaScript in an installed, headless Chromium or Chrome.
 
-The browser has a profile of its own, which is deleted, no keys in its environment, its sandbox, and
-no way to the web but browser_proxy.py. It is controlled through a pipe (DevTools protocol), which
-no other process can reach, and killed with all its children when its time is over.
+The browser has a temporary profile, no keys in its environment, its own sandbox, and reaches the
+web only through browser_proxy.py. It is controlled through a pipe (DevTools protocol) that no other
+process can reach, and is killed with all its children at its deadline.
 
---dump-dom would need no protocol, but gives nothing of a page with an alert or with a script
-that never ends, waits for requests that never end, and does not tell the final address: the text
-of the page that a script leads to would stand under the address of the first one.
+--dump-dom would need no protocol, but prints nothing for a page with an alert or an endless script,
+waits for requests that never end, and does not report the final URL: after a redirect by script,
+the text would be listed under the wrong URL.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-ARGUMENTS = "WEB_SEARCH_BROWSER_ARGS"  # further arguments of the browser, such as --no-sandbox
-PAGE_SECONDS = 15.0  # for one page, the start of the browser included
-LEAST_SECONDS = 2.0  # a browser takes a second to start
-CLEANING_SECONDS = 0.5  # kept free before the deadline, to end the browser and delete its profile
-LAST_WRITE_SECONDS = 0.1  # a child that was killed has ended its last write after so long
-LEFT_SECONDS = 60.0  # a profile that is older was left behind by a process that was killed
-PROFILE = "web-search-browser-"  # the beginning of a profile's name
-# Of one message of the browser: MAX_PAGE_BYTES characters can take six bytes each.
+ARGUMENTS = "WEB_SEARCH_BROWSER_ARGS"  # more arguments for the browser, such as --no-sandbox
+PAGE_SECONDS = 15.0  # seconds per page, the start of the browser included
+LEAST_SECONDS = 2.0  # seconds below which no browser is started; the start takes about one
+CLEANING_SECONDS = 0.5  # seconds before the deadline to end the browser and delete its profile
+LAST_WRITE_SECONDS = 0.1  # seconds in which a killed child finishes its last write
+LEFT_SECONDS = 60.0  # seconds; an older profile was left by a killed process
+PROFILE = "web-search-browser-"  # prefix of a profile's name
+# Bytes of a message from the browser: each of MAX_PAGE_BYTES characters can take six bytes.
 MAX_MESSAGE = 7 * MAX_PAGE_BYTES
-LOOK_SECONDS = 0.25  # between two looks at what the page shows
-QUIET_SECONDS = 1.0  # a page with text that does not grow any more for so long is filled
-SCRIPT_SECONDS = 2.0  # a page that does not answer for so long is stopped
-EMPTY_QUIET_SECONDS = 4.0  # the same for a page with next to no text, which may yet be filled
-ENOUGH_TEXT = 200  # characters; less is next to no text
+POLL_SECONDS = 0.25  # seconds between two checks of the page's text
+QUIET_SECONDS = 1.0  # seconds without change after which a page with text is complete
+SCRIPT_SECONDS = 2.0  # seconds without an answer after which the page's script is stopped
+EMPTY_QUIET_SECONDS = 4.0  # QUIET_SECONDS for a page with next to no text, which may still load
+ENOUGH_TEXT = 200  # characters; a page with fewer has next to no text
 NAMES = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
     "microsoft-edge",
 )  # fmt: skip
-PATHS = (  # where browsers are installed on macOS and Windows
+PATHS = (  # of browsers on macOS and Windows
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
@@ -65,7 +65,7 @@ PATHS = (  # where browsers are installed on macOS and Windows
     r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
     r"%ProgramFiles(x86)%\Microsoft\Edge\Application\msedge.exe",
 )
-# The only variables that a browser gets; its home and its temporary files are in its profile.
+# The only variables passed to the browser; its home and temporary files are in its profile.
 PASSED_VARIABLES = ("PATH", "LANG", "LC_ALL", "SystemRoot", "SystemDrive", "windir")
 FLAGS = (
     "--headless=new", "--no-first-run", "--no-default-browser-check", "--mute-audio",
@@ -73,7 +73,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-breakpad",
     "--disable-crash-reporter", "--disable-default-apps", "--no-pings", "--password-store=basic",
     "--use-mock-keychain", "--blink-settings=imagesEnabled=false",
-    # Everything goes through the proxy, loopback too; no names are resolved, nothing goes by UDP.
+    # All traffic, loopback included, goes through the proxy; no DNS lookups, no UDP.
     "--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--disable-quic", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -103,16 +103,16 @@ def find_browser() -> str:
 
 
 def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched:
-    """Return a page as a browser shows it once its scripts have filled it. Raises SearchError.
+    """Return a page as a browser shows it after its scripts ran; raises SearchError.
 
-    running: holds the browser as long as it runs, so that another thread can close it.
+    running: contains the browser while it runs, so another thread can close it.
     """
     if proxy_for(url):
-        message = "A browser cannot be used where the web is behind a proxy."
+        message = "The browser cannot be used behind a proxy."
         raise SearchError("unsupported", message, "Use another source.")
     limit = min(deadline - CLEANING_SECONDS, time.monotonic() + PAGE_SECONDS)
     if limit - time.monotonic() < LEAST_SECONDS:
-        message = "No time was left to start a browser."
+        message = "There was no time left to start a browser."
         raise SearchError("timeout", message, "Raise {timeout}.", retryable=True)
     program = find_browser()
     with contextlib.closing(GuardProxy(url, limit)) as proxy:
@@ -123,9 +123,9 @@ def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched
         ]  # fmt: skip
         with contextlib.closing(Browser(command, limit, running)) as browser:
             final_url, html = browser.show(url)
-    if not final_url.startswith(("http://", "https://")):  # the browser's own page for errors
-        host = one_line(" ".join(sorted(proxy.refused)) or "an address that failed", 200)
-        message = f"The scripts of the page led the browser to {host}."
+    if not final_url.startswith(("http://", "https://")):  # the browser's own error page
+        host = one_line(" ".join(sorted(proxy.refused)) or "a URL that failed", 200)
+        message = f"The scripts of the page sent the browser to {host}."
         raise SearchError("refused", message, "Use another source.")
     body = html.encode("utf-8", "replace")
     response = Response(200, {"content-type": "text/html; charset=utf-8"}, body[:MAX_PAGE_BYTES])
@@ -136,9 +136,9 @@ def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched
 
 
 class Browser:
-    """A browser in a process of its own, with a new profile, controlled through a pipe.
+    """A browser process with a new profile, controlled through a pipe.
 
-    Raises SearchError if it cannot be started.
+    Raises SearchError if the browser cannot be started.
     """
 
     def __init__(self, command: list[str], deadline: float, running: set[Browser]) -> None:
@@ -147,7 +147,7 @@ class Browser:
         self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.session = ""
         self.number = 0
-        self.lock = threading.Lock()  # for the pipe: another thread may close it
+        self.lock = threading.Lock()  # guards the pipe, which another thread may close
         self.is_open = True
         remove_left_profiles()
         self.profile = tempfile.mkdtemp(prefix=PROFILE)
@@ -161,7 +161,7 @@ class Browser:
         threading.Thread(target=self.read_messages, daemon=True).start()
 
     def show(self, url: str) -> tuple[str, str]:
-        """Load a page, wait until it is filled; return its final address and its HTML."""
+        """Load a page and wait until it is complete; return its final URL and its HTML."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         attached = self.ask("Target.attachToTarget", targetId=target, flatten=True)
         self.session = attached["sessionId"]
@@ -171,15 +171,15 @@ class Browser:
         if loaded.get("errorText"):
             reason = one_line(str(loaded["errorText"]), 100)
             message = f"The browser could not load the page ({reason})."
-            raise SearchError("network", message, "Leave {browser} out, or use another source.")
+            raise SearchError("network", message, "Omit {browser}. Or use another source.")
         self.wait_until_filled()
         html = str(self.value_of(_PAGE))
         return str(self.value_of("location.href")), html
 
     def wait_until_filled(self) -> None:
-        """Wait until the page has text that does not grow any more, or most of the time is over.
+        """Wait until the page's text stops changing, or SCRIPT_SECONDS before the deadline.
 
-        A script that never ends is stopped; what the page shows then is what there is.
+        An endless script is stopped; the page is then used as it is.
         """
         patience = self.deadline - SCRIPT_SECONDS
         before, since = "", time.monotonic()
@@ -192,10 +192,10 @@ class Browser:
             quiet = QUIET_SECONDS if has_text else EMPTY_QUIET_SECONDS
             if state == "complete" and now - since >= quiet:
                 return
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
     def value_of(self, expression: str) -> Any:
-        """Return the value of an expression in the page, stopping a script that never ends."""
+        """Return the value of an expression in the page; an endless script is stopped."""
         asked: dict[str, Any] = {"expression": expression, "returnByValue": True}
         limit = min(self.deadline, time.monotonic() + SCRIPT_SECONDS)
         number = self.send("Runtime.evaluate", asked)
@@ -226,12 +226,12 @@ class Browser:
         return self.number
 
     def answer_to(self, number: int, limit: float) -> dict[str, Any]:
-        """Return the result of a command, closing dialogs that open meanwhile."""
+        """Return the result of a command; dialogs that open meanwhile are closed."""
         while True:
             try:
                 message = self.messages.get(timeout=max(0.0, limit - time.monotonic()))
             except queue.Empty:
-                text = "The browser did not finish the page in time."
+                text = "The browser did not finish loading the page in time."
                 raise SearchError("timeout", text, "Raise {timeout}.", retryable=True) from None
             if message is None:
                 raise self.ended()
@@ -242,7 +242,7 @@ class Browser:
                 return result
 
     def read_messages(self) -> None:
-        """Put answers and dialogs into messages, None at the end; a message ends with a NUL."""
+        """Put answers and dialogs into self.messages, None at the end; messages end with NUL."""
         waiting = bytearray()
         with contextlib.suppress(OSError, ValueError):
             while data := os.read(self.reader, 1 << 16):
@@ -258,27 +258,27 @@ class Browser:
         self.messages.put(None)
 
     def ended(self) -> SearchError:
-        """Return the error of a browser that has ended by itself."""
+        """Return the error for a browser that ended unexpectedly."""
         try:
             with open(complaint_file(self.profile), encoding="utf-8", errors="replace") as file:
                 said = clean_text(file.read(20_000))
         except OSError:
             said = ""
-        hint = "Try the browser by hand, or leave {browser} out."
-        unlocked = f"set {ARGUMENTS}=--no-sandbox where the container is the sandbox"
+        hint = "Start the browser by hand to see why. Or omit {browser}."
+        unlocked = f"if the container is the sandbox, set {ARGUMENTS}=--no-sandbox."
         if "--no-sandbox" in said:
-            message = "The browser does not start as root, because its sandbox needs a user."
-            hint = f"Run as another user, or {unlocked}."
+            message = "The browser does not start as root: its sandbox needs another user."
+            hint = f"Run as another user. Or, {unlocked}"
         elif "sandbox" in said.lower():
-            message = "The browser does not start, because this system lets it have no sandbox."
-            hint = f"Allow user namespaces, or {unlocked}."
+            message = "The browser does not start: this system does not allow its sandbox."
+            hint = f"Allow user namespaces. Or, {unlocked}"
         else:
             lines = [line for line in said.splitlines() if "ERROR" in line or "rror:" in line]
-            message = f"The browser ended by itself. {one_line(' '.join(lines[-1:]), 200)}".strip()
+            message = f"The browser ended early. {one_line(' '.join(lines[-1:]), 200)}".strip()
         return SearchError("unsupported", message, hint)
 
     def close(self) -> None:
-        """Kill the browser and all its children, wait for its end, delete its profile."""
+        """Kill the browser and all its children, wait for its end and delete its profile."""
         with self.lock:
             if not self.is_open:
                 return
@@ -286,14 +286,14 @@ class Browser:
             os.close(self.writer)
             kill_process(self.process)
             shutil.rmtree(self.profile, ignore_errors=True)
-            if os.path.exists(self.profile):  # a child that was killed was still writing
+            if os.path.exists(self.profile):  # a killed child was still writing
                 time.sleep(LAST_WRITE_SECONDS)
                 shutil.rmtree(self.profile, ignore_errors=True)
             self.running.discard(self)
 
 
 def remove_left_profiles() -> None:
-    """Delete the profiles that processes of this user left behind when they were killed."""
+    """Delete the profiles that killed processes of this user left."""
     folder = tempfile.gettempdir()
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
@@ -309,15 +309,15 @@ def remove_left_profiles() -> None:
 
 
 def complaint_file(profile: str) -> str:
-    """Return the file with what a browser writes to stderr."""
+    """Return the file for the browser's stderr."""
     return os.path.join(profile, "stderr.txt")
 
 
 def start_process(command: list[str], profile: str) -> tuple[int, int, Any]:
-    """Start a browser; return the pipe's end to write to, the one to read from, and its process.
+    """Start a browser; return the writing end of its pipe, the reading end and its process.
 
     On Windows, the handles of the pipe are arguments. Elsewhere, the pipe is at 3 and 4, and the
-    browser leads a process group of its own.
+    browser leads its own process group.
     """
     in_reader, in_writer = os.pipe()
     out_reader, out_writer = os.pipe()
@@ -342,14 +342,14 @@ def start_process(command: list[str], profile: str) -> tuple[int, int, Any]:
 def spawn(
     command: list[str], environment: dict[str, str], complaint: str, pipe: tuple[int, int]
 ) -> int:
-    """Start a browser that leads a process group; return the number of its process.
+    """Start a browser that leads a process group; return its process ID.
 
     subprocess cannot put a pipe at 3 and 4 without running Python code after the fork, which is
     unsafe in a process with threads.
     """
     import fcntl
 
-    # Neither is at 3 or 4, and no browser that another thread starts inherits them.
+    # Not at 3 or 4, and not inherited by a browser that another thread starts.
     copies = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe]
     try:
         actions: list[Any] = [
@@ -383,7 +383,7 @@ def start_on_windows(
     start = windows.STARTUPINFO(lpAttributeList={"handle_list": handles})
     numbers = ",".join(map(str, handles))
     arguments = ["--remote-debugging-pipe", f"--remote-debugging-io-pipes={numbers}"]
-    return subprocess.Popen(  # noqa: S603  a program that the user has installed
+    return subprocess.Popen(  # noqa: S603  a program that the user installed
         [command[0], *arguments, *command[1:], "about:blank"],
         env=environment, startupinfo=start, close_fds=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

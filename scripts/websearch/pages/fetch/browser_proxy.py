@@ -1,9 +1,9 @@
-"""The proxy through which a browser reaches the web: on loopback, for the time of one page.
+"""The proxy through which a browser reaches the web: on loopback, for one page.
 
-It resolves every name itself and refuses what read_page refuses. The browser is told to resolve
-nothing and to send everything through here, so a page's scripts, frames, images and redirects
-reach no private address either. Of the exceptions that the environment names, a page reaches only
-its own host, and only to read: another page could change something there.
+It resolves every name itself and refuses the addresses that read_page refuses. The browser resolves
+nothing and sends everything through here, so scripts, frames, images and redirects cannot reach
+private addresses either. If the environment excepts a host from the guard, only a page of that host
+reaches it, and only to read: any other page could change something there.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_HEAD = 65_536  # bytes of one line of a request's head; browsers send less
-MAX_HEADERS = 200
-MAX_BYTES = 50_000_000  # for one page with everything that it loads
+MAX_HEAD = 65_536  # bytes per line of a request's head; browsers send less
+MAX_HEADERS = 200  # per request
+MAX_BYTES = 50_000_000  # per page, with everything that it loads
 CONNECT_SECONDS = 5.0
-IDLE_SECONDS = 8.0  # a connection on which nothing comes is closed
-READ_SIZE = 65_536
-READING = ("GET", "HEAD", "CONNECT")  # CONNECT: of an https page, whose requests are not seen here
-LEFT_OUT = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "host")
+IDLE_SECONDS = 8.0  # seconds after which an idle connection is closed
+READ_SIZE = 65_536  # bytes
+READING = ("GET", "HEAD", "CONNECT")  # CONNECT: https, whose requests the proxy cannot see
+HOP_HEADERS = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "host")
 
 
 class GuardProxy(socketserver.ThreadingTCPServer):
-    """A proxy on a free port of loopback for a page; refused: the targets that were refused."""
+    """A proxy for one page on a free port of loopback; refused: the refused targets."""
 
     daemon_threads = True
     block_on_close = False
@@ -44,7 +44,7 @@ class GuardProxy(socketserver.ThreadingTCPServer):
         self.page_host = host_and_port(url)
         self.deadline = deadline
         self.refused: set[str] = set()
-        self.room = MAX_BYTES
+        self.bytes_left = MAX_BYTES
         self.port = int(self.server_address[1])
         threading.Thread(
             target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
@@ -54,23 +54,23 @@ class GuardProxy(socketserver.ThreadingTCPServer):
         """Write nothing to stderr: the browser reports a broken connection."""
 
     def close(self) -> None:
-        """Stop listening; open connections end by themselves."""
+        """Stop listening; open connections end on their own."""
         self.deadline = 0.0
         self.shutdown()
         self.server_close()
 
 
 class ProxyConnection(socketserver.StreamRequestHandler):
-    """One connection of the browser: one request, or one tunnel."""
+    """A connection of the browser: one request or one tunnel."""
 
     server: GuardProxy
     timeout = IDLE_SECONDS
-    rbufsize = 0  # what follows the head stays in the socket, for relay
+    rbufsize = 0  # so bytes after the head stay in the socket for relay
 
     def handle(self) -> None:
-        """Read the head of a request, connect to the checked address, pass on both directions.
+        """Read the head of a request, connect to the checked address, relay both directions.
 
-        What is refused or fails gets no answer at all: a page could take one for a success.
+        A request that is refused or fails gets no response: a page could take it for a success.
         """
         words = self.rfile.readline(MAX_HEAD).decode("latin-1").split()
         headers = self.read_headers()
@@ -100,20 +100,20 @@ class ProxyConnection(socketserver.StreamRequestHandler):
             self.relay(upstream)
 
     def read_headers(self) -> list[tuple[str, str]]:
-        """Return the headers of a request without those that concern this connection."""
+        """Return the headers of a request without those for this connection only."""
         headers = []
         for _ in range(MAX_HEADERS):
             name, colon, value = self.rfile.readline(MAX_HEAD).decode("latin-1").partition(":")
             if not colon:
                 break
-            if name.lower() not in LEFT_OUT:
+            if name.lower() not in HOP_HEADERS:
                 headers.append((name.strip(), value.strip()))
         return headers
 
     def relay(self, upstream: Any) -> None:
-        """Pass on bytes in both directions until one side closes, or the room or time is over."""
+        """Relay bytes in both directions until a side closes or the bytes or time run out."""
         others = {self.connection: upstream, upstream: self.connection}
-        while self.server.room > 0 and time.monotonic() < self.server.deadline:
+        while self.server.bytes_left > 0 and time.monotonic() < self.server.deadline:
             ready = select.select(list(others), [], [], IDLE_SECONDS)[0]
             if not ready:
                 return
@@ -122,16 +122,16 @@ class ProxyConnection(socketserver.StreamRequestHandler):
                 if not data:
                     return
                 others[socket].sendall(data)
-                self.server.room -= len(data)
+                self.server.bytes_left -= len(data)
 
 
 def split_target(method: str, target: str) -> tuple[str, int, str]:
-    """Return host, port and path of what a browser asks a proxy for; raises SearchError."""
+    """Return host, port and path of a browser's request to its proxy; raises SearchError."""
     if method == "CONNECT":
         name, _, port = target.rpartition(":")
         host = ascii_host(name.strip("[]"))
         if not host or not port.isdecimal():
-            raise SearchError("invalid_input", "This is no host with a port.")
+            raise SearchError("invalid_input", "CONNECT needs a host and a port.")
         return host, int(port), ""
     url = normal_url(target)
     path = "/".join(url.split("/")[3:])

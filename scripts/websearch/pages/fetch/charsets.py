@@ -1,4 +1,4 @@
-"""From the bytes of a page to its text: which encoding it is in, whatever its labels say."""
+"""Decode the bytes of a page: find their encoding, even if labels are missing or wrong."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES
 
-# The labels of the WHATWG encoding standard by Python's codec, and a few that servers make up.
-# "replacement" encodings, which browsers do not read either, are left out. ISO-8859-1 and its kin
-# mean windows-1252, and GB2312 means GB18030: so the standard says.
+# Python's codec -> labels of the WHATWG encoding standard, and a few that servers make up.
+# "replacement" encodings, which browsers do not read either, are omitted. By the standard,
+# ISO-8859-1 and similar labels mean windows-1252, and GB2312 means GB18030.
 LABELS = {
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 utf8mb4",
     "cp866": "866 cp866 csibm866 ibm866",
@@ -67,8 +67,7 @@ BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"),
     (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
-# Codec -> for each language, its frequent letters that are not ASCII, and the share that they have
-# at least among all letters of its texts that are not ASCII.
+# Per language, its frequent non-ASCII letters and their least share of all non-ASCII letters.
 _CYRILLIC = [("оеаинтсрвлкмдпуяыі", 0.85)]
 _CENTRAL = [("ąćęłńóśźż", 0.9), ("áčďéěíňóřšťúůýžľĺŕôä", 0.9), ("áéíóöőúüű", 0.9),
             ("ăâîșțşţ", 0.9), ("čćđšž", 0.9)]  # fmt: skip
@@ -92,6 +91,7 @@ _TRADITIONAL = (
     "門任常先海通教兒原東聲提立及比員解水名真論處走義各入幾口認條平系氣題活爾更別打女變四神總何電"
     "數安少報才結反受目太量再感建務做接必場件計管期市直德資命山金指克許統區保至隊形社便空決治展馬"
 )
+# Codec -> (letters, share) per language.
 CANDIDATES = {
     "cp1252": _WESTERN,
     "cp1250": _CENTRAL,
@@ -112,18 +112,18 @@ CANDIDATES = {
     "cp1257": [("ąčęėįšųūž", 0.9), ("āčēģīķļņšūž", 0.9), ("äöüõšž", 0.9)],
     "cp874": [("านรอกเงมยลวดทสตะปบคหแจพชขใไโผำีิ่้ัู็์ืึ", 0.9)],
 }
-# Signs that stand beside letters: quotation marks, dashes, spaces and the like.
-BESIDE_LETTERS = "\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a«»¿¡·…\u2013\u2014\u00ad\u00a0®©°"
+# Punctuation next to letters: quotation marks, dashes, spaces and the like.
+NEAR_LETTERS = "\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a«»¿¡·…\u2013\u2014\u00ad\u00a0®©°"
 LATIN = ("cp1250", "cp1252", "cp1254", "cp1257", "iso8859-2")
-SAMPLE = 8_000  # bytes with letters that are not ASCII, by which an encoding is told
-SEARCHED = 500_000  # bytes of a page in which they are looked for
-FEWEST = 6  # such letters; fewer say nothing
-SURE = 0.8  # points of an encoding that is taken; 1: as in a text of its language
-AHEAD = 0.03  # points by which it is ahead of all others
-MAX_FAULTS = 0.34  # faults for each letter of several bytes in what is still read as UTF-8
-MAX_WRONG = 0.02  # share of characters that are no letters of any text, such as U+FFFD
-LABEL_BYTES = 4_096  # at the beginning of a page that may hold its label
-UNKNOWN_NOTE = "The encoding of the page is not known; letters that are not English may be wrong."
+SAMPLE = 8_000  # bytes of text pieces with non-ASCII letters, from which an encoding is detected
+MAX_SCANNED_BYTES = 500_000  # bytes of a page that are searched for such pieces
+MIN_LETTERS = 6  # non-ASCII letters needed to detect an encoding
+MIN_SCORE = 0.8  # score needed to detect an encoding; 1: like a text of its language
+MIN_LEAD = 0.03  # lead over the second-best score
+MAX_ERRORS = 0.34  # decoding errors per multi-byte letter in text that still counts as UTF-8
+MAX_WRONG = 0.02  # share of characters that no text has, such as U+FFFD
+LABEL_BYTES = 4_096  # bytes at the beginning of a page that may have its label
+UNKNOWN_NOTE = "The page's encoding is unknown. Non-English letters may be wrong."
 _HEADER_CHARSET = r"""(?i)charset\s{0,9}=[\s"']{0,9}([\w:.-]{1,40})"""
 _META_CHARSET = rb"""(?i)<meta[^<>]{1,300}?charset\s{0,9}=[\s"']{0,9}([a-z0-9_:.-]{2,40})"""
 _XML_CHARSET = (
@@ -137,11 +137,11 @@ def decode_body(body: bytes, content_type: str) -> str:
 
 
 def decode_page(body: bytes, content_type: str) -> tuple[str, str]:
-    """Return a body as text, and a note if its encoding is not known, else "".
+    """Return a body as text, and a note if its encoding is unknown, or "".
 
-    A byte order mark decides, then the label in the header, then that of a meta element or XML
-    declaration, as in browsers; unlike there, a label is not believed if the bytes contradict it.
-    Without a label, valid UTF-8 is UTF-8, and other bytes are what they look like most.
+    A byte order mark decides, then the label in the header, then the label in a meta element or XML
+    declaration, as in browsers; but a label is ignored if the bytes contradict it. Without a label,
+    valid UTF-8 is UTF-8; otherwise the likeliest encoding is used.
     """
     for mark, codec in BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -161,9 +161,9 @@ def decode_page(body: bytes, content_type: str) -> tuple[str, str]:
 
 
 def labels(body: bytes, content_type: str) -> list[str]:
-    """Return the codecs that the header and the page itself name; "" for unknown labels.
+    """Return the codecs of the labels in the header and the page; "" for unknown labels.
 
-    A page that names UTF-16 in its own letters is in UTF-8.
+    A page whose own label, readable as ASCII, says UTF-16 is in UTF-8.
     """
     header = re.search(_HEADER_CHARSET, content_type)
     own = re.search(_META_CHARSET, body[:LABEL_BYTES]) or re.search(_XML_CHARSET, body[:200])
@@ -181,17 +181,17 @@ def codecs_by_label() -> dict[str, str]:
 
 
 def charset_codec(label: str) -> str:
-    """Return the name of Python's codec for the label of a character set, "" if there is none."""
+    """Return Python's codec for the label of a character set, or ""."""
     return codecs_by_label().get(label.strip().lower(), "")
 
 
 def is_single_byte(codec: str) -> bool:
-    """Return whether each byte is a character in an encoding."""
+    """Return whether every byte is a character in an encoding."""
     return codec.startswith(("cp125", "iso8859", "koi8", "mac", "cp866", "cp874"))
 
 
 def is_utf8(body: bytes) -> bool:
-    """Return whether bytes are UTF-8; a body that was cut may end in the middle of a letter."""
+    """Return whether bytes are UTF-8; a cut body may end in the middle of a letter."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -200,7 +200,7 @@ def is_utf8(body: bytes) -> bool:
 
 
 def wide_codec(body: bytes) -> str:
-    """Return UTF-16 or UTF-32 if NULs stand where they put them in English markup, else ""."""
+    """Return UTF-16 or UTF-32 if NULs are where these put them in English markup, or ""."""
     start = body[:LABEL_BYTES]
     quarter = len(start) // 4
     if not quarter or b"\0" not in start:
@@ -216,72 +216,75 @@ def wide_codec(body: bytes) -> str:
 
 
 def wide_label(body: bytes, content_type: str) -> str:
-    """Return UTF-16 or UTF-32 if the header names it and NULs do not contradict, else ""."""
+    """Return UTF-16 or UTF-32 if the header names it and the body has NULs, or ""."""
     header = re.search(_HEADER_CHARSET, content_type)
     codec = charset_codec(header[1]) if header else ""
     return codec if codec.startswith(("utf-16", "utf-32")) and b"\0" in body[:LABEL_BYTES] else ""
 
 
-# ===== what bytes look like =======================================================================
+# ===== detection ==================================================================================
 
 
 def likely_codec(body: bytes, label: str) -> str:
-    """Return the codec of bytes that are no UTF-8; "" if none is clearly the likeliest.
+    """Return the likeliest codec of bytes that are not UTF-8; "" if no codec is clearly ahead.
 
-    label: the codec that the page names; it stays if it is as likely as any, or nearly so.
+    label: the codec that the page names; it wins if it is nearly as likely as any other.
     """
     sample = sample_of(body)
     if label in ("", "utf-8") and is_mostly_utf8(sample):
         return "utf-8"
     if label == "utf-8" and sample.decode(label, "replace").count("\ufffd") <= len(sample) // 500:
         return label
-    points = {codec: points_of(sample, codec) for codec in CANDIDATES}
-    best, second = sorted(points, key=lambda codec: -points[codec])[:2]
-    if label in points and points[label] > points[best] - AHEAD:
+    scores = {codec: score_of(sample, codec) for codec in CANDIDATES}
+    best, second = sorted(scores, key=lambda codec: -scores[codec])[:2]
+    if label in scores and scores[label] > scores[best] - MIN_LEAD:
         return label
-    is_ahead = points[best] - points[second] >= AHEAD or same(best, second, sample)
-    return best if points[best] >= SURE and is_ahead else ""
+    is_ahead = scores[best] - scores[second] >= MIN_LEAD or decode_alike(best, second, sample)
+    return best if scores[best] >= MIN_SCORE and is_ahead else ""
 
 
 def is_mostly_utf8(sample: bytes) -> bool:
-    """Return whether bytes are UTF-8 with few faults, such as a letter that was cut.
+    """Return whether bytes are UTF-8 with few errors, such as a cut letter.
 
-    No other encoding makes valid sequences of UTF-8 by chance, as good as never several.
+    Text in other encodings almost never has several valid UTF-8 sequences.
     """
     text = sample.decode("utf-8", "replace")
-    faults = text.count("\ufffd")
-    letters = sum(letter > "\x7f" for letter in text) - faults
-    return faults <= MAX_FAULTS * letters
+    errors = text.count("\ufffd")
+    letters = sum(letter > "\x7f" for letter in text) - errors
+    return errors <= MAX_ERRORS * letters
 
 
-def same(codec: str, other: str, sample: bytes) -> bool:
-    """Return whether two codecs read a sample alike, such as windows-1250 and ISO-8859-2."""
+def decode_alike(codec: str, other: str, sample: bytes) -> bool:
+    """Return whether two codecs decode a sample alike, such as windows-1250 and ISO-8859-2."""
     return sample.decode(codec, "replace") == sample.decode(other, "replace")
 
 
 def sample_of(body: bytes) -> bytes:
-    """Return the pieces of text in a page that hold more than ASCII, up to SAMPLE bytes."""
+    """Return the pieces of text in a page that are not ASCII, up to SAMPLE bytes."""
     pieces: list[bytes] = []
-    room = SAMPLE
-    for piece in re.split(rb"[\n\r<>]", body[:SEARCHED]):
-        if room > 0 and not piece.isascii():
-            pieces.append(piece[:room])
-            room -= len(piece)
+    left = SAMPLE
+    for piece in re.split(rb"[\n\r<>]", body[:MAX_SCANNED_BYTES]):
+        if left > 0 and not piece.isascii():
+            pieces.append(piece[:left])
+            left -= len(piece)
     return b"\n".join(pieces)
 
 
-def points_of(sample: bytes, codec: str) -> float:
-    """Return how much a sample looks like a text in an encoding: 1 like one, 0 not at all."""
+def score_of(sample: bytes, codec: str) -> float:
+    """Return how much a sample looks like a text in an encoding, from 0 to 1."""
     text = sample.decode(codec, "replace")
-    marks = [mark for mark in text if mark > "\x7f"]
-    wrong = sum(mark < "\xa0" or "\ue000" <= mark <= "\uf8ff" or mark == "\ufffd" for mark in marks)
-    letters = [mark for mark in marks if mark.isalpha() or is_mark(mark)]
-    if len(letters) < FEWEST or wrong > MAX_WRONG * len(marks):
+    special = [letter for letter in text if letter > "\x7f"]
+    wrong = sum(
+        letter < "\xa0" or "\ue000" <= letter <= "\uf8ff" or letter == "\ufffd"
+        for letter in special
+    )
+    letters = [letter for letter in special if letter.isalpha() or is_thai_sign(letter)]
+    if len(letters) < MIN_LETTERS or wrong > MAX_WRONG * len(special):
         return 0.0
     strange = wrongly_joined(text, codec)
     shares = []
     for frequent, expected in CANDIDATES[codec]:
-        # A capital counts only where a word begins: KOI8-R read as windows-1251 has them elsewhere.
+        # Capitals count only at the start of words: KOI8-R read as windows-1251 has them elsewhere.
         capitals = len(re.findall(rf"(?<!\w)[{frequent.upper()}]", text)) if expected > 0.5 else 0
         small = sum(letter in frequent for letter in letters)
         capitals = 0 if frequent.upper() == frequent else min(capitals, small)
@@ -290,21 +293,21 @@ def points_of(sample: bytes, codec: str) -> float:
 
 
 def wrongly_joined(text: str, codec: str) -> int:
-    """Return how many characters stand where a text in an encoding does not have them.
+    """Return the number of characters in places where a text in an encoding does not have them.
 
-    In Latin letters: signs beside letters and words without an English letter. In others: letters
-    beside English ones.
+    For Latin encodings: symbols next to letters, and words without English letters. For others:
+    letters next to English letters.
     """
     if codec not in LATIN:
         return len(re.findall(r"[a-zA-Z](?=[^\W\d_a-zA-Z])|[^\W\d_a-zA-Z](?=[a-zA-Z])", text))
-    signs = sum(
-        mark > "\x7f" and not mark.isalpha() and mark not in BESIDE_LETTERS
-        for before, mark, after in zip(text, text[1:], text[2:], strict=False)
+    symbols = sum(
+        letter > "\x7f" and not letter.isalpha() and letter not in NEAR_LETTERS
+        for before, letter, after in zip(text, text[1:], text[2:], strict=False)
         if before.isalpha() or after.isalpha()
     )
-    return signs + sum(map(len, re.findall(r"[^\W\d_a-zA-Z]{3,99}", text)))
+    return symbols + sum(map(len, re.findall(r"[^\W\d_a-zA-Z]{3,99}", text)))
 
 
-def is_mark(letter: str) -> bool:
-    """Return whether a character is a vowel sign, which Thai writes above or below a letter."""
+def is_thai_sign(letter: str) -> bool:
+    """Return whether a character is a Thai vowel or tone sign above or below a letter."""
     return "\u0e31" <= letter <= "\u0e4e"

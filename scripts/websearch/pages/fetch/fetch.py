@@ -1,4 +1,4 @@
-"""Fetch web pages: the addresses that are allowed, redirects, robots.txt."""
+"""Fetch web pages: the address guard, redirects, robots.txt."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
-BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
-MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
-MAX_STUB = 20_000  # bytes of a page that only leads on by Refresh
-MAX_STUB_TEXT = 250  # characters of its text, title included
-_REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
+MAX_PAGE_BYTES = 5_000_000  # bytes per page after decompression; longer pages are cut
+BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; a path: use this browser; 0: do not
+MAX_URL_CHARS = 8_000  # most servers refuse longer URLs
+MAX_STUB = 20_000  # bytes of a page that only redirects by Refresh
+MAX_STUB_TEXT = 250  # characters of text in such a page, title included
+# Value of a Refresh header or element: up to 5 seconds, then the URL.
+REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 _COOKIE = r"[\w.%-]{1,100}=[^;,\s\"\x00-\x1f\x7f-\U0010ffff]{0,2000}"
-MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
-ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
-FIRST_ENTRIES = 8_192  # bytes of an archive in which an entry says that it is an office file
+MAX_REDIRECTS = 5  # per page; RFC 9309 asks for at least 5 for a robots.txt
+ROBOTS_TIMEOUT = 2.0  # seconds per robots.txt
+FIRST_ENTRIES = 8_192  # bytes of an archive that are searched for the entries of office files
 OFFICE_ENTRY = (
     rb"PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|word/|xl/|ppt/|mimetype"
     rb"|META-INF/(?:container|manifest)\.xml|content\.xml)"
 )
-MAX_SHARED = 1_000  # answers that are remembered for other pages; each can have 512 KB
+MAX_SHARED = 1_000  # answers kept for other pages, up to 512 KB each
 MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
 ROBOTS_NAME = USER_AGENT.partition("/")[0]  # the product token that robots.txt rules may name
 ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
-# The special-purpose networks of IANA and multicast, because each Python version of ipaddress knows
-# other parts of them, and a metadata service that has a public address.
+# IANA's special-purpose networks and multicast, because ipaddress knows different parts of them in
+# each Python version, and a metadata service that has a public address.
 REFUSED_NETWORKS = (
     "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
     "192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 "
@@ -55,7 +56,7 @@ REFUSED_NETWORKS = (
     "::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7 fe80::/10 "
     "fec0::/10 ff00::/8"
 ).split()
-# Endings of names that only a private network resolves (RFC 6762, RFC 8375, and custom).
+# Suffixes of names that only private networks resolve (RFC 6762, RFC 8375, and by custom).
 PRIVATE_DOMAINS = (
     ".localhost", ".local", ".internal", ".intranet", ".private", ".corp", ".home", ".lan",
     ".localdomain", ".home.arpa",
@@ -66,14 +67,14 @@ PRIVATE_DOMAINS = (
 
 
 def normal_url(text: str) -> str:
-    """Return an address in the form in which it is sent: ASCII, without fragment.
+    """Return a URL as it is sent: in ASCII, without fragment, with https if it has no scheme.
 
-    An address without a scheme gets https. Raises SearchError: refused for other schemes and for
-    credentials in the address, invalid_input for text that is not an address.
+    Raises SearchError: refused for other schemes and for credentials in the URL, invalid_input for
+    text that is not a URL.
     """
     from urllib.parse import quote, urlsplit, urlunsplit
 
-    hint = "Give an address such as https://example.org/page."
+    hint = "Pass a URL such as https://example.org/page."
     cleaned = re.sub(r"[\t\r\n]", "", text.strip())
     shown = quoted(hide_credentials(cleaned))
     if len(text) > MAX_URL_CHARS:
@@ -85,17 +86,17 @@ def normal_url(text: str) -> str:
         parts = urlsplit(cleaned)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        message = f"{shown} is not a web address."
+        message = f"{shown} is not a URL."
         raise SearchError("invalid_input", message, hint) from None
     if parts.scheme not in ("http", "https"):
-        message = f"{shown} is not an http:// or https:// address."
+        message = f"{shown} is not an http:// or https:// URL."
         raise SearchError("refused" if parts.scheme else "invalid_input", message, hint)
     if parts.username is not None or parts.password is not None:
-        message = "The address holds a user name or password, which are never sent."
-        raise SearchError("refused", message, "Give the address without them.")
+        message = "The URL contains a user name or password, which are never sent."
+        raise SearchError("refused", message, "Pass the URL without them.")
     name = ascii_host(host)
     if not name or port == 0:
-        raise SearchError("invalid_input", f"{shown} names no host.", hint)
+        raise SearchError("invalid_input", f"{shown} has no valid host.", hint)
     netloc = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
     path = quote(without_dots(parts.path) or "/", safe="/%:@!$&'()*+,;=~-._")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
@@ -103,7 +104,7 @@ def normal_url(text: str) -> str:
 
 
 def without_dots(path: str) -> str:
-    """Return a path without . and .. segments (RFC 3986, 5.2.4), also if they are encoded."""
+    """Return a path without . and .. segments, encoded or not (RFC 3986, 5.2.4)."""
     segments: list[str] = []
     names = path.split("/")
     for position, name in enumerate(names):
@@ -128,9 +129,9 @@ def ascii_host(host: str) -> str:
 
 
 def redirect_target(url: str, target: str) -> str:
-    """Return the address that a Location header leads to; raises SearchError (refused, http).
+    """Return the URL that a Location header names; raises SearchError (refused, http).
 
-    http.client reads headers as Latin-1; servers that send other letters send UTF-8.
+    http.client decodes headers as Latin-1, but servers send non-ASCII letters as UTF-8.
     """
     from urllib.parse import urljoin
 
@@ -145,7 +146,7 @@ def redirect_target(url: str, target: str) -> str:
     except SearchError as error:
         if error.kind == "refused":
             raise
-        message = f"{host_and_port(url)[0]} redirects to an invalid address: {error}"
+        message = f"{host_and_port(url)[0]} redirects to an invalid URL: {error}"
         raise SearchError("http", message, "Use another source.") from None
 
 
@@ -160,7 +161,7 @@ def host_and_port(url: str) -> tuple[str, int]:
 def is_public(address: str) -> bool:
     """Return whether an IP address is on the public internet and not a metadata service.
 
-    An IPv6 address that holds an IPv4 address (mapped, compatible, NAT64, 6to4) is judged by that.
+    If an IPv6 address contains an IPv4 address (mapped, compatible, NAT64, 6to4), that one decides.
     Raises ValueError for text that is not an IP address.
     """
     import ipaddress
@@ -200,11 +201,11 @@ def refused_address(host: str) -> SearchError:
 
 
 def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[..., Any]:
-    """Return a function that connects to host and port if all their addresses are public.
+    """Return a replacement of socket.create_connection that connects to public addresses only.
 
-    excepts: the exceptions that the environment names hold.
-    It takes the place of socket.create_connection. It resolves the name once and connects to the
-    very address that it checked, so a name that resolves differently the next time gains nothing.
+    It resolves the name once and connects to the address that it checked, so an attacker gains
+    nothing from a name that resolves differently the next time.
+    excepts: whether the exceptions in the environment apply.
     """
 
     def connect(address: tuple[str, int], timeout: Any = None, source_address: Any = None) -> Any:
@@ -215,7 +216,7 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
         except socket.gaierror as error:
             if error.errno not in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)):
                 raise
-            hint = "Check the address, and whether this machine has a network."
+            hint = "Check the URL and this machine's network connection."
             message = f"The name {host} could not be resolved."
             raise UnknownNameError("network", message, hint, retryable=True) from None
         are_public = all(is_public(str(address[4][0])) for address in addresses)
@@ -238,12 +239,12 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
 
 
 def check_unresolved_host(host: str, port: int) -> None:
-    """Refuse a host that is private as it is written; raises SearchError.
+    """Raise SearchError (refused) for a host that is private by its name.
 
-    Nothing else can be checked if a proxy resolves the name. A host whose last part is a number is
-    an address to every resolver, so it must be a public address in the usual form: 4294967296 and
-    010.0.0.1 mean different things to different resolvers. A name without a dot, such as metadata
-    or ip6-localhost, is one of this machine or its network.
+    If a proxy resolves the name, nothing else can be checked. Resolvers read a host whose last part
+    is a number as an address, so it must be a public address in the usual form: they disagree on
+    4294967296 and 010.0.0.1. A name without a dot, such as metadata or ip6-localhost, belongs to
+    this machine or its network.
     """
     import socket
 
@@ -264,15 +265,15 @@ def check_unresolved_host(host: str, port: int) -> None:
 
 
 class UnknownNameError(SearchError):
-    """The host's name does not exist (any more)."""
+    """The host's name does not exist, or no longer exists."""
 
 
 class Fetched:
-    """A page as its server sent it: its address after all redirects, and the server's answer.
+    """A page as its server sent it: its URL after all redirects, and the response.
 
-    api_error: why the page was not read through the API of its site, if it has one. copy: where
-    the archived copy is kept if this is one, or "". is_broken: the connection ended before the
-    whole page had come.
+    api_error: why the page was not read through the API of its site, or ""
+    copy: URL of the archived copy if this is one, or ""
+    is_broken: whether the connection ended before the page was complete
     """
 
     def __init__(self, url: str, response: Response) -> None:
@@ -284,14 +285,14 @@ class Fetched:
 
 
 def fetched_bytes(url: str, body: bytes, content_type: str = "") -> Fetched:
-    """Return bytes that are at hand as the page that a server sent; they are cut as a page is."""
+    """Return local bytes as if a server had sent them, cut at the same limits."""
     limit = MAX_FILE_BYTES if is_file(body) else MAX_PAGE_BYTES
     headers = {"content-type": content_type} if content_type else {}
     return Fetched(url, Response(200, headers, body[:limit], cut=len(body) > limit))
 
 
 class SharedAnswers:
-    """Answers that several pages of one call need, so that each is asked for once."""
+    """Answers that several pages of a call need, each requested once."""
 
     def __init__(self) -> None:
         import threading
@@ -301,14 +302,14 @@ class SharedAnswers:
         self.values: dict[str, Any] = {}
 
     def get(self, key: str, ask: Callable[[], Any]) -> Any:
-        """Return what ask() returned for the first page; raises the SearchError that it raised.
+        """Return the result of ask() for the first page; raises the SearchError that it raised.
 
-        The other pages wait meanwhile, but not for the answer of another key.
+        Other pages wait for this key only, not for other keys.
         """
         import threading
 
         with self.lock:
-            if len(self.values) > MAX_SHARED:  # the pages of a list come from many sites
+            if len(self.values) > MAX_SHARED:  # the pages of a list are from many sites
                 self.locks, self.values = {}, {}
             lock, values = self.locks.setdefault(key, threading.Lock()), self.values
         with lock:
@@ -333,7 +334,7 @@ def page_headers() -> dict[str, str]:
 
 
 def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request that connects to public addresses alone, and ends if its call is cancelled.
+    """Return a request that connects to public addresses only and ends if its call is cancelled.
 
     Raises SearchError (refused, interrupted).
     """
@@ -347,11 +348,11 @@ def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
-    """Fetch a page, following up to MAX_REDIRECTS redirects, each checked again.
+    """Fetch a page, following up to MAX_REDIRECTS redirects; each target is checked.
 
     Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
-    cookie: dict[str, str] = {}  # of this chain: sites that ask for one redirect until it comes
+    cookie: dict[str, str] = {}  # for this chain: some sites redirect until their cookie is sent
     for _ in range(MAX_REDIRECTS + 1):
         check_site(url)
         if robots:
@@ -364,19 +365,19 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
         cookie = cookie_for(following, url, response) or (
             cookie if origin_of(following) == origin_of(url) else {}
         )
-        if not target or (following == url and response.status < 300):  # it reloads itself
+        if not target or (following == url and response.status < 300):  # the page reloads itself
             fetched = Fetched(url, response)
             fetched.is_broken = is_broken
             return fetched
         url = following
-    message = f"More than {MAX_REDIRECTS} redirects, the last one to {shorten(url, 200)}."
-    raise SearchError("http", message, "Give the final address.")
+    message = f"The page redirects more than {MAX_REDIRECTS} times, last to {shorten(url, 200)}."
+    raise SearchError("http", message, "Pass the final URL.")
 
 
 def page_answer(request: dict[str, Any], deadline: float) -> tuple[Response, bool]:
-    """Return the answer for a page, and whether it broke off each time; raises SearchError.
+    """Return the response for a page, and whether it is incomplete; raises SearchError.
 
-    What came of a page that breaks off is better than nothing.
+    The beginning of a page whose connection broke is better than nothing.
     """
     try:
         response = exchange({**request, "max_body": MAX_PAGE_BYTES}, deadline, lambda _: None)
@@ -391,10 +392,10 @@ def page_answer(request: dict[str, Any], deadline: float) -> tuple[Response, boo
 
 
 def onward_target(response: Response, url: str) -> str:
-    """Return where the answer at url sends browsers on to, by Location or Refresh, or "".
+    """Return the URL to which a response sends browsers, by Location or Refresh, or "".
 
-    Refresh, as a header or an element, counts if it comes within 5 seconds and the page has next to
-    no text to be read until then.
+    Refresh, as a header or an element, counts if its delay is at most 5 seconds and the page has
+    next to no text.
     """
     headers = response.headers
     if response.status in (301, 302, 303, 307, 308):
@@ -406,7 +407,7 @@ def onward_target(response: Response, url: str) -> str:
     is_html = "html" in headers.get("content-type", "html").lower()
     if is_html and (refresh or b"refresh" in body.lower()):
         refresh = refresh_of_stub(response.text(), refresh)
-    found = re.match(_REFRESH, refresh)
+    found = re.match(REFRESH, refresh)
     target = found[1].strip() if found else ""
     try:
         return redirect_target(url, target) if target else ""
@@ -415,9 +416,9 @@ def onward_target(response: Response, url: str) -> str:
 
 
 def refresh_of_stub(html: str, refresh: str) -> str:
-    """Return the value of a page's refresh element, or refresh; "" if the page has text to read.
+    """Return refresh, or else the value of the page's refresh element; "" if the page has text.
 
-    One for clients without scripts counts, too: this is one.
+    A refresh element inside noscript also counts: this client runs no scripts.
     """
     from websearch.base.html_tree import TreeBuilder, text_beginning
 
@@ -437,31 +438,31 @@ def origin_of(url: str) -> tuple[str, str, int]:
 
 
 def cookie_for(url: str, asked: str, response: Response) -> dict[str, str]:
-    """Return the Cookie header for the next request of a chain: what this answer's host has set."""
+    """Return the Cookie header for the next request of a chain, if its origin has just set one."""
     pair = re.match(_COOKIE, response.headers.get("set-cookie", ""))
     return {"Cookie": pair[0]} if pair and origin_of(url) == origin_of(asked) else {}
 
 
 def is_file(body: bytes) -> bool:
-    """Return whether a body is a file that has the limit of files: PDF, or an office file."""
+    """Return whether a body is a PDF or office file, which may be larger than a page."""
     return is_pdf(body) or (is_office(body) and bool(re.search(OFFICE_ENTRY, body[:FIRST_ENTRIES])))
 
 
 def is_pdf(body: bytes) -> bool:
-    """Return whether a body is a PDF file, which may begin with other bytes."""
+    """Return whether a body is a PDF file, perhaps after other bytes."""
     return bool(re.search(rb"%PDF-\d", body[:1_024]))
 
 
 def is_office(body: bytes) -> bool:
-    """Return whether a body may be an office file: an archive, or what was used before these."""
+    """Return whether a body may be an office file: a ZIP archive, or the older OLE format."""
     return body.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
 
 
 def check_status(fetched: Fetched) -> None:
-    """Raise SearchError if the answer is a bot wall or an error of the server.
+    """Raise SearchError if the response is a bot wall or a server error.
 
-    What an error page says goes into details.page_text, and not into the message, because it is a
-    stranger's text.
+    The text of an error page goes into details.page_text, not into the message, because it is
+    untrusted.
     """
     response = fetched.response
     status = response.status
@@ -481,16 +482,16 @@ def check_status(fetched: Fetched) -> None:
     if status == 429 or status >= 500:
         details |= {"retryable": True, **drop_empty({"retry_after": retry_after(response)})}
         raise SearchError("http", message, "Try again later.", status=status, **details)
-    hint = "Check the address; search for the page's title if it has moved."
+    hint = "Check the URL. If the page has moved, search for its title."
     if status in (401, 402, 403, 451):
-        hint = "Use another source: the site asks for a login, or serves no programs."
+        hint = "Use another source: the site asks for a login or blocks automated requests."
     if status == 407:
-        hint = "It is the proxy that asks for a login: put user:password@ into http_proxy."
+        hint = "Add user:password@ to http_proxy: the proxy asks for a login."
     raise SearchError("http", message, hint, status=status, **details)
 
 
 def is_gone(answer: Fetched | SearchError) -> bool:
-    """Return whether an answer says that a page, or its host, does not exist any more."""
+    """Return whether an answer means that a page or its host no longer exists."""
     if isinstance(answer, Fetched):
         return answer.response.status in (404, 410)
     return isinstance(answer, UnknownNameError)
@@ -500,12 +501,12 @@ def is_gone(answer: Fetched | SearchError) -> bool:
 
 
 class RobotsCache(SharedAnswers):
-    """The robots.txt rules of the hosts of one call, each file fetched once."""
+    """The robots.txt files of the hosts of a call, each fetched once."""
 
     def check(self, url: str, deadline: float) -> None:
-        """Raise SearchError (refused) if robots.txt disallows the page to this tool.
+        """Raise SearchError (refused) if robots.txt disallows the page for this tool.
 
-        As RFC 9309 says, a file that cannot be fetched disallows everything.
+        A file that cannot be fetched disallows everything (RFC 9309).
         """
         origin, host = "/".join(url.split("/")[:3]), host_and_port(url)[0]
         text = self.get(origin, lambda: fetch_robots(f"{origin}/robots.txt", deadline))
@@ -513,17 +514,17 @@ class RobotsCache(SharedAnswers):
             return
         message = f"robots.txt of {host} disallows this page."
         if text is None:
-            message = f"robots.txt of {host} could not be read, which counts as a refusal."
-        hint = "Without {robots}, the page is read anyway."
+            message = f"robots.txt of {host} could not be read, so nothing is allowed."
+        hint = "Omit {robots} to read the page anyway."
         raise SearchError("refused", message, hint, retryable=text is None)
 
 
 def fetch_robots(url: str, deadline: float) -> str | None:
-    """Return a robots.txt: "" if it does not exist (4xx), None after a fault (5xx, network)."""
+    """Return a robots.txt; "" if it does not exist (4xx), None after a failure (5xx, network)."""
     try:
         fetched = fetch_page(url, min(deadline, time.monotonic() + ROBOTS_TIMEOUT), None)
     except UnknownNameError:
-        return ""  # so that the page fails for the same reason, and not for its robots.txt
+        return ""  # so the page itself fails, for the same reason
     except SearchError as error:
         if error.kind == "refused":
             raise
@@ -537,7 +538,7 @@ def fetch_robots(url: str, deadline: float) -> str | None:
 def robots_allow(text: str, path: str) -> bool:
     """Return whether robots.txt allows a path: the longest matching rule decides, then Allow.
 
-    The groups that name this tool count; without such a group, those for every agent ("*").
+    Only groups that name this tool count; if there are none, the groups for every agent ("*").
     """
     ours: list[tuple[str, str]] = []
     everyone: list[tuple[str, str]] = []
@@ -546,7 +547,7 @@ def robots_allow(text: str, path: str) -> bool:
         field, colon, value = line.partition("#")[0].partition(":")
         field, value = field.strip().lower(), value.strip()
         if field == "user-agent":
-            if in_rules:  # the first line of a further group
+            if in_rules:  # the first line of the next group
                 for_us = for_everyone = in_rules = False
             agent = value.lower().partition("/")[0]
             for_us = for_us or agent == ROBOTS_NAME
@@ -569,8 +570,8 @@ def robots_allow(text: str, path: str) -> bool:
 def robots_match(pattern: str, path: str) -> bool:
     """Return whether a robots.txt pattern matches a quoted path from its start.
 
-    * and $ are special. Each piece between two stars is looked for once, so no pattern costs much
-    time.
+    * and $ are special. Each piece between two asterisks is searched for once, so every pattern is
+    fast.
     """
     ends = pattern.endswith("$")
     pieces = [robots_quoted(piece) for piece in pattern.removesuffix("$").split("*")]
@@ -589,7 +590,7 @@ def robots_match(pattern: str, path: str) -> bool:
 
 
 def robots_quoted(text: str) -> str:
-    """Return a path or pattern with the same characters percent-encoded in both."""
+    """Return a path or pattern, percent-encoded in the same way."""
     from urllib.parse import quote, unquote_to_bytes
 
     return quote(unquote_to_bytes(text), safe="/?=&;,:@+$")

@@ -1,4 +1,4 @@
-"""Files of this machine, which the command line alone may read in place of pages."""
+"""Read files of this machine in place of pages; only the command line may do this."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from websearch.kit import SearchError, one_line, quoted
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
 from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
-# A path says where it begins: paper.pdf could be the name of a host, ./paper.pdf cannot.
+# A path must start like one: paper.pdf could be a host name, ./paper.pdf cannot.
 _LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"
 
 
 def is_local(text: str) -> bool:
-    """Return whether a text is a path or a file: address."""
+    """Return whether a text is a path or a file: URL."""
     return bool(re.match(_LOCAL, text))
 
 
 def refuse_file_name(text: str) -> None:
-    """Raise SearchError (invalid_input) for the bare name of a file, which may be a host's, too."""
+    """Raise SearchError (invalid_input) for the bare name of a file that may also be a host."""
     if "://" not in text and os.path.isfile(text):
-        hint = f"./{one_line(text, 200)} reads the file; with https:// before it, it is a host."
-        raise SearchError(
-            "invalid_input", f"{quoted(text, 200)} is a file and may be a host.", hint
-        )
+        name = one_line(text, 200)
+        hint = f"To read the file, pass ./{name}. Or pass https://{name} to read from the host."
+        message = f"{quoted(text, 200)} is a file here and may also be a host."
+        raise SearchError("invalid_input", message, hint)
 
 
 def local_url(text: str) -> str:
-    """Return the file: address of a path or file: address; raises SearchError (invalid_input)."""
+    """Return the file: URL of a path or file: URL; raises SearchError (invalid_input)."""
     from pathlib import Path
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
@@ -37,11 +37,11 @@ def local_url(text: str) -> str:
     if path.lower().startswith("file:"):
         try:
             parts = urlsplit(path)
-        except ValueError:  # a bracket where it may not stand
+        except ValueError:  # a misplaced bracket
             parts = None
         if not parts or parts.netloc not in ("", "localhost"):
             message = f"{quoted(text, 200)} does not name a file of this machine."
-            raise SearchError("invalid_input", message, "Give a path such as ./paper.pdf.")
+            raise SearchError("invalid_input", message, "Pass a path such as ./paper.pdf.")
         path = url2pathname(parts.path)
     return Path(os.path.abspath(path)).as_uri()  # pathname2url differs between versions of Python
 
@@ -51,8 +51,8 @@ def read_local_file(url: str) -> Fetched:
     from urllib.request import url2pathname
 
     path = url2pathname(url.removeprefix("file://"))
-    hint = "Give the path of a file that can be read, such as ./paper.pdf."
-    if not os.path.isfile(path):  # a pipe or a device could hold the call for ever
+    hint = "Pass the path of a readable file, such as ./paper.pdf."
+    if not os.path.isfile(path):  # a pipe or device could block the call forever
         raise SearchError("invalid_input", f"{quoted(path, 200)} is not a file.", hint)
     try:
         with open(path, "rb") as file:

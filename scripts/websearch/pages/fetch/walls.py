@@ -1,4 +1,4 @@
-"""Bot walls: answers that are no page, by the signs of those who make them."""
+"""Detect bot walls: responses of bot protection services instead of the page."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Response
 
-MAX_WALL_HTML = 200_000  # characters of a page that are searched for the signs of a wall
-MAX_WALL_HEADERS = 20_000  # characters of its headers that are searched for them
-SAID = "a robot check"  # the name of walls that are known by their words alone
-# The signs of bot walls: (name, pattern in the body or headers).
+MAX_WALL_HTML = 200_000  # characters of a page that are searched for a wall
+MAX_WALL_HEADERS = 20_000  # characters of its headers that are searched for a wall
+ROBOT_CHECK = "a robot check"  # name of walls that only their wording gives away
+# Bot walls: (name, pattern in the body or headers).
 WALLS = (
     ("Cloudflare", r"cf-mitigated: challenge|/cdn-cgi/challenge-platform/|cf-browser-verification"),
     ("Cloudflare", r"(?i)<title>(?:just a moment|attention required! \| cloudflare)"),
@@ -28,29 +28,26 @@ WALLS = (
     ("a captcha", r"(?i)class=[\"'](?:g-recaptcha|h-captcha|cf-turnstile)|<altcha-widget|geetest"),
     ("a captcha", r"(?i)smartcaptcha|/showcaptcha|/checkcaptcha|id=[\"']captcha|kpsdk"),
     (
-        SAID,
+        ROBOT_CHECK,
         r"(?i)unusual traffic|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot",
     ),
     (
-        SAID,
+        ROBOT_CHECK,
         r"(?i)verifying your (?:request|browser)|checking your browser|anomaly-modal",
     ),
 )
 
-# Reddit refuses programs without its key by address and by TLS, whatever they call themselves; its
-# feeds still answered in 2026.
+# Reddit blocks programs without its key by IP address and TLS, regardless of their User-Agent; its
+# feeds still worked in 2026.
 _REDDIT = r"(?:[\w-]{1,30}\.)?reddit\.com"
 REDDIT_HINT = (
-    "Read the feed of the thread or subreddit instead: the address at www.reddit.com, then .rss, "
-    "such as https://www.reddit.com/r/NAME/comments/ID/.rss. Or use what a search quotes of it."
+    "Read the feed of the thread or subreddit: its URL at www.reddit.com plus .rss, such as "
+    "https://www.reddit.com/r/NAME/comments/ID/.rss. Or use the passages that a search returns."
 )
 
 
 def find_wall(response: Response, html: str) -> str:
-    """Return the name of the bot wall that an answer without content is, or "".
-
-    html: the body as text.
-    """
+    """Return the name of the bot wall that a response is, or "". html: the body as text."""
     headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
     searched = f"{headers[:MAX_WALL_HEADERS]}\n{html[:MAX_WALL_HTML]}"
     return next((name for name, sign in WALLS if re.search(sign, searched)), "")
@@ -58,11 +55,12 @@ def find_wall(response: Response, html: str) -> str:
 
 def wall_error(host: str, wall: str, status: int) -> SearchError:
     """Return the error for a page behind a bot wall."""
-    message = f"{host} shows {wall} instead of the page: it does not serve programs."
-    hint = REDDIT_HINT if is_reddit(host) else "Use another source, or open the page in a browser."
+    message = f"{host} returned {wall} instead of the page: it blocks automated requests."
+    hint = "Use another source. Or open the page in a browser."
+    hint = REDDIT_HINT if is_reddit(host) else hint
     return SearchError("blocked", message, hint, status=status)
 
 
 def is_reddit(host: str) -> bool:
-    """Return whether a host is one of Reddit."""
+    """Return whether a host belongs to Reddit."""
     return bool(re.fullmatch(_REDDIT, host))

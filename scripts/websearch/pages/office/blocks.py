@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from websearch.base.html_tree import Node, texts_below
 from websearch.kit import one_line
-from websearch.pages.extract.inline_rules import says_nothing
+from websearch.pages.extract.inline_rules import is_decorative_alt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> lis
 def image(description: str) -> list[Node]:
     """Return what a picture shows, by its description; nothing if that is the name of a file."""
     text = one_line(description, MAX_DESCRIPTION)
-    if not text or re.fullmatch(_FILE_NAME, text) or says_nothing(text):
+    if not text or re.fullmatch(_FILE_NAME, text) or is_decorative_alt(text):
         return []
     return [element("p", f"[image: {text}]")]
 

@@ -111,9 +111,9 @@ class SheetWriter:
         if len(columns) == 1:
             return [mark_line_starts(row[columns[0]]) for row in rows]
         signs = 3 * len(columns) * (len(rows) + 1)
-        if len(columns) > MAX_COLUMNS or signs > self.writer.room:
+        if len(columns) > MAX_COLUMNS or signs > self.writer.chars_left:
             return ["\n".join(f"| {' | '.join(row.values())} |" for row in rows)]
-        self.writer.has_room(signs)
+        self.writer.reserve(signs)
         lines = [f"| {' | '.join(row.get(column, '') for column in columns)} |" for row in rows]
         return ["\n".join([lines[0], f"|{' --- |' * len(columns)}", *lines[1:]])]
 

@@ -1,4 +1,4 @@
-"""Sites that are read by their own data instead of their HTML, a module for each.
+"""Read pages of some sites from their own data instead of their HTML, one module per site.
 
-Only reading comes in.
+Called by reading/ only.
 """

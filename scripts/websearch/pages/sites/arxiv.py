@@ -1,4 +1,4 @@
-"""Abstracts of arXiv, with the address of the paper's PDF file."""
+"""Read abstracts of arXiv, with the URL of the paper's PDF file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CATEGORY = r'<(?:arxiv:primary_)?category[^<>]{0,200}?term="([^"<>]{1,40})"'
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
-    """Return the identifier of the paper whose abstract an address shows, or None."""
+    """Return the identifier of the paper at an abstract's URL, or None."""
     paper = re.fullmatch(_ABSTRACT, path)
     return {"id": paper[1]} if paper else None
 
@@ -34,7 +34,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     request = api_request(ENGINE, "/api/query", fields, Accept="application/atom+xml")
     entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value
     if not entries:
-        raise SearchError("http", f"arXiv has no paper {wanted['id']}.", "Check the address.")
+        raise SearchError("http", f"arXiv has no paper {wanted['id']}.", "Check the URL.")
     entry = entries[0]
     authors = [tidy(name) for name in re.findall(r"<name>([^<]{1,500})</name>", entry)]
     submitted, updated = (field(entry, name)[:10] for name in ("published", "updated"))
@@ -58,11 +58,11 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 
 def field(entry: str, name: str) -> str:
-    """Return the text of an entry's first element of a name on one line; TeX stays as it is."""
+    """Return the text of an entry's first element of this name on one line, TeX included."""
     element = re.search(rf"<{name}(?:\s[^<>]{{0,500}})?>([^<]*)</{name}>", entry)
     return tidy(element[1]) if element else ""
 
 
 def tidy(text: str) -> str:
-    """Return XML text decoded, on one line."""
+    """Return decoded XML text on one line."""
     return " ".join(unescape(text).split())

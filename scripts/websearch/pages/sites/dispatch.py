@@ -1,10 +1,10 @@
-"""Pages of sites that are read through their API: GitHub, Stack Exchange, Hacker News, arXiv.
+"""Read pages of some sites through their API: GitHub, Stack Exchange, Hacker News, arXiv.
 
 Each site is a module with two functions:
 
-- known_page(path, query) -> what to read (a dict of names and numbers), or None for other pages
-- read_site_page(api, wanted) -> {title, text, author?, published?, license?, note?, cut?}, all
-  strangers' text; or the Fetched file that the page shows. Raises SearchError.
+- known_page(path, query) -> the names and numbers of a page as a dict, or None for other pages
+- read_site_page(api, wanted) -> {title, text, author?, published?, license?, note?, cut?}, all of
+  it untrusted text; or the Fetched file that the page shows. Raises SearchError.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
 
-API_SHARE = 0.7  # of a page's time, so that its HTML can still be read if the API fails
-# Pattern of hosts -> (engine at whose pace the API is asked, module).
+API_SHARE = 0.7  # share of a page's time; the remaining time is for its HTML if the API fails
+# Pattern of hosts -> (engine whose pace applies to the API, module).
 SITES = {
     r"(?:www\.)?github\.com": ("github", "github"),
     r"(?:[a-z0-9-]{1,60}\.){1,3}stackexchange\.com|(?:(?:www|meta|[a-z]{2})\.)?stackoverflow\.com"
@@ -41,9 +41,9 @@ def read_through_api(
     params: dict[str, Any],
     shared: SharedAnswers,
 ) -> Document | Fetched | None:
-    """Return what the API of its site says of a page; None if no API of a site is known for it.
+    """Return a page as the API of its site describes it; None if there is no API for it.
 
-    params: those of read_page. shared: for all pages of the call. Raises SearchError.
+    params: those of read_page. shared: answers for all pages of the call. Raises SearchError.
     """
     from urllib.parse import urlsplit
 

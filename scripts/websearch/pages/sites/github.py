@@ -1,4 +1,4 @@
-"""Pages of GitHub: files, folders by their README, issues and pull requests, releases."""
+"""Read pages of GitHub: files, folders (their README), issues, pull requests and releases."""
 
 from __future__ import annotations
 
@@ -31,24 +31,25 @@ if TYPE_CHECKING:
     from websearch.pages.sites.site_api import SiteApi
 
 RAW_TYPE = "application/vnd.github.raw+json"
-MOST_RELEASES = 10  # of a list of releases
-# First parts of a path on github.com that are no owners of repositories.
-NO_OWNERS = frozenset(
+MOST_RELEASES = 10  # releases per list
+# First parts of a path on github.com that do not name the owner of a repository.
+SITE_PATHS = frozenset(
     "about account apps codespaces collections contact customer-stories dashboard enterprise "
     "events explore features issues join login marketplace new notifications orgs organizations "
     "pricing pulls readme resources search security settings site solutions sponsors stars team "
     "topics trending users".split()
 )
-PLAIN_FILES = ("md", "markdown", "mdx", "txt", "rst", "adoc", "org")  # that are read as text
+# Endings of files that are shown as text.
+PLAIN_FILES = ("md", "markdown", "mdx", "txt", "rst", "adoc", "org")
 
 # ===== addresses ==================================================================================
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
-    """Return what an address shows: {kind, repository, ...}, or None."""
+    """Return the content at a URL as {kind, repository, ...}, or None."""
     owner, name, *rest = [*path.strip("/").split("/"), ""]
     rest = list(filter(None, rest))
-    if owner.lower() in NO_OWNERS or not all(
+    if owner.lower() in SITE_PATHS or not all(
         re.fullmatch(r"[\w.-]+", part) for part in (owner, name)
     ):
         return None
@@ -70,12 +71,12 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
-    """Return what a page of GitHub shows; raises SearchError."""
+    """Return the content of a page of GitHub; raises SearchError."""
     readers = {
         "folder": read_folder, "file": read_file, "issues": read_thread, "pull": read_thread,
         "releases": read_releases,
     }  # fmt: skip
-    if hides_private() and wanted["kind"] != "file":  # files are asked for without the token
+    if hides_private() and wanted["kind"] != "file":  # files are requested without the token
         check_public(api, wanted["repository"])
     return readers[wanted["kind"]](api, wanted)
 
@@ -84,11 +85,11 @@ def check_public(api: SiteApi, repository: str) -> None:
     """Raise SearchError (refused) for a private repository."""
     if about_repository(api, repository).get("private") is not False:
         message = f"{repository} is not public, and {PRIVATE} is not set."
-        raise SearchError("refused", message, f"Its owner may set {PRIVATE}=1.")
+        raise SearchError("refused", message, f"The user may set {PRIVATE}=1.")
 
 
 def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
-    """Return what the API says about a repository, asked once a call; raises SearchError."""
+    """Return the API's data on a repository, requested once per call; raises SearchError."""
     about: dict[str, Any] = api.shared.get(
         f"github {repository}", lambda: get_object(api, repository, "", "full_name")
     )
@@ -99,7 +100,7 @@ def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
 
 
 def get_raw(api: SiteApi, path: str) -> Fetched:
-    """Return a file of a repository (OWNER/NAME/REF/PATH), which no quota counts."""
+    """Return a file of a repository (OWNER/NAME/REF/PATH); no quota counts this."""
     url = f"{base_url(*GITHUB_RAW)}/{path}"
     fetched = fetch_page(url, api.deadline, api.robots)
     check_status(fetched)
@@ -107,7 +108,7 @@ def get_raw(api: SiteApi, path: str) -> Fetched:
 
 
 def read_file(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
-    """Return a file: text as it is, code as a block of code, PDF and office files as they came."""
+    """Return a file: text unchanged, code as a code block, PDF and office files as fetched."""
     from urllib.parse import unquote
 
     fetched = get_raw(api, f"{wanted['repository']}/{wanted['path']}")
@@ -126,12 +127,12 @@ def read_file(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
 
 
 def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
-    """Return the README of a folder; of the whole repository also what GitHub says about it."""
+    """Return the README of a folder; for a repository's root, also GitHub's facts about it."""
     about: dict[str, Any] = {}
     if not wanted["folder"]:
         about = about_repository(api, wanted["repository"])
     facts = repository_facts(about) if about else ""
-    licence = raw_text(object_field(about, "license").get("spdx_id"))
+    license_id = raw_text(object_field(about, "license").get("spdx_id"))
     text = "\n\n".join(filter(None, (raw_text(about.get("description")), facts)))
     note = ""
     try:
@@ -146,7 +147,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
         "title": path,
         "author": wanted["repository"].partition("/")[0],
         "published": raw_text(about.get("pushed_at"))[:10],
-        "license": licence if licence != "NOASSERTION" else "",
+        "license": license_id if license_id != "NOASSERTION" else "",
         "text": text,
         "note": note,
         "cut": bool(note),
@@ -154,7 +155,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 
 def repository_facts(about: dict[str, Any]) -> str:
-    """Return what GitHub says about a repository on one line."""
+    """Return GitHub's facts about a repository on one line."""
     topics = ", ".join(list_field(about, "topics", str))
     pushed = raw_text(about.get("pushed_at"))[:10]
     homepage = raw_text(about.get("homepage"))
@@ -173,7 +174,7 @@ def repository_facts(about: dict[str, Any]) -> str:
 def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
     """Return the text of a folder's README; raises SearchError.
 
-    README.md is looked for first where no quota counts it; the API knows the other names.
+    README.md is tried first, because no quota counts that; the API finds other names.
     """
     repository, ref, folder = wanted["repository"], wanted["ref"], wanted["folder"]
     path = "/".join(filter(None, (repository, ref or "HEAD", folder, "README.md")))
@@ -190,14 +191,16 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
 
 
 def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
-    """Return a release, or the newest ones; raises SearchError."""
+    """Return a release, or the newest releases; raises SearchError."""
     repository, path = wanted["repository"], f"/releases{wanted['release']}"
     if wanted["release"]:
         releases = [get_object(api, repository, path, "tag_name")]
     else:
         releases = get_list(api, repository, path, per_page=str(MOST_RELEASES))
     if not releases:
-        raise SearchError("http", "This repository has no releases.", "Read the repository.")
+        raise SearchError(
+            "http", "This repository has no releases.", "Read the repository's main page."
+        )
     names = [raw_text(item.get("name")) or raw_text(item.get("tag_name")) for item in releases]
     texts = list(map(release_text, releases))
     if not wanted["release"]:
@@ -212,7 +215,7 @@ def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 
 def release_text(release: dict[str, Any]) -> str:
-    """Return what a release says, and its files."""
+    """Return the facts, text and files of a release."""
     files = [
         f"- {raw_text(asset.get('name'))} ({counted(asset.get('download_count'), 'download')})"
         for asset in list_field(release, "assets")

@@ -1,4 +1,4 @@
-"""Answers of GitHub's REST API on what a page shows, and the fields that its posts share."""
+"""Ask GitHub's REST API about a page; format the fields that posts share."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def get_list(api: SiteApi, repository: str, path: str, **fields: str) -> list[di
 
 
 def read_value(_: EngineRequest, response: Response) -> ApiValue:
-    """Return the value of an answer, and the quota that its headers name; raises SearchError."""
+    """Return the value of an answer and the quota in its headers; raises SearchError."""
     if response.status != 200:
         raise api_error(response)
     try:
         value = response.json()
     except (ValueError, RecursionError):
-        message = "GitHub's answer is no JSON."
+        message = "GitHub's answer is not JSON."
         raise SearchError("provider", message, "Try again later.") from None
     return ApiValue(value=value, quota=search_quota(response))
 
@@ -64,7 +64,7 @@ def read_plain(_: EngineRequest, response: Response) -> ApiValue:
 
 
 def without_comments(markdown: str) -> str:
-    """Return Markdown without HTML comments: no page shows them, and templates are full of them."""
+    """Return Markdown without HTML comments, of which templates are full."""
     parts, position = [], 0
     while (start := markdown.find("<!--", position)) >= 0:
         end = markdown.find("-->", start)
@@ -76,18 +76,18 @@ def without_comments(markdown: str) -> str:
 
 
 def author_of(item: dict[str, Any]) -> str:
-    """Return the name of an author; accounts that are gone are called ghost."""
+    """Return the name of an author; "ghost" for deleted accounts, as on GitHub."""
     account = object_field(item, "user") or object_field(item, "author")
     return raw_text(account.get("login")) or "ghost"
 
 
 def reactions(item: dict[str, Any]) -> str:
-    """Return how many reactions there were, "" if none."""
+    """Return the number of reactions, or ""."""
     total = object_field(item, "reactions").get("total_count")
     return counted(total, "reaction") if total else ""
 
 
 def body_of(item: dict[str, Any]) -> str:
-    """Return the Markdown that somebody wrote, below the headings of the thread."""
+    """Return the Markdown of a post, its headings below those of the thread."""
     body = item.get("body")
     return demote_headings(without_comments(body)) if isinstance(body, str) else ""

@@ -1,4 +1,4 @@
-"""Issues and pull requests of GitHub with their discussion, in the order of time."""
+"""Read issues and pull requests of GitHub with their discussion, in chronological order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
-COMMENTS_A_PAGE = 100  # the API's limit
-ROLES = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")  # of an author, that are told
+PER_PAGE = 100  # comments per request: the API's limit
+ROLES = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")  # roles of an author that are shown
 
 
 def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
@@ -26,9 +26,9 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
     thread = get_object(api, repository, f"/{'pulls' if is_pull else 'issues'}/{number}", "title")
     posts, note = comments_of(api, repository, number, thread)
     if is_pull:
-        reviews, left_out = reviews_of(api, repository, number, thread)
+        reviews, omitted = reviews_of(api, repository, number, thread)
         posts += reviews
-        note = f"{note} {left_out}".strip()
+        note = f"{note} {omitted}".strip()
     posts.sort(key=lambda post: post[0])
     labels = [raw_text(label.get("name")) for label in list_field(thread, "labels")]
     head = facts_line(
@@ -52,19 +52,19 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
 def comments_of(
     api: SiteApi, repository: str, number: str, thread: dict[str, Any]
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return (time, post) of the comments of a thread, and a note on what is left out.
+    """Return (time, post) per comment of a thread, and a note on omitted comments.
 
-    Of a long thread the first and the last page of comments are read.
+    If the thread is long, its first and last page of comments are read.
     """
     count = thread.get("comments")
     if count == 0:
         return [], ""
-    path, size = f"/issues/{number}/comments", COMMENTS_A_PAGE
+    path, size = f"/issues/{number}/comments", PER_PAGE
     comments = get_list(api, repository, path, per_page=str(size))
     last = -(-count // size) if isinstance(count, int) else 1
     if last > 1:
         comments += get_list(api, repository, path, per_page=str(size), page=str(last))
-    note = f"Only the first {size} and the last of {count} comments are read." if last > 2 else ""
+    note = f"Only the first {size} and the last of {count} comments were read." if last > 2 else ""
     posts = [
         (raw_text(item.get("created_at")), post(post_heading("Comment", item), body_of(item)))
         for item in comments
@@ -75,17 +75,17 @@ def comments_of(
 def reviews_of(
     api: SiteApi, repository: str, number: str, thread: dict[str, Any]
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return (time, post) of the reviews of a pull request and of their comments on its code.
+    """Return (time, post) per review of a pull request and per comment on its code.
 
-    The second value is a note on what is left out, as in comments_of.
+    The second value is a note on omitted posts.
     """
-    size = COMMENTS_A_PAGE
+    size = PER_PAGE
     reviews = get_list(api, repository, f"/pulls/{number}/reviews", per_page=str(size))
     posts = []
     for review in reviews:
         verdict = raw_text(review.get("state")).replace("_", " ").lower()
         text, body = f"Review ({verdict})", body_of(review)
-        if body or verdict != "commented":  # one without a text has comments on the code alone
+        if body or verdict != "commented":  # an empty review has only comments on the code
             posts.append(
                 (raw_text(review.get("submitted_at")), post(post_heading(text, review), body))
             )
@@ -94,12 +94,12 @@ def reviews_of(
         reviews = get_list(api, repository, f"/pulls/{number}/comments", per_page=str(size))
         posts += [(raw_text(review.get("created_at")), review_post(review)) for review in reviews]
     is_cut = len(reviews) >= size or (isinstance(count, int) and count > size)
-    note = f"Only the first {size} reviews and {size} review comments are read." if is_cut else ""
+    note = f"Only the first {size} reviews and {size} review comments were read." if is_cut else ""
     return posts, note
 
 
 def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
-    """Return what became of a thread, such as closed issue or merged pull request."""
+    """Return the state of a thread, such as closed issue or merged pull request."""
     merged = thread.get("merged_at") or object_field(thread, "pull_request").get("merged_at")
     state = "merged" if merged else raw_text(thread.get("state"))
     reason = raw_text(thread.get("state_reason")).replace("_", " ")

@@ -1,4 +1,4 @@
-"""Threads of Hacker News: nested comments, cut to those with the most replies near the top."""
+"""Read threads of Hacker News; long ones are cut to the comments with the most replies."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
-MOST_COMMENTS = 5_000  # of a thread; the longest have some three thousand
-DEEPEST = 8  # levels of replies that are shown as such; deeper ones stand on the last level
-LINE_CHARS = 60  # of a comment's heading and the signs around it, for the budget
+MOST_COMMENTS = 5_000  # comments per thread; the longest have about 3,000
+DEEPEST = 8  # levels of replies that are shown; deeper replies are put on the last level
+LINE_CHARS = 60  # characters of a comment's heading and markup, for the budget
 
 
 class Comment:
-    """A comment of a thread; parent: the comment that it answers, None if that is the story."""
+    """A comment of a thread; parent: the comment that it answers, None for the story."""
 
     def __init__(self, item: dict[str, Any], parent: Comment | None) -> None:
         self.author = text_of_html(item.get("author")) or "[deleted]"
@@ -38,7 +38,7 @@ class Comment:
         self.value = 0.0
 
     def size(self) -> int:
-        """Return about how many characters it takes."""
+        """Return the approximate number of characters of the comment as Markdown."""
         return (
             len(self.html)
             + LINE_CHARS
@@ -47,17 +47,17 @@ class Comment:
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
-    """Return the number of the story or comment that an address names, or None."""
+    """Return the number of the story or comment in a URL, or None."""
     item = re.fullmatch(r"(?:.{0,200}&)?id=(\d{1,12})(?:&.*)?", query) if path == "/item" else None
     return {"id": item[1]} if item else None
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
-    """Return a story or comment and what was answered; raises SearchError."""
+    """Return a story or comment and its replies; raises SearchError."""
     request = api_request(ENGINE, f"/api/v1/items/{wanted['id']}", {})
     item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(ENGINE, answer))).value
     if not isinstance(item.get("children"), list):
-        raise SearchError("provider", "Hacker News's answer holds no thread.", "Try again later.")
+        raise SearchError("provider", "Hacker News's answer has no thread.", "Try again later.")
     comments = comments_of(item)
     title = text_of_html(item.get("title")) or f"Comment by {text_of_html(item.get('author'))}"
     facts = facts_line(
@@ -76,8 +76,8 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     blocks = [opening, *(comment_markdown(api, comment) for comment in shown)]
     left = len(comments) - len(shown)
     note = (
-        f"{len(shown)} of {len(comments)} comments are shown, those with the most replies first; "
-        "a query finds the others, a larger max_chars shows more."
+        f"Only {len(shown)} of {len(comments)} comments are shown, preferring those with the most "
+        "replies. Pass query to search all of them, or a larger max_chars to see more."
     )
     return {
         "title": title,
@@ -90,7 +90,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 
 def comments_of(item: dict[str, Any]) -> list[Comment]:
-    """Return the comments below an item in the order of the thread, replies counted."""
+    """Return the comments below an item in the order of the thread, with counted replies."""
     comments: list[Comment] = []
     waiting: list[tuple[Any, Comment | None]] = [(child, None) for child in item["children"][::-1]]
     while waiting and len(comments) < MOST_COMMENTS:
@@ -99,7 +99,7 @@ def comments_of(item: dict[str, Any]) -> list[Comment]:
             continue
         comment = Comment(reply, parent)
         children = list_field(reply, "children")
-        if not comment.html and not children:  # deleted, and without an answer
+        if not comment.html and not children:  # deleted, without replies
             continue
         comments.append(comment)
         waiting += [(child, comment) for child in children[::-1]]
@@ -109,27 +109,27 @@ def comments_of(item: dict[str, Any]) -> list[Comment]:
     return comments
 
 
-def chosen_comments(comments: list[Comment], room: int) -> list[Comment]:
-    """Return the comments that fit into room characters, in the order of the thread.
+def chosen_comments(comments: list[Comment], budget: int) -> list[Comment]:
+    """Return the best comments that fit into budget characters, in the order of the thread.
 
-    A comment is worth its points and replies, half as much on each further level; one whose parent
-    is left out is left out, too.
+    A comment's value is its points and replies, halved on each deeper level. Replies to an omitted
+    comment are also omitted.
     """
-    for comment in comments[::-1]:  # what is below comes first
+    for comment in comments[::-1]:  # replies come before their parents
         worth = (1 + comment.points + comment.replies) / 2 ** min(comment.depth, 60)
         comment.value = max(comment.value, worth)
         if comment.parent:
             comment.parent.value = max(comment.parent.value, comment.value)
     chosen: set[Comment] = set()
     for comment in sorted(comments, key=lambda each: -each.value):  # stable: parents first
-        if (comment.parent is None or comment.parent in chosen) and comment.size() <= room:
+        if (comment.parent is None or comment.parent in chosen) and comment.size() <= budget:
             chosen.add(comment)
-            room -= comment.size()
+            budget -= comment.size()
     return [comment for comment in comments if comment in chosen]
 
 
 def comment_markdown(api: SiteApi, comment: Comment) -> str:
-    """Return a comment: a section if it answers the story, else a quotation of its level."""
+    """Return a comment: as a section if it answers the story, else as a quotation of its level."""
     text = api.markdown(comment.html)
     if not comment.depth:
         return f"## {facts_line(f'Comment by {comment.author}', comment.day)}\n\n{text}".strip()

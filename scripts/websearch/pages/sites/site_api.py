@@ -1,4 +1,4 @@
-"""How pages are read through the API of their site: requests in their turn, posts as Markdown."""
+"""Read pages through the API of their site: paced requests, posts as Markdown."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from websearch.kit import Response
     from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
 
-MAX_BODY_HTML = 300_000  # characters of one post
+MAX_BODY_HTML = 300_000  # characters per post
 
 
 class SiteApi(PacedEngine):
-    """Sends the requests that read one page through the API of its site.
+    """Sends the requests for a page to the API of its site.
 
-    Each takes its turn, is checked by the address guard, and obeys robots.txt if that is wanted.
-    site: the engine at whose pace it is asked, and the host of the page. urls and shared: of all
-    pages of the call, which share the requests of an hour. budget: characters that the text should
-    have at most; 0: no limit.
+    Each request waits for its turn, passes the address guard and obeys robots.txt if asked to.
+    site: the engine whose pace applies, and the host of the page
+    urls, shared: the URLs and answers of all pages of the call, which share an hourly quota
+    budget: characters that the text should have at most; 0: no limit
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class SiteApi(PacedEngine):
 
 
 def facts_line(*facts: str) -> str:
-    """Return facts on one line, those that are "" left out."""
+    """Return the facts that are not empty on one line."""
     return " · ".join(" ".join(fact.split()) for fact in facts if fact)
 
 
 def post(heading: str, body: str) -> str:
-    """Return a post of a thread: its heading and its text."""
+    """Return a post of a thread: a heading and its text."""
     return f"## {heading}\n\n{body}".strip()

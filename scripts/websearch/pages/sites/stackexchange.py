@@ -1,7 +1,7 @@
-"""Questions of Stack Exchange with their answers: the accepted one first, then by votes.
+"""Read questions of Stack Exchange with their answers: the accepted one first, then by votes.
 
-A call may read several questions: those of one site are asked for together, because an address has
-only 300 requests a day.
+A call may read several questions. Those of a site share a request, because an IP address has only
+300 requests per day.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
-MOST_POSTS = 100  # questions or answers of one request; the API's limit
+MOST_POSTS = 100  # questions or answers per request: the API's limit
 _QUESTION = r"/(?:questions|q)/(\d{1,12})(?:/.*)?"
 _ANSWER = r"/a/(\d{1,12})(?:/.*)?"
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
-    """Return the number of the question (id) or answer (answer) that an address names, or None."""
+    """Return the number of the question (id) or answer (answer) in a URL, or None."""
     for name, pattern in (("id", _QUESTION), ("answer", _ANSWER)):
         if match := re.fullmatch(pattern, path):
             return {name: match[1]}
@@ -55,7 +55,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
         "published": day_of(question.get("creation_date")),
         "license": text_of_html(question.get("content_license")),
         "text": "\n\n".join(posts),
-        "note": f"{left} answers with fewer votes are left out." if left > 0 else "",
+        "note": f"{left} answers with fewer votes are omitted." if left > 0 else "",
         "cut": left > 0,
     }
 
@@ -63,7 +63,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
 def question_and_answers(
     api: SiteApi, wanted: dict[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a question, and its answers in order; raises SearchError."""
+    """Return a question and its answers in order; raises SearchError."""
     numbers = wanted["answer"] if "answer" in wanted else question_numbers(api, wanted["id"])
     path = f"answers/{numbers}/questions" if "answer" in wanted else f"questions/{numbers}"
     questions = get_items(api, path)
@@ -72,7 +72,7 @@ def question_and_answers(
     number = questions[0].get("question_id") if questions else None
     if not isinstance(number, int):
         message = f"{api.host} has no question or answer {next(iter(wanted.values()))}."
-        raise SearchError("http", message, "Check the address.")
+        raise SearchError("http", message, "Check the URL.")
     if questions[0].get("answer_count") == 0:
         return questions[0], []
     numbers = str(number) if "answer" in wanted else numbers
@@ -82,7 +82,7 @@ def question_and_answers(
 
 
 def question_numbers(api: SiteApi, number: str) -> str:
-    """Return the numbers of the questions of this site that the call reads, with ; between them."""
+    """Return the numbers of the questions of this site that the call reads, separated by ";"."""
     numbers = {number}
     for url in api.urls:
         host, path, query = split_url(url) or ("", "", "")
@@ -93,7 +93,7 @@ def question_numbers(api: SiteApi, number: str) -> str:
 
 
 def get_items(api: SiteApi, path: str, **fields: str) -> list[dict[str, Any]]:
-    """Return the items at a path of the API, with their bodies; raises SearchError."""
+    """Return the items at a path of the API with their bodies; raises SearchError."""
     fields = {"site": api.host, "filter": "withbody", "pagesize": str(MOST_POSTS), **fields}
     request = api_request(ENGINE, f"/2.3/{path}", fields)
 
@@ -105,17 +105,17 @@ def get_items(api: SiteApi, path: str, **fields: str) -> list[dict[str, Any]]:
 
 
 def author_of(item: dict[str, Any]) -> str:
-    """Return the name of a post's author, which the API escapes twice."""
+    """Return the name of a post's author; the API escapes it twice."""
     owner = object_field(item, "owner")
     return text_of_html(text_of_html(owner.get("display_name"))) or "unknown"
 
 
 def post_facts(item: dict[str, Any]) -> tuple[str, str, str]:
-    """Return votes, day and licence of a post."""
+    """Return votes, day and license of a post."""
     score = item.get("score")
     votes = f"score {score}" if isinstance(score, int) else ""
-    licence = text_of_html(item.get("content_license"))
-    return votes, day_of(item.get("creation_date")), licence
+    license_name = text_of_html(item.get("content_license"))
+    return votes, day_of(item.get("creation_date")), license_name
 
 
 def body_of(api: SiteApi, item: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Videos of YouTube, by the data that their own pages hold: the page itself shows nothing."""
+"""Read videos of YouTube from the data in their pages, which show no text themselves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _HOST = r"https?://(?:(?:www|m|music)\.)?(?:youtube(?:-nocookie)?\.com|youtu\.be)/"
 _PLAYER = r"ytInitialPlayerResponse\s{0,9}=\s{0,9}\{"
-NOTE = "The description and what else the page says of the video; what is spoken is not in it."
+NOTE = "This is the page's description and data about the video, not a transcript."
 
 
 def read_video(html: str, url: str) -> Document | None:
-    """Return {title, author, published, text, note} of a video's page, None for another page."""
+    """Return {title, author, published, text, note} of a video's page; None for other pages."""
     found = re.search(_PLAYER, html) if re.match(_HOST, url) else None
     if not found:
         return None
@@ -49,13 +49,13 @@ def read_video(html: str, url: str) -> Document | None:
 
 
 def text_field(data: dict[str, Any], name: str) -> str:
-    """Return a text of the data; "" if it has none with this name."""
+    """Return the text in a field of the data, or ""."""
     value = data.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def clock(seconds: str) -> str:
-    """Return seconds as hours, minutes and seconds: 1:02:03; "" for what is no number."""
+    """Return seconds as hours, minutes and seconds: 1:02:03; "" if they are not a number."""
     if not re.fullmatch(r"[1-9]\d{0,6}", seconds):
         return ""
     minutes, rest = divmod(int(seconds), 60)

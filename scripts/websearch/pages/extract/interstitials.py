@@ -1,7 +1,7 @@
-"""Pages that stand in the place of the one that was asked for: captchas, logins, not found.
+"""Detect pages served instead of the requested page: captchas, logins, "not found".
 
-Many come with status 200. A page is one of them if several signs agree: its title or first heading,
-a sentence, an element, and that there is little text. An article about such pages has one sign.
+Many have status 200. Several signals must agree: the title or first heading, a sentence, an
+element, and little text. An article about such pages has only one of them.
 """
 
 # ruff: noqa: RUF001  the letters of many languages
@@ -13,20 +13,20 @@ import re
 
 from websearch.base.html_tree import HEADINGS, text_beginning
 from websearch.kit import SearchError
-from websearch.pages.fetch.walls import MAX_WALL_HTML, REDDIT_HINT, SAID, WALLS, is_reddit
+from websearch.pages.fetch.walls import MAX_WALL_HTML, REDDIT_HINT, ROBOT_CHECK, WALLS, is_reddit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
-MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a wall, whatever it says
+MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not an interstitial
 MAX_TITLE = 200  # characters of a title or heading
-MAX_SHOWN = 3_000  # characters of what a page shows that are searched for sentences
+MAX_SHOWN = 3_000  # characters of a page's text that are searched for sentences
 _TITLE_BREAK = r" [|\u00b7\u2022\u2013\u2014\u00bb:-] "  # between a title and the site's name
 _TITLE_ENDS = " .!?:\u2026\u3002\uff01\uff1f\u00bf\u00a1\"'"
-LITTLE_TEXT = 400  # characters; most walls have less, most articles have more
-ENOUGH = 3  # points that make a page a wall
-# Addresses to which sites lead visitors: (what is there, pattern of the whole address).
+LITTLE_TEXT = 400  # characters; most interstitials have fewer, most articles have more
+ENOUGH = 3  # points that make a page an interstitial
+# URLs to which sites redirect visitors: (kind, pattern of the whole URL).
 ADDRESSES = (
     ("consent", r"https?://(?:consent\.(?:google|youtube|yahoo)\.|guce\.)"),
     ("login", r"https?://[\w.-]{0,60}\blinkedin\.com/(?:authwall|checkpoint|login|uas/login)"),
@@ -36,8 +36,8 @@ ADDRESSES = (
     ("robots", r"https?://[\w.-]{0,60}\bgoogle\.[a-z.]{2,6}/sorry/|https?://wappass\.baidu\.com/"),
     ("robots", r"https?://[\w.-]{0,60}\b(?:ya|yandex)\.\w{2,6}/showcaptcha"),
 )
-# Titles and first headings, whole, in small letters without their last signs. The site's name
-# before or after a title is left out.
+# Whole titles and first headings, in lower case without final punctuation. The site's name before
+# or after a title is ignored.
 TITLES = {
     "robots": """
         access denied|access to this page has been denied|pardon our interruption|request rejected
@@ -109,7 +109,7 @@ TITLES = {
         web authentication redirect|wlan-anmeldung|connexion wi-fi|acceso wi-fi
     """,
 }
-# Sentences of such pages: what -> pattern in what the page shows, in small letters.
+# Sentences of such pages: kind -> pattern in the page's text in lower case.
 SENTENCES = {
     "robots": (
         r"press (?:&|and) hold|hold the button to confirm"
@@ -201,78 +201,80 @@ MARKUP = {
         r"(?i)WISPAccessGatewayParam|captive-?portal|\$\(link-login|hotspot/login|nodogsplash"
     ),
 }
-# Short pages that are called "Login" or "Guest Wi-Fi" can be about that.
-SHORT_TOO = ("login", "portal")
+# Kinds for which little text is not a signal: short pages may be about logins or guest Wi-Fi.
+SHORT_SUBJECTS = ("login", "portal")
+# Kind -> (kind of the error, message, hint).
 MESSAGES = {
-    "robots": ("blocked", "shows a robot check instead of the page: it does not serve programs",
-               "Use another source, or open the page in a browser."),
+    "robots": ("blocked",
+               "returned a robot check instead of the page: it blocks automated requests",
+               "Use another source. Or open the page in a browser."),
     "script": ("blocked", "shows its page only to browsers that run JavaScript",
-               "Give {browser} to have it filled. Or look for the site's API or another source."),
+               "Set {browser} to run its scripts. Or use the site's API or another source."),
     "consent": ("blocked", "asks for consent to cookies instead of showing the page",
-                "Use another source, or open the page in a browser."),
+                "Use another source. Or open the page in a browser."),
     "login": ("blocked", "asks for a login instead of showing the page",
-              "Use another source: the site serves this page to its members."),
-    "missing": ("http", "says that the page does not exist, with a status that says it does",
-                "Check the address; search for the page's title if it has moved."),
-    "parked": ("http", "shows that its domain is for sale or parked: the site is gone",
-               "Use another source. With {archived}, the Internet Archive may have an old copy."),
+              "Use another source: only members of the site see this page."),
+    "missing": ("http", "says that the page does not exist, although its status is good",
+                "Check the URL. If the page has moved, search for its title."),
+    "parked": ("http", "is gone: its domain is for sale or parked",
+               "Use another source. Or set {archived} to read a copy of the Internet Archive."),
     "portal": ("network", "was not reached: the network shows its own login page",
                "Log in to the network (Wi-Fi) in a browser, then try again."),
 }  # fmt: skip
 
 
-def stand_in_error(host: str, what: str, status: int) -> SearchError:
-    """Return the error for a page that stands in the place of another (see stand_in)."""
-    kind, message, hint = MESSAGES[what]
-    if is_reddit(host) and kind == "blocked":
+def interstitial_error(host: str, kind: str, status: int) -> SearchError:
+    """Return the error for an interstitial of a kind."""
+    error_kind, message, hint = MESSAGES[kind]
+    if is_reddit(host) and error_kind == "blocked":
         hint = REDDIT_HINT
-    return SearchError(kind, f"{host} {message}.", hint, status=status)
+    return SearchError(error_kind, f"{host} {message}.", hint, status=status)
 
 
 def address_wall(url: str) -> str:
-    """Return what stands at an address to which a site has led, a key of MESSAGES; or ""."""
-    return next((what for what, pattern in ADDRESSES if re.match(pattern, url)), "")
+    """Return the kind of interstitial at a URL to which a site redirected, or ""."""
+    return next((kind for kind, pattern in ADDRESSES if re.match(pattern, url)), "")
 
 
-def stand_in(page: PageTree, html: str, text: str) -> str:
-    """Return what a page is that stands in the place of another, a key of MESSAGES; or "".
+def interstitial(page: PageTree, html: str, text: str) -> str:
+    """Return the kind of interstitial that a page is, a key of MESSAGES, or "".
 
-    text: what was taken for its content, fewer than MAX_WALL_TEXT characters.
+    text: its content, fewer than MAX_WALL_TEXT characters.
     """
     titles = titles_of(page)
     shown = plain_letters(text_beginning(page.root, MAX_SHOWN))
-    points = {what: points_of(what, titles, shown) for what in MESSAGES}
+    points = {kind: points_of(kind, titles, shown) for kind in MESSAGES}
     if len(text) < LITTLE_TEXT:
-        points |= {what: count + 1 for what, count in points.items() if what not in SHORT_TOO}
-    for what, count in points.items():
-        if count == ENOUGH - 1:  # only then an element decides
-            points[what] += has_element(what, html[:MAX_WALL_HTML])
-    what = max(points, key=lambda what: points[what])
-    return what if points[what] >= ENOUGH else ""
+        points |= {kind: count + 1 for kind, count in points.items() if kind not in SHORT_SUBJECTS}
+    for kind, count in points.items():
+        if count == ENOUGH - 1:  # only then can an element decide
+            points[kind] += has_element(kind, html[:MAX_WALL_HTML])
+    best = max(points, key=lambda kind: points[kind])
+    return best if points[best] >= ENOUGH else ""
 
 
-def points_of(what: str, titles: set[str], shown: str) -> int:
-    """Return how many signs of one of MESSAGES a page shows; its title or heading counts twice."""
+def points_of(kind: str, titles: set[str], shown: str) -> int:
+    """Return the number of signals for a kind; a title or heading counts twice."""
     points = 0
-    if titles & known_titles(what):
+    if titles & known_titles(kind):
         points = 2
-    elif what == "robots" and titles & known_titles("robots?"):
+    elif kind == "robots" and titles & known_titles("robots?"):
         points = 1
-    sentence = SENTENCES[what]
-    if what in ("consent", "parked") and any(re.search(sentence, title) for title in titles):
+    sentence = SENTENCES[kind]
+    if kind in ("consent", "parked") and any(re.search(sentence, title) for title in titles):
         points = 2
     return points + bool(re.search(sentence, shown))
 
 
-def has_element(what: str, html: str) -> bool:
-    """Return whether a page has an element or script of one of MESSAGES."""
-    if what == "robots":
-        return any(re.search(sign, html) for name, sign in WALLS if name != SAID)
-    return bool(what in MARKUP and re.search(MARKUP[what], html))
+def has_element(kind: str, html: str) -> bool:
+    """Return whether a page has an element or script of a kind of interstitial."""
+    if kind == "robots":
+        return any(re.search(sign, html) for name, sign in WALLS if name != ROBOT_CHECK)
+    return bool(kind in MARKUP and re.search(MARKUP[kind], html))
 
 
 def titles_of(page: PageTree) -> set[str]:
-    """Return the title and the first heading of a page, whole and their parts, in plain letters."""
+    """Return the title and the first heading of a page and their parts, in plain letters."""
     titles: set[str] = set()
     for tags in ({"title"}, {"h1"}, HEADINGS):
         node = next((node for node in page.nodes if node.tag in tags), None)
@@ -283,12 +285,12 @@ def titles_of(page: PageTree) -> set[str]:
 
 
 def plain_letters(text: str) -> str:
-    """Return a text in small letters, on one line, with plain apostrophes."""
+    """Return a text in lower case, on one line, with plain apostrophes."""
     return " ".join(text.lower().replace("\u2019", "'").split())
 
 
 @functools.cache
-def known_titles(what: str) -> frozenset[str]:
-    """Return the titles of one of TITLES."""
-    lines = TITLES.get(what, "").splitlines()
+def known_titles(kind: str) -> frozenset[str]:
+    """Return the titles of a kind."""
+    lines = TITLES.get(kind, "").splitlines()
     return frozenset(title for line in lines for title in line.strip().split("|") if title)
