@@ -220,24 +220,31 @@ def answering(
     answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
     passages, length = answer or ([], 0)
     left = max(1, room - json_size(passages)) if room else 0
-    passages += outside_passages(page, query, left, deadline)
-    lacking = "No passage holds a word of the query"
+    passages += outside_passages(page.text, page.outside, query, left, deadline)
+    lacking = "No passage contains a word of the query"
     return passages, length, "No time was left for the query" if answer is None else lacking
 
 
-def outside_passages(page: Page, query: str, room: int, deadline: float) -> list[dict[str, str]]:
+def outside_passages(
+    text: str, outside: str, query: str, room: int, deadline: float
+) -> list[dict[str, str]]:
     """Return what is outside of a page's text of the words of a query that the text lacks."""
-    if not page.outside or time.monotonic() >= deadline:
+    if not outside or time.monotonic() >= deadline:
         return []
+    words = lacking_words(text, query, deadline)
+    most = min(room, MAX_OUTSIDE_SHOWN) if room else MAX_OUTSIDE_SHOWN
+    found, _ = passages_within(PageText(outside), " ".join(words), most, json_size, deadline)
+    return [{"heading": OUTSIDE, "text": passage["text"]} for passage in found]
+
+
+def lacking_words(text: str, query: str, deadline: float) -> list[str]:
+    """Return the words of a query that a text lacks."""
     words = []
     for question in limit_query(query)[0]:
         wanted = telling_terms(term_weights(question))
-        (held,) = count_terms([page.text], wanted, deadline)
-        words += missing_words(question, [set(held)], [page.text])
-    most = min(room, MAX_OUTSIDE_SHOWN) if room else MAX_OUTSIDE_SHOWN
-    outside = PageText(page.outside)
-    found, _ = passages_within(outside, " ".join(words), most, json_size, deadline)
-    return [{"heading": OUTSIDE, "text": passage["text"]} for passage in found]
+        (held,) = count_terms([text], wanted, deadline)
+        words += missing_words(question, [set(held)], [text])
+    return words
 
 
 def asked_headings(

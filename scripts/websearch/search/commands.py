@@ -405,7 +405,10 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             )
             message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
-        sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
+        sources = [
+            Source(page, questions={1}, text=page["text"], outside=page.get("outside", ""))
+            for page in pages
+        ]
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
         return show_sources(
             lambda some: show_recall(params["query"], some, store.warnings, limits),

@@ -631,6 +631,15 @@ class Markdown(unittest.TestCase):
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), expected)
 
+    def test_sort_keys_go_and_flags_are_words_in_tables(self) -> None:
+        html = (
+            "<table><tr><th>Name<th>Flag<tr><td><span class=sortkey>Watt, Prue</span>"
+            "<a href=p>Prue Watt</a><td><img alt='New Zealand' src=n.png>"
+            "<tr><td><img alt=Wales src=w.png> Ann Lee<td>none</table>"
+        )
+        rows = "| Prue Watt | New Zealand |\n| (Wales) Ann Lee | none |"
+        self.assertEqual(markdown_of(html), f"| Name | Flag |\n| --- | --- |\n{rows}")
+
     def test_text_that_looks_like_markup_stays_text(self) -> None:
         for text, expected in (
             ("# no heading", "\\# no heading"), ("1. no list", "1\\. no list"),

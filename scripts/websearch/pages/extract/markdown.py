@@ -34,6 +34,7 @@ from websearch.pages.extract.inline_rules import (
     RAISED,
     SCRIPT_END,
     gap_between,
+    image_text,
     is_classifier,
     is_decorative_alt,
     is_note_mark,
@@ -408,7 +409,7 @@ class MarkdownWriter:
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
         if not source:
             is_known = is_decorative_alt(alt) or plain_words(alt) in self.text_near(node)
-            return "" if is_known else self.text(f"[image: {alt}]")
+            return "" if is_known else self.text(image_text(node, alt, in_cell=self.in_cell))
         alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
         return f"![{alt}]({source})"
 
