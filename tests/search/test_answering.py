@@ -76,6 +76,26 @@ class NameThatNoPageHas(AnsweringCase):
         (warning,) = self.answer(question)["warnings"]
         self.assertEqual(warning, "Not in the 2 pages read: TaskGroup, <@, pre_save.")
 
+    def test_a_name_in_lower_case_is_one_and_a_word_that_says_the_form_is_not(self) -> None:
+        question = "show the type of title that nujoma won in the world championship of the city"
+        self.pages(question)
+        document = self.answer(question)
+        self.assertEqual(document["warnings"][0], "Not in the 2 pages read: nujoma.")
+        for result in document["results"]:
+            self.assertLessEqual(result["text"].count("was held"), 3)
+
+    def test_a_code_with_other_digits_is_another_thing_and_one_with_a_space_is_not(self) -> None:
+        text = TEXT.replace("squash", "squash by F174 and Kappa 15")
+        question = "winner of the world championship F172 or Kappa15"
+        self.pages(question, text)
+        self.assertEqual(self.answer(question)["warnings"][0], "Not in the 2 pages read: F172.")
+
+    def test_a_word_that_pages_spell_otherwise_does_not_cost_their_passages(self) -> None:
+        question = "winner of the world chamiponship"
+        self.pages(question)
+        results = self.answer(question)["results"]
+        self.assertGreater(sum(one["text"].count("was held") for one in results), 6)
+
 
 class FurtherResults(AnsweringCase):
     """Results after those that were asked for are read once if nothing answers."""

@@ -140,7 +140,7 @@ def excerpts_of(
     few = {
         number
         for number, (question, words) in enumerate(zip(asked, missing or [], strict=False))
-        if misses_the_point(question, words)
+        if misses_the_point(question, words, [page.text for page in pages])
     }
     excerpts = choose_units(selection, asked, scores, weakest, few)
     if len(few) < len(asked):

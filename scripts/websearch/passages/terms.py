@@ -30,8 +30,7 @@ PAIR_WEIGHT = 0.3
 STOP_WORD_WEIGHT = 0.1
 FOLDED_TOGETHER = 100  # texts: a few milliseconds, after which the time is looked at
 
-# For a question without names: one of so many words that pages lack is what it is about.
-NAMELESS_SHARE = 3
+LEAST_MISSPELLED = 6  # letters of a word that pages may spell otherwise
 _CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"
 # What is quoted, and up to six capitalized words in a row.
 _NAME = (
@@ -45,8 +44,9 @@ _SYMBOL = (
 )
 # They say what form an answer has, not what it is about; their capital makes no name.
 _FORM_WORDS = frozenset(
-    "calculate compare convert define describe difference drama example examples explain find give "
-    "kind kinds list lists name names show sort summarize tell translate type types write".split()
+    "calculate came come compare convert define describe difference drama example examples explain "
+    "explained find gave give goes kind kinds list lists name names show sort summarize tell "
+    "translate tried try trying type types write".split()
 )
 
 # Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
@@ -125,10 +125,10 @@ def telling_terms(weights: Counts) -> set[str]:
 def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list[str]:
     """Return the names and words of a question that no page has; names come first.
 
-    held: the terms that the text of each page holds; texts: of the pages, for operators such as <@
-    and identifiers such as TaskGroup, of which "task" is not a form. A name is missing if no page
-    holds all its words. Stop words and single letters and digits do not count, nor what is excluded
-    (-snake) or follows an operator of engines (site:...).
+    held: the terms that the text of each page holds; texts: of the pages, for operators such as <@,
+    identifiers such as TaskGroup, of which "task" is not a form, and codes such as F172. A name is
+    missing if no page holds all its words. Stop words and single letters and digits do not count,
+    nor what is excluded (-snake) or follows an operator of engines (site:...).
     """
     asked = asked_text(question)
     names = [
@@ -145,25 +145,57 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
         missing += [one for one in absent or [" ".join(name)] if one not in missing]
     everything = set().union(*held)
     for word in content_words(asked):
-        telling = telling_terms(term_weights(word))
+        telling = {fold_text(word)} if is_code(word) else telling_terms(term_weights(word))
         is_lacking = telling.isdisjoint(everything)
         is_named = any(word in re.findall(WORD, one) for one in missing)
         if is_lacking and not is_named and fold_text(word) not in _FORM_WORDS:
             missing.append(word)
-    return missing
+    codes = {word for word in missing if is_code(word)}
+    joined = {re.sub(r"[\s_-]+", "", text).casefold() for text in texts} if codes else set()
+    return [
+        word
+        for word in missing
+        if word not in codes or not any(word.casefold() in text for text in joined)
+    ]
 
 
-def misses_the_point(question: str, missing: list[str]) -> bool:
+def misses_the_point(question: str, missing: list[str], texts: Collection[str]) -> bool:
     """Return whether the words that pages lack are what a question is about.
 
-    These are at least half of its names; without a name, a third of its words.
+    That is one of its names; without a name any word, because none is rarer. Numbers do not count,
+    nor words that the texts of the pages spell otherwise.
     """
     asked = asked_text(question)
-    lacking = {word for one in missing for word in one.split()}
-    names = [{*name} for name in names_in(asked)] + [{one} for one in symbols_in(asked)]
-    if names:
-        return 2 * sum(not lacking.isdisjoint(name) for name in names) >= len(names)
-    return bool(missing) and NAMELESS_SHARE * len(missing) >= len(content_words(asked))
+    names = {word for name in names_in(asked) for word in name} | set(symbols_in(asked))
+    lacking = {word for one in missing for word in one.split() if not word.isdecimal()}
+    lacking = lacking & names if names else lacking
+    return bool(lacking) and not lacking <= misspelled(lacking, texts)
+
+
+def misspelled(words: set[str], texts: Collection[str]) -> set[str]:
+    """Return the words that differ by a letter, or by the order of two, from one of the texts."""
+    found = set()
+    for word in words:
+        folded = fold_text(word)
+        if len(folded) < LEAST_MISSPELLED or is_code(word):
+            continue
+        size = len(folded)
+        alike = rf"(?i)(?<!\w){re.escape(folded[0])}\w{{{size - 2},{size}}}(?!\w)"
+        others = {fold_text(other) for text in texts for other in re.findall(alike, text)}
+        own = without_a_letter(folded)
+        if any(not own.isdisjoint(without_a_letter(other)) for other in others):
+            found.add(word)
+    return found
+
+
+def without_a_letter(word: str) -> set[str]:
+    """Return a word, and the words that it becomes without one of its letters but the first."""
+    return {word, *(word[:place] + word[place + 1 :] for place in range(1, len(word)))}
+
+
+def is_code(word: str) -> bool:
+    """Return whether a word has letters before digits: with other digits it names another thing."""
+    return bool(re.match(r"[^\W\d_]+\d", word))
 
 
 def asked_text(question: str) -> str:
@@ -197,8 +229,8 @@ def symbols_in(text: str) -> list[str]:
 def is_held(word: str, held: set[str]) -> bool:
     """Return whether a name's word is among the terms of a text: as a whole, or inflected."""
     folded = fold_text(word)
-    if folded in held:
-        return True
+    if folded in held or is_code(word):
+        return folded in held
     if folded >= "\u0e00":  # scripts without spaces: parts of it are terms
         return not held.isdisjoint(telling_terms(term_weights(word)))
     longest = max((size for size in BEGINNINGS[1:] if size < len(folded)), default=0)

@@ -136,7 +136,8 @@ def answers_poorly(evidence: Evidence) -> bool:
     if not evidence.scores:
         return False
     (question,) = evidence.queries
-    if misses_the_point(question, evidence.missing[0]):
+    texts = [page.text for page in evidence.pages]
+    if misses_the_point(question, evidence.missing[0], texts):
         return True
     share = answered_share(evidence.pages, question, evidence.scores[0])
     return share < ANSWERING_SHARE

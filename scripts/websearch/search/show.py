@@ -125,8 +125,9 @@ def show_brief(
     evidence = gather_evidence(sources, [question.text for question in questions], limits)
     keep_those_that_answer(evidence, limits)
     queries = query_outcomes(answers)
+    texts = [page.text for page in evidence.pages]
     for query, words in zip(queries, evidence.missing, strict=False):
-        if words and misses_the_point(query["query"], words):
+        if misses_the_point(query["query"], words, texts):
             query["missing"] = words[:MAX_MISSING]
     fresh = {answer.number for answer in answers if not answer.from_cache}
     stored = sorted({question.number for question in questions} - fresh)
