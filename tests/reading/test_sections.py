@@ -5,6 +5,7 @@ The only module to notice a part of a page that begins or ends in the wrong plac
 
 from __future__ import annotations
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.support import CannedServer, SmallWebCase, call_main, small_web_envir
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
 from websearch.base import site_rules
+from websearch.kit import dump_json
 from websearch.markdown import sections, units
 from websearch.reading import finding, one_page, pages_document, read
 from websearch.search import show_markdown
@@ -257,6 +259,46 @@ class Reading(SmallWebCase):
         passages = read(*section, "--query", "boat at sea", "--max-chars", "1500")
         self.assertIn("Lighthouse", passages["passages"][0]["text"])
         self.assertTrue(begin < passages["next_offset"] < end)
+
+    def serve(self, html: str) -> tuple[str, dict[str, str]]:
+        """Return the URL of a page, and the environment in which it may be read."""
+        server = CannedServer()
+        self.addCleanup(server.close)
+        server.body, server.headers = html.encode(), {"Content-Type": "text/html"}
+        return server.url, {"WEB_SEARCH_ALLOW_PRIVATE": server.url.removeprefix("http://")}
+
+    def test_a_section_a_little_over_the_room_is_whole(self) -> None:
+        for chars, is_whole in ((9_600, True), (11_000, False)):
+            body = "<p>A boat is at sea, and it is late.</p>" * (chars // 36)
+            url, allowed = self.serve(f"<h1>Kettle</h1><h2>Boats</h2>{body}<h2>Ends</h2><p>x.</p>")
+            read = ("read_page.py", url, "--section", "Boats")
+            document = self.run_script(*read, **allowed).document
+            self.assertEqual("truncated" not in document["pages"][0], is_whole)
+            self.assertLessEqual(len(dump_json(document)), 10_350)
+            capped = self.run_script(*read, "--max-chars", "9000", **allowed).document
+            self.assertTrue(capped["pages"][0]["truncated"])
+            client = Client({**self.environment, **allowed})
+            self.addCleanup(client.close)
+            answer = str(client.call("read_page", urls=[url], section="Boats"))
+            self.assertEqual("goes on" not in answer and "truncated" not in answer, is_whole)
+
+    def test_headings_of_the_same_name_are_counted_with_their_places(self) -> None:
+        part = "<h2>{0}</h2><p>{0} opens.</p><h3>Options</h3><p>Options of {0} are few.</p>"
+        url, allowed = self.serve("<h1>Kettle</h1>" + part.format("Lid") + part.format("Spout"))
+
+        def read(*words: str) -> dict[str, Any]:
+            document = self.run_script("read_page.py", url, *words, **allowed).document
+            page: dict[str, Any] = document["pages"][0]
+            return page
+
+        page = read("--section", "options")
+        self.assertIn("Options of Lid", page["text"])
+        self.assertIn("2 headings have this name. This is the first", page["note"])
+        offset = re.findall(r"\d+", page["note"])[-1]
+        self.assertTrue(
+            read("--offset", offset)["text"].startswith("### Options\n\nOptions of Spout")
+        )
+        self.assertNotIn("note", read("--section", "Spout"))
 
     def test_a_section_that_is_not_there_names_those_that_are_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")

@@ -143,6 +143,20 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
     ]
 
 
+def same_name_note(headings: list[Heading], section: Heading) -> str:
+    """Return which of several headings with the same words is shown; "" if it is the only one."""
+    name = section.text.lower()
+    others = [one for one in headings if one.text.lower() == name and one is not section]
+    if not others:
+        return ""
+    offsets = ", ".join(str(one.start) for one in others[:MAX_LISTED])
+    more = ", ..." if len(others) > MAX_LISTED else ""
+    return (
+        f"{len(others) + 1} headings have this name. This is the first; the others are at offset "
+        f"{offsets}{more}."
+    )
+
+
 def find_section(headings: list[Heading], name: str) -> Heading:
     """Return the section whose heading matches a name best.
 

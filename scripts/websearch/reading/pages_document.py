@@ -31,6 +31,7 @@ from websearch.markdown.sections import (
     find_section,
     lower_headings,
     outline_of,
+    same_name_note,
 )
 from websearch.markdown.units import PageText
 from websearch.pages.fetch.fetch import normal_url
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 # Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
 # next_offset and a note, and in the document for everything outside of its pages.
 PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
+# Of a document without max_chars: a section that is a little longer than the usual one stays whole.
+SECTION_MAX_CHARS = DEFAULT_MAX_CHARS * 115 // 100
 SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
 ALWAYS_SEARCHED = 500_000  # characters of all pages that are searched even at the deadline
 MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
@@ -166,6 +169,7 @@ def fill_page(
         headings = bookmark_headings(page.bookmarks, text) or find_headings(text)
     if "section" in params:
         section = find_section(headings, params["section"])
+        notes.append(same_name_note(headings, section))
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
     if params.get("outline") or "find" in params:
@@ -197,6 +201,9 @@ def fill_page(
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
     head = table_head(text, start)
+    if "section" in params and "max_chars" not in params:
+        is_whole = json_size(head + text[start:]) <= room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
+        room = 0 if is_whole else room
     # A text that fits exactly stays whole: without a head nothing is kept free.
     end = slice_end(text, start, max(1, room - json_size(head)) if room and head else room)
     shown["text"] = head + text[start:end]

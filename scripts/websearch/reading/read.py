@@ -8,7 +8,14 @@ from dataclasses import replace
 
 from websearch.base.calls import result_or_error
 from websearch.base.site_rules import check_site, refusing_rule
-from websearch.kit import MIN_TIMEOUT, DryRun, SearchError, deadline_of, run_operation
+from websearch.kit import (
+    DEFAULT_MAX_CHARS,
+    MIN_TIMEOUT,
+    DryRun,
+    SearchError,
+    deadline_of,
+    run_operation,
+)
 from websearch.pages.fetch.fetch import (
     normal_url,
     page_headers,
@@ -19,7 +26,7 @@ from websearch.reading.one_page import (
 )
 from websearch.reading.page import Page, stored_page
 from websearch.reading.page_reading import PageReading, late_error
-from websearch.reading.pages_document import pages_document, to_markdown
+from websearch.reading.pages_document import SECTION_MAX_CHARS, pages_document, to_markdown
 from websearch.reading.schedule import HostSchedule, Item
 from websearch.store.history import COMMAND_LINE, READ, note
 from websearch.store.page_store import PART_SECONDS, PageStore
@@ -159,7 +166,8 @@ def run_read(
                 note(store, caller, READ, params, document["ok"])
         return document
 
-    return run_operation("read_page.read", COMMANDS["read"], params, operation)
+    limit = SECTION_MAX_CHARS if "section" in params else DEFAULT_MAX_CHARS
+    return run_operation("read_page.read", COMMANDS["read"], params, operation, limit)
 
 
 def read_for_search(

@@ -386,8 +386,13 @@ def call_tool(
     caller: who asks, for the history. Never raises: a defect becomes an error document.
     """
     document, command = run_tool(name, arguments, report, caller)
-    limit = str(arguments.get("max_chars")) if isinstance(arguments, dict) else ""
-    max_chars = int(limit) if re.fullmatch(r"[0-9]{4,6}", limit) else DEFAULT_MAX_CHARS
+    given = arguments if isinstance(arguments, dict) else {}
+    limit, usual = str(given.get("max_chars")), DEFAULT_MAX_CHARS
+    if given.get("section"):
+        from websearch.reading.pages_document import SECTION_MAX_CHARS
+
+        usual = SECTION_MAX_CHARS
+    max_chars = int(limit) if re.fullmatch(r"[0-9]{4,6}", limit) else usual
     try:
         return document, tool_text(name, document, max_chars, command)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
