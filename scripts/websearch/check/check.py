@@ -120,6 +120,13 @@ class SourcePage:
 
         return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
 
+    @functools.cached_property
+    def numbers_outside(self) -> PageNumbers:
+        """Return the numbers outside the article and what they count."""
+        from websearch.check.page_numbers import PageNumbers
+
+        return PageNumbers(self.url, self.head, self.outside, OUTSIDE_NOTE)
+
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Check whether each quotation and number of a draft is in its source. Never raises.
@@ -412,12 +419,17 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
         return {**answer, "error": error, **marked, "line": item.line}
     parts = " ".join(number.get("expression", "") for number in own)
     sources = [page.numbers for page in read]
+    outside = [page.numbers_outside for page in read if page.outside]
+
+    def compare(pages: list[PageNumbers]) -> tuple[ComparedNumbers, list[str]]:
+        compared = ComparedNumbers(text, item.context, pages, item.language, deadline)
+        own = ComparedNumbers(parts, "", pages, item.language, deadline)
+        return compared, compared.missing() + own.missing()
+
     try:
-        compared = ComparedNumbers(text, item.context, sources, item.language, deadline)
-        missing = (
-            compared.missing()
-            + ComparedNumbers(parts, "", sources, item.language, deadline).missing()
-        )
+        compared, missing = compare(sources)
+        if missing and outside:
+            compared, missing = compare(sources + outside)
     except TimeoutError:
         return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
     facts = {"missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof()}

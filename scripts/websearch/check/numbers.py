@@ -223,7 +223,7 @@ class ComparedNumbers:
                 "number": number.text,
                 "url": proof.page.url,
                 "text": one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS),
-                **({"note": note} if (note := number.note(proof)) else {}),
+                **({"note": note} if (note := number.note(proof) or proof.page.note) else {}),
             }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if proof

@@ -51,10 +51,10 @@ class Occurrence(NamedTuple):
 
 
 class PageNumbers:
-    """The numbers of a page with its sentences and rows."""
+    """The numbers of a page with its sentences and rows. note: for those that prove a number."""
 
-    def __init__(self, url: str, head: str, text: str) -> None:
-        self.url = url
+    def __init__(self, url: str, head: str, text: str, note: str = "") -> None:
+        self.url, self.note = url, note
         self.text = f"{head}\n\n{text}"
         self.title = stems(head)
         self.language = language_of(self.text)
