@@ -282,6 +282,25 @@ class Reading(SmallWebCase):
             answer = str(client.call("read_page", urls=[url], section="Boats"))
             self.assertEqual("goes on" not in answer and "truncated" not in answer, is_whole)
 
+    def test_code_that_is_cut_has_its_mark_and_both_fences(self) -> None:
+        lines = "\n".join(f"boat = {n}" for n in range(200))
+        code = f"<pre><code class='language-python'>{lines}</code></pre>"
+        url, allowed = self.serve(f"<h1>Kettle</h1>{code}<p>The end of the boats.</p>")
+
+        def read(*words: str) -> dict[str, Any]:
+            document = self.run_script("read_page.py", url, *words, **allowed).document
+            page: dict[str, Any] = document["pages"][0]
+            return page
+
+        first = read("--max-chars", "1500")
+        self.assertTrue(first["text"].endswith("\n[…]\n```"), first["text"][-40:])
+        second = read("--offset", str(first["next_offset"]))["text"]
+        self.assertTrue(second.startswith("```python\nboat = "), second[:40])
+        self.assertTrue(second.endswith("boat = 199\n```\n\nThe end of the boats."))
+        shown = re.findall(r"boat = (\d+)", first["text"] + second)
+        self.assertEqual(shown, [str(n) for n in range(200)])
+        self.assertNotIn("…", read("--max-chars", "0")["text"])
+
     def test_headings_of_the_same_name_are_counted_with_their_places(self) -> None:
         part = "<h2>{0}</h2><p>{0} opens.</p><h3>Options</h3><p>Options of {0} are few.</p>"
         url, allowed = self.serve("<h1>Kettle</h1>" + part.format("Lid") + part.format("Spout"))

@@ -41,3 +41,10 @@ def code_begin(text: str, end: int) -> int | None:
         begin = begin if fence else mark.start()
         fence = after_fence(fence, *mark.groups())
     return begin if fence else None
+
+
+def fences_at(text: str, place: int) -> tuple[str, str]:
+    """Return the opening line and the closing fence of the code block that is open at an offset."""
+    begin = code_begin(text, place)
+    opening = FENCES.match(text, begin) if begin is not None else None
+    return (f"{opening[0]}\n", opening[1]) if opening else ("", "")

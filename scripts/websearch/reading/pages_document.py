@@ -23,7 +23,7 @@ from websearch.kit import (
     one_line,
     quoted,
 )
-from websearch.markdown.fences import code_begin
+from websearch.markdown.fences import code_begin, fences_at
 from websearch.markdown.sections import (
     HEADING,
     bookmark_headings,
@@ -36,7 +36,7 @@ from websearch.markdown.sections import (
 from websearch.markdown.units import PageText
 from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
-from websearch.passages.selection import PARAGRAPH_GAP
+from websearch.passages.selection import GAP, PARAGRAPH_GAP
 from websearch.passages.terms import count_terms, missing_words, telling_terms, term_weights
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
 from websearch.reading.one_page import RAW_NOTE, in_time
@@ -92,7 +92,8 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
             head["dropped"].pop()
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
-    wanted = [json_size(page.text[params["offset"] :]) for page, _ in good]
+    repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that goes on there
+    wanted = [json_size(page.text[params["offset"] :]) + repeated for page, _ in good]
     if params.get("outline") or "find" in params:  # which may be longer than a short text
         wanted = [room] * len(good)
     for (page, head), share in zip(good, share_room(wanted, room), strict=True):
@@ -200,13 +201,10 @@ def fill_page(
         notes.append(f"{why}; this is the beginning of the page.")
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
-    head = table_head(text, start)
     if "section" in params and "max_chars" not in params:
-        is_whole = json_size(head + text[start:]) <= room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
+        is_whole = json_size(text[start:]) <= room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
         room = 0 if is_whole else room
-    # A text that fits exactly stays whole: without a head nothing is kept free.
-    end = slice_end(text, start, max(1, room - json_size(head)) if room and head else room)
-    shown["text"] = head + text[start:end]
+    shown["text"], end = slice_of(text, start, room)
     notes.append(rows_note(text, end))
     if end < len(text):
         shown |= {"truncated": True, "next_offset": end}
@@ -372,6 +370,21 @@ def share_room(wanted: list[int], room: int) -> list[int]:
         shares[index] = min(wanted[index], room // (len(wanted) - place))
         room -= shares[index]
     return shares
+
+
+def slice_of(text: str, start: int, room: int) -> tuple[str, int]:
+    """Return a slice of text with what a part of a table or of code needs, and where it ends.
+
+    That is the head of the table, and the fences of the code with a mark where it is cut.
+    """
+    head = table_head(text, start) or fences_at(text, start)[0]
+    # A text that fits exactly stays whole: without a head nothing is kept free.
+    end = slice_end(text, start, max(1, room - json_size(head)) if room and head else room)
+    shown = head + text[start:end]
+    _, fence = fences_at(text, end) if end < len(text) else ("", "")
+    if fence:
+        shown += "\n" * (not shown.endswith("\n")) + f"{GAP}\n{fence}"
+    return shown, end
 
 
 def slice_end(text: str, start: int, room: int) -> int:
