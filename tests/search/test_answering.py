@@ -90,6 +90,13 @@ class NameThatNoPageHas(AnsweringCase):
         self.pages(question, text)
         self.assertEqual(self.answer(question)["warnings"][0], "Not in the 2 pages read: F172.")
 
+    def test_a_measure_is_not_missed_where_it_has_another_word(self) -> None:
+        question = "squash city height"
+        self.pages(question, TEXT.replace("and the winner", "12 meters high, and the winner"))
+        document = self.answer(question)
+        self.assertNotIn("warnings", document)
+        self.assertGreater(document["results"][0]["text"].count("was held"), 3)
+
     def test_a_word_that_pages_spell_otherwise_does_not_cost_their_passages(self) -> None:
         question = "winner of the world chamiponship"
         self.pages(question)

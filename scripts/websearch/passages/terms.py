@@ -49,6 +49,12 @@ _FORM_WORDS = frozenset(
     "translate tried try trying type types write".split()
 )
 
+# Words for one measure, without their endings.
+_MEASURES = (
+    "height|high|tall", "length|long", "width|wide|wid|broad", "depth|deep", "weight|heavy|heavi",
+    "age|old", "speed|fast",
+)  # fmt: skip
+
 # Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
 _MARKS = (
     r"\u0591-\u05c7\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd"
@@ -150,13 +156,24 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
         is_named = any(word in re.findall(WORD, one) for one in missing)
         if is_lacking and not is_named and fold_text(word) not in _FORM_WORDS:
             missing.append(word)
-    codes = {word for word in missing if is_code(word)}
-    joined = {re.sub(r"[\s_-]+", "", text).casefold() for text in texts} if codes else set()
     return [
         word
         for word in missing
-        if word not in codes or not any(word.casefold() in text for text in joined)
+        if not ((form := other_form(word)) and any(re.search(form, text) for text in texts))
     ]
+
+
+def other_form(word: str) -> str:
+    """Return a pattern for how texts write a code or name a measure otherwise; "" for other words.
+
+    Kappa15 is also Kappa 15; a page that says how high something is may not say height.
+    """
+    if is_code(word):
+        parts = map(re.escape, re.findall(r"\d+|\D+", word))
+        return rf"(?i)(?<!\w){r'[ _-]?'.join(parts)}(?!\w)"
+    stem = re.sub(r"(?<=..[a-z])(?:er|est)$", "", fold_text(word))
+    family = next((words for words in _MEASURES if stem in words.split("|")), "")
+    return rf"(?i)\b(?:{family})(?:e?r|e?st)?\b" if family else ""
 
 
 def misses_the_point(question: str, missing: list[str], texts: Collection[str]) -> bool:

@@ -47,8 +47,8 @@ RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_HEAD = 15  # characters of a snippet that are looked for in its page
 LINE_CHARS = 120  # of the snippet of a page without an answer
-# Characters of JSON: with less room for the text of each, the last result or source is left out.
-LEAST_TEXT = {"results": 100, "sources": 250}
+# Characters of JSON: with less room for the text of each, the one that answers worst is left out.
+LEAST_TEXT = 250
 MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
 HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are numbered
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
@@ -343,12 +343,12 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         shown = {**document, **({"truncated": {**cut, "hint": LEFT_OUT_HINT}} if cut else {})}
         return limit - len(dump_json(shown)) - len(readable()) * len(TEXT_FIELDS)
 
-    if room() < LEAST_TEXT[name] * len(readable()) and "attempts" in document:
+    if room() < LEAST_TEXT * len(readable()) and "attempts" in document:
         document["attempts"] = refused_keys(document)
         cut["left_out"] = ["attempts"]
         if not document["attempts"]:
             del document["attempts"]
-    while len(items) > 1 and room() < LEAST_TEXT[name] * len(readable()):
+    while len(items) > 1 and room() < LEAST_TEXT * len(readable()):
         index = last_to_spare(evidence)
         del items[index]
         evidence.keep([other for other in range(len(evidence.sources)) if other != index])
