@@ -61,6 +61,27 @@ class Outside(unittest.TestCase):
         self.assertNotIn("passages", read(query="dividend")["pages"][0])
         self.assertNotIn("passages", read(query="index")["pages"][0])
 
+    def test_values_of_the_data_of_a_short_page_are_found_and_those_of_a_long_one_are_not(
+        self,
+    ) -> None:
+        data = (
+            '<script type="application/ld+json">{"@type": "Event", "name": "Sale", "doorTime": '
+            '"19:30", "location": {"name": "Kettle Hall", "url": "https://x.example.org/hall"}}'
+            '</script><script type="application/json">{"props": {"isOn": true, "seats": 431}}'
+            '</script><div itemscope><meta itemprop="duration" content="90 minutes"></div>'
+        )
+        for page_html, count in ((PAGE, 1), (PAGE.replace(PROSE, PROSE * 9), 0)):
+            html = page_html.replace("</article>", f"</article>{data}")
+            for query, value in (
+                ("seats", "props seats: 431"), ("location hall", "location name: Kettle Hall"),
+                ("duration", "duration: 90 minutes"),
+            ):  # fmt: skip
+                page = read(html, query=query)["pages"][0]
+                outside = [one for one in page.get("passages", []) if "outside" in one["heading"]]
+                self.assertEqual(str(outside).count(value), count, query)
+            self.assertNotIn("431", read(html)["pages"][0]["text"])
+            self.assertNotIn("x.example.org", str(read(html, query="url hall")))
+
     def test_find_looks_there_last_and_says_so(self) -> None:
         document = read(find=["$1.25B"])
         place = document["pages"][0]["places"][0]

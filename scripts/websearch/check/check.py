@@ -70,7 +70,7 @@ COMMANDS: dict[str, ShownCommand] = {
 # fmt: on
 
 
-OUTSIDE_NOTE = "It is outside the article: in a sidebar, a caption or a byline."
+OUTSIDE_NOTE = "It is outside the article: in a sidebar, a caption, a byline or its data."
 
 
 class SourcePage:

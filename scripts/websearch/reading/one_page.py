@@ -273,6 +273,10 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
         text = f"{line}\n\n{text}"
     dropped = dropped_elements(page) if params.get("explain") else []
     outside = outside_markdown(page, base)
+    if len(text) < MAX_WALL_TEXT and ("itemprop" in html or "json" in html):
+        from websearch.pages.extract.page_data import data_values
+
+        outside = "\n\n".join(filter(None, (outside, data_values(page, text))))
     found = {"text": text, "cut": cut or page.cut, "dropped": dropped, "outside": outside}
     return {**metadata, **found, "versions": versions}
 

@@ -7,6 +7,7 @@ itself shows next to nothing, that data is the page.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
@@ -42,6 +43,8 @@ MIN_NAMED_WORDS = 3  # words of a text under a name of _TEXT_NAMES
 MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and addresses have less
 MAX_WORD = 25  # mean characters of a word; longer ones are addresses, hashes and class names
 MAX_TITLE = 200  # characters
+MAX_VALUE, MAX_VALUES_TEXT = 200, 5_000  # characters of a value, and of all
+_CODED = r"://|[<>{}]"  # in addresses and markup
 VARIABLE = r"\b__\w{1,60}\s{0,9}=[^=]"
 # Names of values that are not the content of the page.
 _OTHER_VALUES = (
@@ -90,6 +93,45 @@ def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str
         rows = payload_rows([pushed_text(script) for script in pushed])
         texts += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
     return max(texts, key=len)
+
+
+def data_values(page: PageTree, text: str) -> str:
+    """Return the values in a page's JSON scripts and microdata that its text lacks, as a list.
+
+    Each is named by its field and the one around it: "offers price: 12.50".
+    """
+    waiting: list[tuple[str, str, Any]] = [
+        ("", "", parse_json(script))
+        for script, attributes in scripts_of(page)
+        if "json" in attributes.get("type", "")
+    ]
+    waiting += [
+        ("", node.attributes["itemprop"], node.attributes.get("content", ""))
+        for node in page.nodes
+        if "itemprop" in node.attributes
+    ]
+    lines: dict[str, None] = {}
+    room = MAX_VALUES_TEXT
+    for outer, name, value in itertools.islice(waiting, MAX_VALUES):  # the loop extends waiting
+        if isinstance(value, dict):
+            inner = (field for field in value if not re.match(_OTHER_VALUES, field))
+            waiting += [(name, field, value[field]) for field in inner if field[:1] not in "@_"]
+        elif isinstance(value, list):
+            waiting += [(outer, name, item) for item in value]
+        elif room > 0 and (shown := shown_value(value)) and shown not in text:
+            line = f"- {' '.join(filter(None, (outer, name)))}: {shown}"[:MAX_VALUE]
+            room -= len(line) if line not in lines else 0
+            lines[line] = None
+    return "\n".join(lines)
+
+
+def shown_value(value: Any) -> str:
+    """Return a number or a short text of a page's data; "" for switches, addresses and markup."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    shown = " ".join(str(value)[: MAX_VALUE + 1].split())
+    is_readable = max(map(len, shown.split()), default=0) <= MAX_WORD
+    return shown if is_readable and len(shown) <= MAX_VALUE and not re.search(_CODED, shown) else ""
 
 
 # ===== places with data ===========================================================================
