@@ -230,6 +230,12 @@ class Markdown(unittest.TestCase):
         many = "|" + "head|" * 9 + "\n|" + "-|" * 9 + "\n|" + "cell|" * 9
         self.assertEqual(self.lines(many)[0], "head: cell")
 
+    def test_a_line_of_code_in_three_backticks_opens_no_block(self) -> None:
+        self.assertEqual(self.lines("```npm install```\n\n- **a**"), ["npm install", "", "- a"])
+        self.assertEqual(
+            self.lines("- b\n    ```\n    x\n    ```\n**c**"), ["- b", "        x", "c"]
+        )
+
     def test_lists_keep_their_indentation_and_code_is_as_it_is(self) -> None:
         text = "- one two three four five six seven\n  - nested one two three four five"
         self.assertEqual(self.lines(text), [

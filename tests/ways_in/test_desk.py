@@ -98,6 +98,11 @@ class Rendering(unittest.TestCase):
         wide = "|a" * 1_000 + "|\n" + "|-" * 1_000 + "|\n" + "|x\n" * 30_000
         self.assertEqual(markdown_html.render(wide).count("<td>"), 30_000)
 
+    def test_a_line_of_code_in_three_backticks_opens_no_block(self) -> None:
+        html = markdown_html.render("```npm install```\n\n# After")
+        self.assertIn("<code>npm install</code>", html)
+        self.assertIn("<h2>After</h2>", html)
+
     def test_code_is_kept_to_the_letter(self) -> None:
         html = markdown_html.render("````py\n```\n  <a>\n````\nb")
         self.assertIn('<code class="language-py">```\n  &lt;a&gt;</code>', html)

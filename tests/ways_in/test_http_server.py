@@ -261,8 +261,8 @@ class Parameters(ServerCase):
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
-            ("/search?q=a&since=", "since is blank"),
-            ("/search?q=a&count=null", "count is blank"),
+            ("/cache?q=", "q is blank"),
+            ("/read?url=", "url is blank"),
             ("/health?x=1", "no parameter 'x'"),
         ):
             with self.subTest(target):
@@ -270,6 +270,13 @@ class Parameters(ServerCase):
                 answer = self.api.fetch(target, method)
                 self.assert_error(answer, 400)
                 self.assertIn(words, answer.document["error"])
+
+    def test_empty_optional_parameters_count_as_not_given(self) -> None:
+        empty = "since=&site=null&count=undefined&exclude_site=[]&format=%20"
+        answer = self.api.fetch(f"/search?q=a&engine=brave&no_pages=1&{empty}&since=week")
+        self.assertEqual(answer.status, 200, answer.document)
+        sent = dict(self.server.requests[-1].query_pairs)
+        self.assertEqual((sent["q"], sent["freshness"]), ("a", "pw"))
 
     def test_the_nearest_name_is_hinted_at(self) -> None:
         answer = self.api.fetch("/search?q=a&cuont=3")
@@ -293,7 +300,7 @@ class Parameters(ServerCase):
 
     def test_hints_name_the_parameters_of_the_api(self) -> None:
         shell = self.api.fetch("/read?url=" + quote(self.page("shell"))).document
-        self.assertIn("Give browser to have it filled.", shell["details"]["hint"])
+        self.assertIn("Set browser to run its scripts.", shell["details"]["hint"])
         late = self.api.fetch("/read?timeout=0.5&url=" + quote(self.page("slow/late"))).document
         self.assertEqual("Raise timeout.", late["details"]["hint"])
 

@@ -10,6 +10,7 @@ import re
 import textwrap
 
 from websearch.base.words import STOP_WORDS
+from websearch.markdown.fences import FENCES
 from websearch.markdown.units import split_blocks
 
 TYPE_CHECKING = False
@@ -69,7 +70,8 @@ def passages_of(text: str) -> list[tuple[str, str]]:
 
 def pieces_of(block: str) -> list[str]:
     """Return a block in pieces of about PIECE_CHARS at most; tables and code are whole."""
-    if len(block) <= PIECE_CHARS or re.match(r"\s*(?:\||`{3}|~{3})", block):
+    start = block.lstrip()
+    if len(block) <= PIECE_CHARS or start.startswith("|") or FENCES.match(start):
         return [block]
     pieces = [""]
     for line in block.split("\n"):

@@ -238,8 +238,8 @@ def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
     """Return the parameters of a query string by the API's names, which are aliases in the tables.
 
-    Raises SearchError (invalid_input) for one that is unknown, empty or given twice, and beyond the
-    LIMITS; the command checks the others.
+    Empty optional ones count as not given. Raises SearchError (invalid_input) for unknown,
+    repeated or empty required ones, and beyond the LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -262,9 +262,11 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
             raise SearchError("invalid_input", message, hint)
         item, label = known[name], known[name]["name"]
         value = given_value(item, text)
-        # Without its query, a DELETE of the answers to one would become one of everything.
         if value is None or not text.strip():
-            raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+            # Without its query, a DELETE of the answers to it would become one of everything.
+            if item.get("required") or operation.command == "cache":
+                raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+            continue
         if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):

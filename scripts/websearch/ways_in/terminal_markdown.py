@@ -11,8 +11,8 @@ import re
 import unicodedata
 from functools import partial
 
+from websearch.markdown.fences import FENCE, is_closing
 from websearch.ways_in.desk.markdown_html import (
-    FENCE,
     HEADING,
     Page,
     is_table_rule,
@@ -131,9 +131,9 @@ class Renderer(Page):
         return match["escaped"] or match["bare"]
 
 
-def is_code_end(mark: str, line: str) -> bool:
-    """Return whether a line closes the code that a mark of backticks or tildes opened."""
-    return line.strip().startswith(mark) and not line.strip().strip(mark[0])
+def is_code_end(fence: str, line: str) -> bool:
+    """Return whether a line closes a code block, which may be in a list."""
+    return is_closing(fence, line.lstrip(" "))
 
 
 def styled_words(style: str, text: str) -> str:

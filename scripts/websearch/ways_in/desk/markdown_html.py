@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import html
 import re
+from functools import partial
+
+from websearch.markdown.fences import FENCE, is_closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_DEPTH = 6  # of lists and quotations within each other; what lies deeper is shown at this depth
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})")
+LANGUAGE = re.compile(r"[ \t]*([\w+#.-]{0,40})")
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
@@ -82,7 +85,7 @@ class Page:
         if not line.strip():
             return "", index + 1
         if fence := FENCE.match(line):
-            return code_block(lines, index + 1, fence[1], fence[2])
+            return code_block(lines, index + 1, *fence.groups())
         if heading := HEADING.match(line):
             return self.heading(len(heading[1]), heading[2]), index + 1
         if RULE.fullmatch(line):
@@ -244,11 +247,11 @@ def is_table_rule(line: str) -> bool:
     return all(re.fullmatch(r":?-+:?", cell) for cell in table_cells(line))
 
 
-def code_block(lines: list[str], start: int, fence: str, language: str) -> tuple[str, int]:
-    """Return a block of code and the index behind it; without its end it lasts to the last line."""
-    is_end = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
-    end = next_line(lines, start, lambda text: bool(is_end.fullmatch(text)))
-    name = f' class="language-{html.escape(language)}"' if language else ""
+def code_block(lines: list[str], start: int, fence: str, info: str) -> tuple[str, int]:
+    """Return a code block and the index after it; an unclosed block ends at the last line."""
+    end = next_line(lines, start, partial(is_closing, fence))
+    language = LANGUAGE.match(info)
+    name = f' class="language-{html.escape(language[1])}"' if language and language[1] else ""
     code = html.escape("\n".join(lines[start:end]))
     return f'<pre tabindex="0"><code{name}>{code}</code></pre>\n', end + 1
 
