@@ -104,7 +104,7 @@ class DoctorCase(EnvironmentCase):
 
 
 class Report(DoctorCase):
-    def test_a_machine_without_keys_can_search_and_is_told_what_each_key_would_give(self) -> None:
+    def test_without_keys_a_search_works_and_missing_keys_are_listed(self) -> None:
         run = run_script("doctor.py", env={"HOME": str(self.home)})
         self.assert_sound(run)
         self.assertEqual((run.code, run.stderr), (0, ""))
@@ -125,7 +125,7 @@ class Report(DoctorCase):
         self.assertEqual(doctor.KEYS["serper"][0], (load_script("serper_search").KEY_NAME,))
         self.assertEqual(doctor.KEYS["gemini"][0], gemini.KEY_NAMES)
 
-    def test_markdown_has_one_line_for_each_check_and_a_verdict(self) -> None:
+    def test_markdown_has_a_line_per_check_and_a_verdict(self) -> None:
         text = call_main(command, "--format", "markdown").stdout.decode()
         checks = self.check()["checks"]
         self.assertEqual(len(re.findall(r"(?m)^- (?:ok|warning|failed) +\S", text)), len(checks))
@@ -181,7 +181,7 @@ class Keys(DoctorCase):
         ]
         self.assertEqual(*documents)
 
-    def test_other_plans_and_providers_are_listed_where_their_keys_are_set(self) -> None:
+    def test_other_plans_and_providers_are_listed_if_configured(self) -> None:
         line = self.line("brave answers key", BRAVE_ANSWERS_API_KEY=CANARY)
         self.assertEqual(line["message"], "set: BRAVE_ANSWERS_API_KEY in the environment")
         document = self.check(VERTEX_API_KEY=CANARY)
@@ -189,7 +189,7 @@ class Keys(DoctorCase):
         self.assertIn("uses vertex", lines_of(document, "gemini key")[0]["message"])
         self.assertEqual(lines_of(self.check(), "vertex key"), [])
 
-    def test_a_key_in_a_wrong_place_is_hidden_there_too(self) -> None:
+    def test_a_key_in_a_wrong_variable_is_also_hidden(self) -> None:
         key, folder = f"key-{CANARY}", self.home / f"key-{CANARY}"
         for variable, value in (
             ("BRAVE_SEARCH_BASE_URL", key), ("SEARXNG_BASE_URL", key), ("https_proxy", key),
@@ -212,7 +212,7 @@ class KeyCommand(DoctorCase):
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
         return run
 
-    def test_set_writes_a_key_from_standard_input_and_keeps_what_else_is_there(self) -> None:
+    def test_set_writes_a_key_from_standard_input_and_keeps_others(self) -> None:
         path = self.home / ".config/web-search/secrets.yaml"
         for stdin, name in ((f"first-{CANARY}\n", "SERPER_API_KEY"), ("b\r\n", "BRAVE_API_KEY")):
             run = self.run_key("set", name, stdin=stdin)
@@ -232,7 +232,7 @@ class KeyCommand(DoctorCase):
         self.assertEqual([item.name for item in path.parent.iterdir()], [path.name])
         self.assertEqual(self.line("serper key")["message"], "set: SERPER_API_KEY in secrets.yaml")
 
-    def test_set_keeps_every_other_byte_and_refuses_a_file_that_is_not_read_whole(self) -> None:
+    def test_set_keeps_other_bytes_and_refuses_long_files(self) -> None:
         path = self.write_secrets("")
         for before, after in (
             (b"\xff: x\r\nSERPER_API_KEY: old\r\n# \xe4", b"\xff: x\r\nSERPER_API_KEY: k\n# \xe4"),
@@ -248,7 +248,7 @@ class KeyCommand(DoctorCase):
         self.assertEqual((run.code, path.read_bytes()), (2, before))
         self.assertIn("longer than the 1,000,000 characters", run.document["error"])
 
-    def test_set_refuses_what_is_no_key_and_a_name_that_no_script_reads(self) -> None:
+    def test_set_refuses_invalid_keys_and_unknown_names(self) -> None:
         for words, stdin, said in (
             (["set", "SERPER_API_KEY"], "", "No key was given"),
             (["set", "SERPER_API_KEY"], f"{CANARY} {CANARY}", "holds no key"),
@@ -265,7 +265,7 @@ class KeyCommand(DoctorCase):
                 self.assertTrue(run.document["details"]["hint"])
         self.assertFalse((self.home / ".config").exists())
 
-    def test_list_names_the_keys_that_are_set_and_where_and_never_their_values(self) -> None:
+    def test_list_names_keys_and_sources_but_not_values(self) -> None:
         self.assertEqual(self.run_key("list").document["keys"], [])
         self.write_secrets(f"GEMINI_API_KEY: {CANARY}\nSERPER_API_KEY: {CANARY}\n")
         run = self.run_key("list", SERPER_API_KEY=f"e-{CANARY}", GITHUB_TOKEN=f"t-{CANARY}")
@@ -333,7 +333,7 @@ class SecretsFile(DoctorCase):
         path.write_bytes(b"\xff\xfe\x00" * 500)
         self.assertEqual(self.line("secrets file")["status"], "warning")
 
-    def test_a_folder_in_its_place_or_a_wrong_variable_is_said(self) -> None:
+    def test_a_folder_in_its_place_or_a_wrong_variable_is_reported(self) -> None:
         place = self.home / "folder"
         place.mkdir()
         line = self.line("secrets file", WEB_SEARCH_SECRETS=str(place))
@@ -343,7 +343,7 @@ class SecretsFile(DoctorCase):
 
 
 class Addresses(DoctorCase):
-    def test_each_one_that_is_set_has_a_line(self) -> None:
+    def test_each_variable_that_is_set_has_a_line(self) -> None:
         for variable, value, status, said in (
             ("GEMINI_BASE_URL", "http://mirror.example", "failed", "begins with https://"),
             ("VERTEX_BASE_URL", "mirror.example", "failed", "begins with https://"),
@@ -357,7 +357,7 @@ class Addresses(DoctorCase):
                 self.assertIn(said, line["message"])
                 self.assertNotIn("pw-1", line["message"])
 
-    def test_the_addresses_of_apis_stand_together_and_apart_if_keys_go_to_this_machine(
+    def test_api_addresses_share_a_line_except_those_on_this_machine(
         self,
     ) -> None:
         local = "http://127.0.0.1:8000"
@@ -380,7 +380,7 @@ class Addresses(DoctorCase):
         read |= {"GITHUB_RAW_BASE_URL", "WAYBACK_BASE_URL"}  # named by constants
         self.assertEqual(read - set(doctor.ADDRESSES), set())
 
-    def test_a_wrong_address_of_the_only_engine_means_that_no_search_works(self) -> None:
+    def test_a_wrong_address_of_the_only_engine_fails_every_search(self) -> None:
         document = self.check(DUCKDUCKGO_BASE_URL="nowhere")
         self.assertEqual(document["details"]["kind"], "invalid_input")
         self.assertTrue(self.check(DUCKDUCKGO_BASE_URL="nowhere", SERPER_API_KEY=CANARY)["ok"])
@@ -402,7 +402,7 @@ class Addresses(DoctorCase):
                 (line["status"], line["message"]), ("warning", f"Python cannot use {value}.")
             )
 
-    def test_the_log_and_private_addresses_are_said_where_they_are_set(self) -> None:
+    def test_the_log_and_private_addresses_are_reported_if_set(self) -> None:
         line = self.line("log", WEB_SEARCH_LOG=str(self.home / "log.jsonl"))
         self.assertIn("every query is written to", line["message"])
         line = self.line("private addresses", WEB_SEARCH_ALLOW_PRIVATE="127.0.0.1:8080")
@@ -410,7 +410,7 @@ class Addresses(DoctorCase):
 
 
 class Engines(DoctorCase):
-    def test_the_engine_that_web_search_would_ask_stands_in_one_line(self) -> None:
+    def test_the_default_engine_has_a_line(self) -> None:
         line = self.line("default engine", SERPER_API_KEY=CANARY, GLSI_SEARCH_ENGINE="wikipedia")
         self.assertEqual(line["message"], "web_search.py asks wikipedia first, then duckduckgo")
         line = self.line("default engine", SEARXNG_BASE_URL="http://box.lan")
@@ -430,7 +430,7 @@ class Engines(DoctorCase):
                 self.assertEqual(document["details"]["kind"], "invalid_input")
                 self.assertTrue(self.check(SERPER_API_KEY=CANARY, **{variable: value})["ok"])
 
-    def test_an_engine_that_rests_is_named_with_what_to_use_instead(self) -> None:
+    def test_a_paused_engine_is_named_with_an_alternative(self) -> None:
         self.set_environment(HOME=str(self.home))
         pacing.change_state("duckduckgo", lambda state: state.note_block("a challenge", 0), [])
         document = self.check(SERPER_API_KEY=CANARY)
@@ -443,7 +443,7 @@ class Engines(DoctorCase):
         self.assertEqual(document["details"]["kind"], "blocked")
         self.assertIn("SERPER_API_KEY", document["details"]["hint"])
 
-    def test_each_source_stands_there_with_its_quota_and_its_rest(self) -> None:
+    def test_each_source_is_listed_with_its_quota_and_pause(self) -> None:
         self.set_environment(HOME=str(self.home))
         for engine, quota in (("stackexchange", (0, 7_200.0)), ("github", (9, 60.0))):
             answer = messages.EngineAnswer(quota=messages.Quota(*quota))
@@ -478,7 +478,7 @@ class Machine(DoctorCase):
         self.assert_sound(run)
         return run
 
-    def test_uv_is_found_or_told_how_to_do_without(self) -> None:
+    def test_uv_is_found_or_an_alternative_is_named(self) -> None:
         folder = self.home / "bin"
         folder.mkdir()
         self.assertIn("python3", self.line("uv", PATH=str(folder))["hint"])
@@ -504,7 +504,7 @@ class Machine(DoctorCase):
             self.assertTrue(line["message"].startswith(str(program)), line)
             self.assertIn(said, line["message"])
 
-    def test_certificates_that_are_missing_are_a_failure_of_every_search(self) -> None:
+    def test_missing_certificates_fail_every_search(self) -> None:
         empty = self.home / "empty"
         empty.mkdir()
         run = self.run_code(
@@ -515,7 +515,7 @@ class Machine(DoctorCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
         self.assertIn("ca-certificates", run.document["details"]["hint"])
 
-    def test_a_python_without_ssl_is_said_and_one_without_sqlite_still_searches(self) -> None:
+    def test_without_ssl_no_search_works_but_without_sqlite_it_does(self) -> None:
         run = self.run_code("sys.modules['ssl'] = sys.modules['_ssl'] = None")
         self.assertEqual(run.code, 5)
         self.assertIn("no ssl module", run.document["error"])
@@ -537,7 +537,7 @@ class Machine(DoctorCase):
                 self.assertTrue(document["ok"])
         self.assertEqual(lines_of(self.check(HOME="/dev/null"), "store")[0]["status"], "warning")
 
-    def test_the_store_is_told_by_path_and_size(self) -> None:
+    def test_the_store_is_reported_with_path_and_size(self) -> None:
         path = self.home / "cache.db"
         line = self.line("store", GLSI_DB_PATH=str(path))
         self.assertEqual(line["message"], f"nothing kept yet (it would be {path})")
@@ -632,7 +632,7 @@ class SkillFolder(DoctorCase):
         copy = "a copy without a list (FILES.sha256)"
         self.assertRegex(line["message"], rf" is {re.escape(copy)}, version {version}$")
 
-    def test_a_package_that_cannot_be_loaded_is_a_document_too(self) -> None:
+    def test_a_package_that_cannot_be_loaded_is_reported(self) -> None:
         folder = self.copy_of_the_skill()
         for content in (None, "def broken("):
             (folder / "scripts/websearch/kit.py").unlink()
@@ -643,7 +643,7 @@ class SkillFolder(DoctorCase):
             self.assertIn("websearch/", run.document["error"])
             (folder / "scripts/websearch/kit.py").touch()
 
-    def test_files_that_are_missing_or_changed_since_the_installation_are_named(self) -> None:
+    def test_missing_and_changed_files_are_named(self) -> None:
         skills = self.home / "skills"
         run = run_script("install.py", "install", "--dir", str(skills))
         self.assertEqual(run.code, 0, run.stderr)
@@ -752,7 +752,7 @@ class Live(DoctorCase):
         self.assertEqual(self.server.requests, [])
         self.assertEqual(call_main(command, "--dry-run").document["request"], [])
 
-    def test_each_engine_gets_one_question_and_says_results_time_and_cost(self) -> None:
+    def test_each_engine_gets_a_question_with_time_and_cost(self) -> None:
         lines = self.live("--live")
         self.assertEqual(list(lines), ["brave", "serper", "searxng", "duckduckgo", "gemini"])
         for engine, cost in (("brave", "1 billed request"), ("searxng", "free")):
@@ -766,11 +766,11 @@ class Live(DoctorCase):
         spending = self.check(GLSI_DB_PATH=str(self.home / "live.db"))
         self.assertIn("brave 1, serper 1", lines_of(spending, "spending")[0]["message"])
 
-    def test_the_owners_engines_alone_are_asked(self) -> None:
+    def test_only_the_owner_s_engines_are_asked(self) -> None:
         lines = self.live("--live", WEB_SEARCH_ENGINES="serper", GEMINI_API_KEY="")
         self.assertEqual(list(lines), ["serper"])
 
-    def test_a_refused_key_an_empty_account_and_a_fault_are_told_apart(self) -> None:
+    def test_a_refused_key_an_empty_account_and_an_error_differ(self) -> None:
         refused = self.live("--live", key="bad")
         self.assertIn("refused the key", refused["serper"]["message"])
         self.assertIn("serper.dev", refused["serper"]["hint"])
@@ -787,7 +787,7 @@ class Live(DoctorCase):
         self.assertEqual(line["status"], "warning")
         self.assertIn("gemini-0.1-none is not among them", line["message"])
 
-    def test_the_timeout_holds_for_all_of_them(self) -> None:
+    def test_the_timeout_covers_all_engines(self) -> None:
         started = time.monotonic()
         lines = self.live("--live", "--timeout", "1", key="hang")
         self.assertLess(time.monotonic() - started, 1 + SLACK)

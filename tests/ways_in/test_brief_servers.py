@@ -47,7 +47,7 @@ class OverMcp(BriefCase):
         self.client = Client(self.variables)
         self.addCleanup(self.client.close)
 
-    def test_queries_give_one_text_with_the_numbers_of_the_command(self) -> None:
+    def test_queries_return_one_text_with_the_command_s_numbers(self) -> None:
         result = self.client.call("web_search", queries=QUESTIONS)
         self.assertFalse(result["isError"])
         text = result["content"][0]["text"]
@@ -68,7 +68,7 @@ class OverMcp(BriefCase):
             )
             self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \*\*", empty), ["1"])
 
-    def test_what_a_brief_does_not_take_is_refused_by_name(self) -> None:
+    def test_arguments_unknown_to_a_brief_are_refused_by_name(self) -> None:
         for arguments, said in (
             ({}, "neither is given"),
             ({"query": "", "queries": []}, "neither is given"),
@@ -83,7 +83,7 @@ class OverMcp(BriefCase):
                 self.assertIn(said, result["content"][0]["text"])
         self.assertEqual(self.web.asked, [])
 
-    def test_progress_is_told(self) -> None:
+    def test_a_brief_reports_progress(self) -> None:
         meta = {"_meta": {"progressToken": "p"}}
         call = {"name": "web_search", "arguments": {"queries": QUESTIONS}, **meta}
         number = self.client.start_request("tools/call", call)

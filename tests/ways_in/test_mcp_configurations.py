@@ -104,14 +104,14 @@ class Form(unittest.TestCase):
         self.assertEqual([path.name for path in paths], sorted(CLIENTS))
         return paths
 
-    def test_each_holds_this_server_alone_where_its_client_looks(self) -> None:
+    def test_each_configuration_has_only_this_server(self) -> None:
         for path in self.each():
             with self.subTest(path.name):
                 document = read(path)
                 self.assertEqual(set(document) - {"$schema"}, {CLIENTS[path.name][0]})
                 self.assertEqual(list(document[CLIENTS[path.name][0]]), [NAME])
 
-    def test_each_runs_the_script_with_uv_by_one_literal_path(self) -> None:
+    def test_each_configuration_runs_uv_with_a_literal_path(self) -> None:
         self.assertTrue((ROOT / SCRIPT.removeprefix(f"{PLACE}/")).is_file())
         for path in self.each():
             with self.subTest(path.name):
@@ -129,7 +129,7 @@ class Form(unittest.TestCase):
             with self.subTest(path.name):
                 self.assertEqual(server(path).get("type"), words.get(path.name))
 
-    def test_no_key_stands_in_one_and_no_unfilled_placeholder_would_be_sent_as_a_key(self) -> None:
+    def test_configurations_send_no_keys_or_placeholders(self) -> None:
         for path in self.each():
             form = CLIENTS[path.name][1]
             with self.subTest(path.name):
@@ -174,7 +174,7 @@ class ServersDocument(unittest.TestCase):
             with self.subTest(name):
                 self.assertIn(".", self.row(name))
 
-    def test_its_table_has_each_tool_with_exactly_its_arguments_and_their_bounds(self) -> None:
+    def test_the_reference_lists_every_tool_argument_with_its_bounds(self) -> None:
         for tool in load_script("websearch.ways_in.mcp_tools").tool_definitions(every=True):
             cells = self.row(tool["name"]).split(" | ")
             schema = tool["inputSchema"]
@@ -211,7 +211,7 @@ class ServersDocument(unittest.TestCase):
 
 
 class Start(unittest.TestCase):
-    def test_each_command_with_the_path_filled_in_starts_a_server_that_answers(self) -> None:
+    def test_each_documented_command_starts_a_server_that_answers(self) -> None:
         answers = {}
         with tempfile.TemporaryDirectory(prefix="web search ") as folder:  # a blank in the path
             place = f"{folder}/skill"

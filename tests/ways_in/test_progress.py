@@ -119,7 +119,7 @@ class CtrlC(SmallWebCase):
         seconds = time.monotonic() - started
         return process.returncode, json.loads(stdout), stderr.decode(), seconds
 
-    def test_ends_each_long_command_at_once_with_one_document(self) -> None:
+    def test_a_signal_ends_long_commands_at_once_with_a_document(self) -> None:
         hang = f"{self.server.url}/site/slow/hang"
         file = tempfile.NamedTemporaryFile("w", suffix=".txt")  # noqa: SIM115
         self.addCleanup(file.close)
