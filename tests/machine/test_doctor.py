@@ -250,13 +250,13 @@ class KeyCommand(DoctorCase):
 
     def test_set_refuses_invalid_keys_and_unknown_names(self) -> None:
         for words, stdin, said in (
-            (["set", "SERPER_API_KEY"], "", "No key was given"),
+            (["set", "SERPER_API_KEY"], "", "The key is empty"),
             (["set", "SERPER_API_KEY"], f"{CANARY} {CANARY}", "holds no key"),
             (["set", "SERPER_API_KEY"], f'"{CANARY}"', "holds no key"),
             (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "holds no key"),
             (["set", "SERPER_KEY"], CANARY, "No script reads 'SERPER_KEY'"),
-            (["set"], CANARY, "key takes list, or set and a name"),
-            (["get", "SERPER_API_KEY"], "", "key takes list, or set and a name"),
+            (["set"], CANARY, "key needs list, or set and a name"),
+            (["get", "SERPER_API_KEY"], "", "key needs list, or set and a name"),
         ):
             with self.subTest(words, stdin=stdin):
                 run = self.run_key(*words, stdin=stdin)
@@ -339,7 +339,7 @@ class SecretsFile(DoctorCase):
         line = self.line("secrets file", WEB_SEARCH_SECRETS=str(place))
         self.assertIn("cannot be read: Is a directory", line["message"])
         line = self.line("secrets file", WEB_SEARCH_SECRETS=str(place / "none.yaml"))
-        self.assertIn("which is not there", line["message"])
+        self.assertIn("which does not exist", line["message"])
 
 
 class Addresses(DoctorCase):
@@ -369,7 +369,7 @@ class Addresses(DoctorCase):
         self.assertEqual(here["message"].count(f" ({local})"), len(doctor.ADDRESSES) - 1)
         self.assertEqual(
             elsewhere["message"],
-            "requests go elsewhere: BRAVE_SEARCH_BASE_URL (https://mirror.example)",
+            "requests go to other addresses: BRAVE_SEARCH_BASE_URL (https://mirror.example)",
         )
 
     def test_every_address_that_a_script_reads_is_known(self) -> None:
@@ -435,7 +435,7 @@ class Engines(DoctorCase):
         pacing.change_state("duckduckgo", lambda state: state.note_block("a challenge", 0), [])
         document = self.check(SERPER_API_KEY=CANARY)
         line = lines_of(document, "keyless engines")[0]
-        self.assertRegex(line["message"], r"DuckDuckGo rests for (10 min|9 min \d+ s) more")
+        self.assertRegex(line["message"], r"DuckDuckGo is paused for (10 min|9 min \d+ s):")
         self.assertIn("a challenge", line["message"])
         self.assertIn("wikipedia", line["hint"])
         self.assertTrue(document["ok"])
@@ -454,7 +454,9 @@ class Engines(DoctorCase):
         signal = "HTTP 429 (Rate exceeded)"
         pacing.change_state("arxiv", lambda state: state.note_block(signal, 0), [])
         resting, others = lines_of(self.check(), "keyless engines")
-        self.assertRegex(resting["message"], r"^arXiv rests for .* with HTTP 429 \(Rate exceeded\)")
+        self.assertRegex(
+            resting["message"], r"^arXiv is paused for .* with HTTP 429 \(Rate exceeded\)"
+        )
         self.assertIn("crossref", resting["hint"])
         self.assertEqual(others["status"], "ok")
         for words in (
@@ -540,10 +542,10 @@ class Machine(DoctorCase):
     def test_the_store_is_reported_with_path_and_size(self) -> None:
         path = self.home / "cache.db"
         line = self.line("store", GLSI_DB_PATH=str(path))
-        self.assertEqual(line["message"], f"nothing kept yet (it would be {path})")
+        self.assertEqual(line["message"], f"nothing stored yet (it would be {path})")
         self.assertEqual(list(self.home.iterdir()), [], "a check leaves nothing behind")
         line = self.line("store", GLSI_DB_PATH=":memory:")
-        self.assertIn("kept nowhere", line["message"])
+        self.assertIn("nothing is stored", line["message"])
         store = load_script("websearch.store.page_store").PageStore(str(path))
         store.put_answer("key", {"query": "q", "urls": []})
         store.close()
@@ -605,7 +607,7 @@ class TableOfEngines(DoctorCase):
         message = lines_of(document, "keyless engines")[0]["message"]
         self.assertEqual(
             message,
-            "none rests: " + ", ".join(n for n in engines.keyless_engines() if n != "searxng"),
+            "none is paused: " + ", ".join(n for n in engines.keyless_engines() if n != "searxng"),
         )
 
 

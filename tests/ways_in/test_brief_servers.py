@@ -70,10 +70,10 @@ class OverMcp(BriefCase):
 
     def test_arguments_unknown_to_a_brief_are_refused_by_name(self) -> None:
         for arguments, said in (
-            ({}, "neither is given"),
-            ({"query": "", "queries": []}, "neither is given"),
-            ({"query": OTTER, "queries": QUESTIONS}, "both are given"),
-            ({"query": " "}, "neither is given"),
+            ({}, "neither is set"),
+            ({"query": "", "queries": []}, "neither is set"),
+            ({"query": OTTER, "queries": QUESTIONS}, "both are set"),
+            ({"query": " "}, "neither is set"),
             ({"queries": [OTTER]}, "2 to 8"),
             ({"queries": QUESTIONS, "stale": True}, "no parameter 'stale'"),
         ):

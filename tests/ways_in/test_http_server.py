@@ -716,12 +716,12 @@ class Starting(EnvironmentCase):
             for path in (short, blank):
                 path.chmod(0o600)
             for words, expected in (
-                (["--host", "0.0.0.0"], "can be reached from other machines"),
-                (["--host", "::"], "can be reached from other machines"),
+                (["--host", "0.0.0.0"], "Other machines can reach host"),
+                (["--host", "::"], "Other machines can reach host"),
                 (["--host", "no such host"], "is not an address or name"),
                 (["--token-file", f"{folder}/none"], "could not be read"),
                 (["--token-file", str(short)], "16 or more ASCII characters"),
-                (["--token-file", str(blank)], "no blanks"),
+                (["--token-file", str(blank)], "no spaces"),
                 (["--max-chars", "400"], "max_chars must be 0 or 500 or more"),
                 (["--token", "x"], "no flag '--token'"),
             ):

@@ -313,10 +313,10 @@ class ListOfTools(SharedClient):
         (tool,) = [tool for tool in self.tools if tool["name"] == "web_search"]
         # Model providers refuse a schema with one of these at its top.
         self.assertFalse({"anyOf", "oneOf", "allOf"} & tool["inputSchema"].keys())
-        self.assertIn("Give query or, to research, queries", tool["description"])
+        self.assertIn("Pass query or, to research, queries", tool["description"])
         result = self.client.call("web_search", count=2)
         self.assertIs(result["isError"], True)
-        said = "web_search takes either query or queries; neither is given."
+        said = "web_search takes either query or queries; neither is set."
         self.assertIn(said, result["content"][0]["text"])
 
     def test_tools_that_take_a_period_name_the_day(self) -> None:
@@ -456,7 +456,7 @@ class EveryTool(SharedClient):
     def test_hints_name_the_arguments_that_a_tool_has_and_no_others(self) -> None:
         shell = self.client.call("read_page", urls=[f"{self.server.url}/site/shell"])
         text = shell["content"][0]["text"]  # read_page over MCP starts no browser
-        self.assertIn("Look for the site's API", text)
+        self.assertIn("Use the site's API", text)
         self.assertNotRegex(text, "[{}]|browser")
         gone = self.client.call("read_page", urls=[f"{self.server.url}/site/status/410"])
         self.assertIn("With archived, the Internet Archive", gone["content"][0]["text"])
@@ -857,14 +857,14 @@ class Shell(McpCase):
         arguments = json.dumps({"urls": [site.url]})
         run = run_script("mcp_server.py", "call", "read_page", arguments, env=self.environment)
         self.assertIn("only JavaScript fills", run.stdout.decode())
-        self.assertIn("Look for the site's API", run.stdout.decode())
+        self.assertIn("Use the site's API", run.stdout.decode())
         self.assertNotIn("browser", run.stdout.decode())
 
     def test_tools_lists_every_tool_and_help_and_version_are_there(self) -> None:
         text = self.run_words("tools").stdout.decode()
         for name in NAMES:
             self.assertIn(f"\n{name}\n", f"\n{text}")
-        self.assertIn("Not listed, because their keys are not set: brave_summarizer.", text)
+        self.assertIn("Not listed because their keys are not set: brave_summarizer.", text)
         self.assertIn("mcp_server.py call TOOL", self.run_words("--help").stdout.decode())
         self.assertRegex(self.run_words("--version").stdout.decode(), r"^mcp_server\.py \d")
 
