@@ -246,14 +246,14 @@ class KeyCommand(DoctorCase):
         before = path.read_bytes()
         run = self.run_key("set", "SERPER_API_KEY", stdin="k")
         self.assertEqual((run.code, path.read_bytes()), (2, before))
-        self.assertIn("longer than the 1,000,000 characters", run.document["error"])
+        self.assertIn("longer than 1,000,000 characters", run.document["error"])
 
     def test_set_refuses_invalid_keys_and_unknown_names(self) -> None:
         for words, stdin, said in (
             (["set", "SERPER_API_KEY"], "", "The key is empty"),
-            (["set", "SERPER_API_KEY"], f"{CANARY} {CANARY}", "holds no key"),
-            (["set", "SERPER_API_KEY"], f'"{CANARY}"', "holds no key"),
-            (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "holds no key"),
+            (["set", "SERPER_API_KEY"], f"{CANARY} {CANARY}", "does not contain a key"),
+            (["set", "SERPER_API_KEY"], f'"{CANARY}"', "does not contain a key"),
+            (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "does not contain a key"),
             (["set", "SERPER_KEY"], CANARY, "No script reads 'SERPER_KEY'"),
             (["set"], CANARY, "key needs list, or set and a name"),
             (["get", "SERPER_API_KEY"], "", "key needs list, or set and a name"),
@@ -500,7 +500,7 @@ class Machine(DoctorCase):
         program = folder / "chromium"
         program.write_text("#!/bin/sh\n", encoding="utf-8")
         program.chmod(0o755)
-        for wanted, said in (("", "lets it fill"), ("1", "used for"), (str(program), "used for")):
+        for wanted, said in (("", "it renders"), ("1", "used for"), (str(program), "used for")):
             line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted)
             self.assertEqual(line["status"], "ok")
             self.assertTrue(line["message"].startswith(str(program)), line)
@@ -662,7 +662,7 @@ class SkillFolder(DoctorCase):
         self.assertEqual(lacking["status"], "failed")
         self.assertEqual(lacking["message"], f"{copy} lacks references/scale.md.")
         self.assertEqual(changed["status"], "warning")
-        self.assertTrue(changed["message"].endswith("changed: SKILL.md."), changed)
+        self.assertTrue(changed["message"].endswith("since it was installed: SKILL.md."), changed)
         for path in (copy / "assets/mcp").iterdir():
             path.write_text("{}", encoding="utf-8")
         changed = lines_of(self.run_copy(copy).document, "skill folder")[1]
@@ -701,7 +701,7 @@ class SkillFolder(DoctorCase):
         self.assertIn("(0.1", self.line("installed for Claude Code")["message"])
         self.assertEqual(self.line("installed for Claude Code")["status"], "warning")
         skill.write_text("---\nname: other\n---\n", encoding="utf-8")
-        self.assertIn("does not hold", self.line("installed for Claude Code")["message"])
+        self.assertIn("does not contain", self.line("installed for Claude Code")["message"])
         tool = self.home / ".config/opencode/tool/google_search.ts"
         tool.parent.mkdir(parents=True)
         tool.touch()

@@ -246,7 +246,7 @@ class Update(InstallCase):
             f"updated: {copy} (",
             "removed, no longer part of the skill: scripts/old_search.py",
             "removed, no longer part of the skill: assets/old/gone.json",
-            "replaced, although it had been changed: SKILL.md",
+            "replaced, although it was changed: SKILL.md",
             "kept, not part of the skill: notes/mine.txt",
             "kept, not part of the skill: link",
         ):
@@ -362,14 +362,14 @@ class FromACopy(InstallCase):
         before = snapshot(self.copy)
         code, stdout, _ = self.run_copy("install", "--dir", str(self.copy.parent))
         self.assertEqual((code, snapshot(self.copy)), (0, before))
-        self.assertIn(f"left: {self.copy} is where this program runs", stdout)
+        self.assertIn(f"kept: this program runs in {self.copy}", stdout)
 
     def test_a_copy_that_was_changed_is_not_spread(self) -> None:
         (self.copy / "SKILL.md").write_text("---\nname: web-search\n---\n", encoding="utf-8")
         (self.copy / "LICENSE").unlink()
         code, _, stderr = self.run_copy("install")
         self.assertEqual(code, 2)
-        self.assertIn("is not as it was installed: LICENSE, SKILL.md.", stderr)
+        self.assertIn("has changed since it was installed: LICENSE, SKILL.md.", stderr)
         self.assertEqual([*self.home.iterdir()], [])
 
     def test_cannot_make_a_package_and_says_so(self) -> None:
@@ -398,10 +398,10 @@ class Refusals(InstallCase):
         ):
             other.write_text(text, encoding="utf-8")
             for command in ("install", "uninstall"):
-                self.assert_refused("does not hold this skill", command, "--dir", str(skills))
+                self.assert_refused("does not contain this skill", command, "--dir", str(skills))
         other.unlink()
         (skills / NAME / "thesis.txt").touch()
-        self.assert_refused("does not hold this skill", "install", "--dir", str(skills))
+        self.assert_refused("does not contain this skill", "install", "--dir", str(skills))
 
     def test_links_are_not_followed(self) -> None:
         elsewhere = self.installed().rename(self.folder / "elsewhere")
@@ -441,7 +441,7 @@ class Refusals(InstallCase):
         (skills / NAME).symlink_to(self.repository)
         code, stdout, _ = self.run_install("install")
         self.assertEqual(code, 0)
-        self.assertIn(f"left: {skills / NAME} is a link to {self.repository}", stdout)
+        self.assertIn(f"kept: {skills / NAME} is a link to {self.repository}", stdout)
         self.assertIn(f"installed: {self.home}/.agents", stdout)
 
     def test_a_link_between_the_two_folders_is_not_an_error(self) -> None:
@@ -450,7 +450,7 @@ class Refusals(InstallCase):
         (skills / NAME).symlink_to(self.home / ".agents/skills" / NAME)
         code, stdout, _ = self.run_install("install")
         self.assertEqual(code, 0)
-        self.assertIn(f"left: {skills / NAME} is a link to {self.home}/.agents", stdout)
+        self.assertIn(f"kept: {skills / NAME} is a link to {self.home}/.agents", stdout)
         self.assertTrue((skills / NAME / "SKILL.md").is_file())
 
     def test_wrong_arguments_and_a_broken_repository_are_reported(self) -> None:
@@ -464,7 +464,7 @@ class Refusals(InstallCase):
         self.assert_refused("link.md is a link", "package")
         link.unlink()
         shutil.rmtree(self.repository / "references")
-        self.assert_refused("holds no references/", "install")
+        self.assert_refused("contains no references/", "install")
 
 
 class Uninstall(InstallCase):
@@ -543,7 +543,7 @@ class Package(InstallCase):
         self.assertEqual(run.code, 0)
         _, stdout, _ = self.run_install("install", "--dir", str(skills))
         self.assertIn("updated: ", stdout)  # unzipping loses the permissions
-        self.assertNotIn("although it had been changed", stdout)
+        self.assertNotIn("although it was changed", stdout)
         self.run_install("uninstall", "--dir", str(skills))
         self.assertEqual(set(snapshot(skills / NAME)), {"mine.txt"})
 
@@ -688,7 +688,7 @@ class CommandWebSearch(InstallCase):
         path.write_text("#!/bin/sh\necho other\n", encoding="utf-8")
         code, _, stderr = self.run_process(self.repository, "install", "--command")
         self.assertEqual(code, 2)
-        self.assertIn(f"{path} belongs to somebody else.", stderr)
+        self.assertIn(f"{path} is not from this program.", stderr)
         self.run_process(self.repository, "uninstall")
         self.assertIn("echo other", path.read_text(encoding="utf-8"))
 

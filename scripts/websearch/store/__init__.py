@@ -1,4 +1,1 @@
-"""SQLite: answers, pages, their full text, the history. Knows no engine.
-
-Every room above comes in.
-"""
+"""SQLite: answers, pages, their full text, the history. Independent of engines."""
