@@ -579,10 +579,12 @@ def found_document(params: Fields, **fields: Any) -> Document:
     return {"ok": True, "provider": "brave", **pick_fields(params, "query"), **fields}
 
 
-def nothing_found(what: str) -> Document:
-    """Return the error document for an answer without results."""
-    hint = "Use fewer or more general words, or drop filters."
-    return error_document(SearchError("no_results", f"No {what} found", hint))
+def nothing_found(what: str, offset: int = 0) -> Document:
+    """Return the error document for an answer without results; offset: result pages skipped."""
+    message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
+    if offset:
+        message, hint = f"No more {what} from offset {offset} on.", ""
+    return error_document(SearchError("no_results", message, hint))
 
 
 def request_warnings(params: Fields) -> list[str]:
@@ -619,7 +621,8 @@ def web_document(params: Fields, answer: Fields) -> Document:
     wanted = params.get("result_filter", ["web"])
     others = [*lists, *OPTIONAL_SECTIONS, "rich", "summarizer_key"]
     if not any(document.get(name) for name in (["web_results"] if "web" in wanted else others)):
-        document |= nothing_found("web results" if "web" in wanted else " or ".join(wanted))
+        what = "web results" if "web" in wanted else " or ".join(wanted)
+        document |= nothing_found(what, offset)
     elif params.get("summary") and not key:
         document.setdefault("warnings", []).append(f"No summarizer_key. {SUMMARIZER_PLAN}")
     return document
@@ -682,7 +685,8 @@ def results_document(command: str, params: Fields, answer: Fields, items: list[F
     }
     document = found_document(params, **drop_empty(extras))
     names = {"suggest": "suggestions", "rich": "live data"}
-    return document if items else document | nothing_found(names.get(command, command))
+    what, offset = names.get(command, command), params.get("offset", 0)
+    return document if items else document | nothing_found(what, offset)
 
 
 def context_document(params: Fields, answer: Fields) -> Document:
@@ -1002,7 +1006,7 @@ RUN: dict[str, Callable[..., Document]] = {
     **{command: functools.partial(run_command, command) for command in COMMANDS},
     "summarizer": run_summarizer, "places": run_places, "answers": run_answers,
 }  # fmt: skip
-run_web_search, run_context = RUN["web"], RUN["context"]
+run_web_search, run_context, run_news = RUN["web"], RUN["context"], RUN["news"]
 
 # ===== documents -> Markdown, results =============================================================
 
@@ -1038,8 +1042,11 @@ def item_markdown(number: int, item: Fields) -> str:
     if item.get("rating"):
         reviews = f" ({item['reviews']} reviews)" if item.get("reviews") else ""
         facts["rating"] = f"rated {item['rating']}{reviews}"
-    order = "age date source duration address rating phone hours_today distance image_url".split()
-    head = " · ".join([head, *(shown_text(facts[name]) for name in order if facts.get(name))])
+    if item.get("width") and item.get("height"):
+        facts["size"] = f"{item['width']} x {item['height']}"
+    order = "age date source duration address rating phone hours_today distance size image_url"
+    shown = [shown_text(facts[name]) for name in order.split() if facts.get(name)]
+    head = " · ".join([head, *shown])
     texts = ("description", "long_desc", "answer", "snippet")
     lines = [shown_text(item[name]) for name in texts if name in item]
     lines += [f"- {shown_text(text)}" for text in as_list(item.get("extra_snippets"))]
@@ -1752,7 +1759,6 @@ def frame_markdown(document: Document, *blocks: str) -> str:
         if "error" in attempt
     ]
     framed = [
-        f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
         *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,

@@ -1079,15 +1079,18 @@ def ask_in_order(
     """
     failures: list[SearchError] = []
     unasked: list[str] = []
+    logged = 0  # of those that were tried
     for provider in order:
         tried = [error for error in failures if "lacks" not in error.details]
         if tried and deadline - time.monotonic() < LEAST_SECONDS:
             unasked += [] if configuration_error(provider) else [provider]
             continue
+        if not configuration_error(provider):
+            for failure in tried[logged:]:
+                question.log_failure(failure)
+            logged = len(tried)
         try:
             credential = session.credential(provider, deadline)
-            if tried:
-                question.log_failure(tried[-1])
             document = ask_provider(question.changed(credential=credential), session, deadline)
         except SearchError as error:
             falls_back = may_fall_back(error.kind)
@@ -1100,11 +1103,11 @@ def ask_in_order(
         else:
             attempts = attempts_of(*tried) + document.get("attempts", [])
             return document | drop_empty({"attempts": attempts})
-    failure = no_provider(failures)
+    outcome = no_provider(failures)
     for provider in unasked:
         note = f"{provider} was not asked, because less than {LEAST_SECONDS:g} s was left."
-        failure.details["hint"] = f"{failure.details['hint']} {note}".strip()
-    raise failure
+        outcome.hint = f"{outcome.hint} {note}".strip()
+    raise outcome
 
 
 class Question:
@@ -2285,7 +2288,6 @@ def frame_markdown(document: Document, *blocks: str) -> str:
         if "error" in attempt
     ]
     framed = [
-        f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
         *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,

@@ -92,11 +92,11 @@ MESSAGES = {
 # Markdown: the fields that follow a result's title, in this order, and how they are written.
 FACTS = dict.fromkeys((
     "date source channel duration publication_info address phone_number rating rating_count "
-    "cited_by price delivery category type publication_number inventor assignee image_url "
-    "pdf_url cid id"
+    "cited_by price delivery category type publication_number publication_date inventor assignee "
+    "size image_url pdf_url cid id"
 ).split(), "{}") | {
     "rating": "rated {}", "rating_count": "{} ratings", "cited_by": "cited by {}",
-    "pdf_url": "PDF: {}", "cid": "cid {}", "id": "id {}",
+    "publication_date": "published {}", "pdf_url": "PDF: {}", "cid": "cid {}", "id": "id {}",
 }
 # Markdown: the fields of a document that are one line under its results.
 NOTES = {
@@ -583,9 +583,11 @@ def results_document(
         "credits": credits_used(answers),
     }
     if not shown:
-        hint = "Use fewer or more general words, or drop filters."
         what = {"search": "web results", "autocomplete": "completions"}.get(command, command)
-        document |= error_document(SearchError("no_results", f"No {what} found", hint))
+        message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
+        if params.get("page", 1) > 1:
+            message, hint = f"No more {what} on page {params['page']}.", ""
+        document |= error_document(SearchError("no_results", message, hint))
     return drop_empty(document)
 
 
@@ -638,7 +640,7 @@ def page_document(params: Fields, answer: Fields) -> Document:
     }
     if not texts:
         hint = "The page may need a browser, or hold no text; open it in another way."
-        document |= error_document(SearchError("no_results", "No text found", hint))
+        document |= error_document(SearchError("no_results", "No text found.", hint))
     return drop_empty(document)
 
 
@@ -892,7 +894,7 @@ RUN: dict[str, Callable[..., Document]] = {
     **{command: functools.partial(run_command, command) for command in COMMANDS},
     "batch": run_batch,
 }
-run_search, run_account = RUN["search"], RUN["account"]
+run_search, run_account, run_news = RUN["search"], RUN["account"], RUN["news"]
 
 # ===== documents -> Markdown and plain results ====================================================
 
@@ -911,15 +913,15 @@ def as_results(document: Document) -> list[Fields]:
 
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
-    heading = document.get("query") or document.get("title") or document.get("url") or ""
-    page = document.get("markdown") or document.get("text")
+    page, title = document.get("markdown") or document.get("text"), document.get("title")
     items = document.get("results") or []
-    of_batch = items and "ok" in items[0]  # then the items are documents
-    results = [*map(to_markdown if of_batch else item_markdown, items)]
-    if results and not of_batch:
-        results = ["\n".join(["## Results\n", *results])]
+    if items and "ok" in items[0]:  # of a batch: the items are documents
+        results = [f"# {join_texts(item['query'])}\n\n{to_markdown(item)}" for item in items]
+    else:
+        results = ["\n".join(["## Results\n", *map(item_markdown, items)])] if items else []
     return frame_markdown(
-        {**document, "query": make_harmless(str(heading))},
+        document,
+        f"**{join_texts(title)}**" if title else "",
         document["url"] if page else "",
         fence_untrusted(make_harmless(str(page))) if page else "",
         *answer_markdown(document),
@@ -958,12 +960,15 @@ def answer_markdown(document: Document) -> list[str]:
 
 def item_markdown(item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
+    if item.get("image_width") and item.get("image_height"):
+        item = {**item, "size": f"{item['image_width']} x {item['image_height']}"}
     facts = [form.format(item[name]) for name, form in FACTS.items() if name in item]
     user, response = item.get("user", {}).get("name"), item.get("response", {}).get("snippet")
-    days = object_field(item, "opening_hours").items()
-    hours = ", ".join(f"{day} {span}" for day, span in days)
-    texts = [item.get("snippet"), item.get("description"), response and f"Answer: {response}"]
-    texts.append(hours and f"Hours: {hours}")
+    today = time.strftime("%A")  # in English: no script sets a locale
+    hours = object_field(item, "opening_hours").get(today)
+    texts = [item.get("snippet"), item.get("description")]
+    texts.append(response and f"The owner answers: {response}")
+    texts.append(hours and f"Today ({today}): {hours}")
     lines = [f"{item['position']}. {entry(item, *facts, user)}"]
     return "\n".join([*lines, *(f"   {join_texts(text)}" for text in texts if text)])
 
@@ -1662,7 +1667,6 @@ def frame_markdown(document: Document, *blocks: str) -> str:
         if "error" in attempt
     ]
     framed = [
-        f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
         *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,

@@ -25,7 +25,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 from websearch import kit
-from websearch.search.commands import COMMANDS, RUN, to_markdown
+from websearch.search.commands import COMMANDS, RUN
 from websearch.ways_in import front_door
 
 
@@ -43,9 +43,7 @@ def main(argv: list[str] | None = None) -> int:
         "description": __doc__,
         "commands": COMMANDS,
         "run": RUN,
-        "to_markdown": to_markdown,
         "settings": settings,
-        "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
     return front_door.run(script, argv)
 

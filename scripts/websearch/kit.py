@@ -693,7 +693,6 @@ def frame_markdown(document: Document, *blocks: str) -> str:
         if "error" in attempt
     ]
     framed = [
-        f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
         *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,

@@ -37,6 +37,7 @@ FALSE = ("number", "word", "dropped word", "other page", "invented")
 BARS = {"caught": 0.98, "doubted": 0.01}
 QUOTATIONS_A_DRAFT = 50
 SENTENCE = re.compile(r"(?<!\S)[A-Z][^.!?]{40,400}[.!?](?= [A-Z]|$)")
+NEGATION = re.compile(r"(?i)\b(?:not|no|never|cannot|without|yet|nor|none|nothing)\b|n['’]t\b")
 HIDDEN = ("script", "style", "nav", "footer", "header", "aside", "noscript", "form", "table")
 
 
@@ -68,7 +69,7 @@ def sentences_of(page: str) -> list[str]:
     """Return the sentences of a page's paragraphs, without the marks of notes."""
     parser = Paragraphs()
     parser.feed(page)
-    texts = (" ".join(re.sub(r"\[[\w ]{1,20}\]", "", text).split()) for text in parser.texts)
+    texts = (" ".join(re.sub(r"\[[\w ,;–-]{1,30}\]", "", text).split()) for text in parser.texts)
     found = [sentence.strip() for text in texts for sentence in SENTENCE.findall(text)]
     return [one for one in found if 8 <= len(one.split()) <= 60 and not re.search('[“”"«»]', one)]
 
@@ -89,6 +90,9 @@ def ellipsis(sentence: str, page: list[str], pick: random.Random) -> str:
     """Return the beginning of a sentence and its end, or that of the next one."""
     after = page[page.index(sentence) :][: pick.choice((1, 2, 3))][-1].split()
     words = sentence.split()
+    gone = " ".join(page[page.index(sentence) :][:3])
+    if NEGATION.search(gone):  # without it the quotation says something else
+        return ""
     dots = pick.choice((" … ", " ... ", " [...] ", " […] ", "… "))
     return (
         " ".join(words[: max(4, len(words) // 3)])

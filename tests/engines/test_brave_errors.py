@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import brave_search as brave
 from tests.support import (
     CANARY,
     SLACK,
@@ -22,10 +23,8 @@ from tests.support import (
     EnvironmentCase,
     FakeServerCase,
     call_main,
-    load_script,
 )
 
-brave = load_script("brave_search")
 SCRIPT = "brave_search.py"
 
 
@@ -210,7 +209,7 @@ class LogTest(FakeServerCase):
         brave.run_web_search({"query": "zzyzx qwrtp"})
         brave.RUN["news"]({"query": "a", "count": 0})
         first, second = self.records()
-        self.assertEqual((first["hasResults"], first["error"]), (False, "No web results found"))
+        self.assertEqual((first["hasResults"], first["error"]), (False, "No web results found."))
         self.assertNotIn("resultLen", first)
         self.assertEqual(second["span"], "brave.news")
         self.assertIn("count must be", second["error"])

@@ -18,6 +18,7 @@ import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import doctor as command
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
@@ -32,15 +33,13 @@ from tests.support import (
     load_script,
     run_script,
 )
+from websearch.engines import table as engines
+from websearch.engines.base import messages, pacing
+from websearch.machine import doctor
 
 if TYPE_CHECKING:
     from tests.support import Run
 
-doctor = load_script("websearch.machine.doctor")
-command = load_script("doctor")
-engines: Any = load_script("websearch.engines.table")
-messages: Any = load_script("websearch.engines.base.messages")
-pacing: Any = load_script("websearch.engines.base.pacing")
 
 STATUSES = {"ok", "warning", "failed"}
 NO_ADDRESS = "http://127.0.0.1:9"  # nothing listens there
@@ -500,11 +499,11 @@ class Machine(DoctorCase):
         program = folder / "chromium"
         program.write_text("#!/bin/sh\n", encoding="utf-8")
         program.chmod(0o755)
-        for wanted, said in (("", "it renders"), ("1", "used for"), (str(program), "used for")):
+        for wanted, use in (("", "or browser it"), ("1", "it"), (str(program), "it")):
             line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted)
             self.assertEqual(line["status"], "ok")
-            self.assertTrue(line["message"].startswith(str(program)), line)
-            self.assertIn(said, line["message"])
+            self.assertTrue(line["message"].startswith(f"{program}; "), line)
+            self.assertTrue(line["message"].endswith(f" {use} renders pages that need JavaScript"))
 
     def test_missing_certificates_fail_every_search(self) -> None:
         empty = self.home / "empty"

@@ -12,15 +12,15 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tests.fake_server import duckduckgo as fake_duckduckgo
-from tests.support import CannedServer, SmallWebCase, load_script
+from tests.support import CannedServer, SmallWebCase
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
+from websearch.engines import table as engines
+from websearch.engines.base import pacing
+from websearch.search import commands as brief
+from websearch.search import commands as search
+from websearch.ways_in import mcp_tools as tools
 
-search: Any = load_script("websearch.search.commands")
-brief: Any = load_script("websearch.search.commands")
-engines: Any = load_script("websearch.engines.table")
-pacing: Any = load_script("websearch.engines.base.pacing")
-tools: Any = load_script("websearch.ways_in.mcp_tools")
 QUESTION = "sourdough bread"
 SOURCES = {
     "code": {"stackexchange", "github", "duckduckgo"},
@@ -28,6 +28,7 @@ SOURCES = {
     "discussions": {"hackernews", "stackexchange", "duckduckgo"},
     "reference": {"wikipedia", "duckduckgo"},
 }
+KEY = "good"
 NOBODY = "http://127.0.0.1:9"  # an address where nobody listens
 
 
@@ -113,6 +114,30 @@ class Sources(FocusCase):
         document = self.search(focus="papers", engine=["wikipedia"], count=10)
         self.assertEqual(set(document["engines"]), {"crossref", "arxiv", "wikipedia"})
 
+    def test_news_asks_the_engines_that_find_news_and_sorts_by_date(self) -> None:
+        document = self.search("python", focus="news")
+        self.assertEqual(document["details"]["kind"], "auth")
+        self.assertIn("BRAVE_SEARCH_API_KEY or SERPER_API_KEY", document["details"]["hint"])
+        self.assertEqual(self.server.requests, [])
+        self.use(BRAVE_SEARCH_API_KEY=KEY, SERPER_API_KEY=KEY)
+        document = self.search("python", focus="news")
+        asked = {sent.path for sent in self.server.requests}
+        self.assertEqual(asked, {"/res/v1/news/search", "/news"})
+        dates = [item["date"] for item in document["results"]]
+        self.assertEqual(dates, sorted(dates, reverse=True))
+        urls = [item["url"] for item in document["results"]]
+        self.assertEqual(len(urls), len(set(urls)))
+        self.server.clear()
+        self.search("python", focus="news", engine=["serper"], force=True)
+        self.assertEqual([sent.path for sent in self.server.requests], ["/news"])
+
+    def test_pages_and_news_of_one_engine_are_stored_apart(self) -> None:
+        self.use(SERPER_API_KEY=KEY)
+        for focus, path in (("news", "/news"), ("general", "/search"), ("news", "")):
+            self.server.clear()
+            self.search("python", focus=focus, engine=["serper"])
+            self.assertEqual([sent.path for sent in self.server.requests], [path] if path else [])
+
     def test_a_source_that_fails_is_an_attempt_and_costs_no_other(self) -> None:
         self.use(GITHUB_BASE_URL=NOBODY, STACKEXCHANGE_BASE_URL=NOBODY)
         document = self.search(focus="code")
@@ -190,7 +215,7 @@ class WaysIn(FocusCase):
         tools = client.request("tools/list")["result"]["tools"]
         (tool,) = [one for one in tools if one["name"] == "web_search"]
         focus = tool["inputSchema"]["properties"]["focus"]
-        self.assertEqual(focus["enum"], ["general", *SOURCES])
+        self.assertEqual(focus["enum"], ["general", *SOURCES, "news"])
 
     def test_over_http(self) -> None:
         server = ServerProcess(**{**self.environment, **self.variables})
@@ -222,7 +247,7 @@ class StandIns(FocusCase):
         self.search()
         document = self.search("python asyncio")
         self.assertTrue(document["ok"], document)
-        self.assertIn("is not asked for another", document["attempts"][0]["error"])
+        self.assertIn("is paused for another", document["attempts"][0]["error"])
 
     def test_a_named_engine_that_blocks_fails_the_call(self) -> None:
         self.block_duckduckgo()

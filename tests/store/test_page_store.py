@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tests.support import PYTHON, SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
+from websearch.store import database as store_file
+from websearch.store import page_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-page_store = load_script("websearch.store.page_store")
-store_file = load_script("websearch.store.database")
 PageStore = page_store.PageStore
 SEED = 6_002
 
@@ -81,7 +81,7 @@ class StoreCase(EnvironmentCase):
 
 
 class Answers(StoreCase):
-    def test_are_read_back_whole_by_another_store(self) -> None:
+    def test_answer_is_read_back_by_another_store(self) -> None:
         content = {
             "query": "京都 😀",
             "urls": ["https://a.example/"],
@@ -93,7 +93,7 @@ class Answers(StoreCase):
         self.assertEqual(found["content"], content)
         self.assertAlmostEqual(found["updated_at"], time.time(), delta=SLACK)
 
-    def test_are_missed_under_another_key_and_when_they_are_too_old(self) -> None:
+    def test_answer_with_another_key_or_too_old_is_a_miss(self) -> None:
         store = self.open()
         store.put_answer("key", {"query": "q", "urls": []})
         self.assertIsNone(store.get_answer("other", None))
@@ -103,20 +103,20 @@ class Answers(StoreCase):
         self.assertTrue(store.get_answer("key", 3_700.0))
         self.assertTrue(store.get_answer("key", None))
 
-    def test_replace_an_older_one(self) -> None:
+    def test_answer_replaces_an_older_one(self) -> None:
         store = self.open()
         for number in (1, 2):
             store.put_answer("key", {"query": "q", "urls": [], "n": number})
         self.assertEqual(store.get_answer("key", 60.0)["content"]["n"], 2)
         self.assertEqual(store.stats()["answers"], 1)
 
-    def test_may_hold_surrogates_and_nul(self) -> None:
+    def test_answer_may_contain_surrogates_and_nul(self) -> None:
         store = self.open()
         store.put_answer("key", {"query": "a\ud800b\0c", "urls": []})
         self.assertEqual(store.get_answer("key", 60.0)["content"]["query"], "a\ufffdb\0c")
         self.assertEqual(store.warnings, [])
 
-    def test_are_removed_after_thirty_days_by_the_next_write(self) -> None:
+    def test_next_write_removes_answers_after_30_days(self) -> None:
         store = self.open()
         store.put_answer("old", {"query": "q", "urls": []})
         store.put_pages([page("https://old.example/", "oldword")])
@@ -131,7 +131,7 @@ class Answers(StoreCase):
 
 
 class Pages(StoreCase):
-    def test_are_read_back_by_url_with_all_fields(self) -> None:
+    def test_page_is_read_back_by_url_with_all_fields(self) -> None:
         given = page("https://a.example/", "text\nmore", "title") | {
             "final_url": "https://b.example/"
         }
@@ -139,20 +139,20 @@ class Pages(StoreCase):
         found = self.open().get_pages(["https://a.example/", "https://no.example/"], 60.0)
         self.assertEqual(found, {"https://a.example/": given})
 
-    def test_are_missed_when_they_are_too_old(self) -> None:
+    def test_page_that_is_too_old_is_a_miss(self) -> None:
         store = self.open()
         store.put_pages([page("https://a.example/", "a", age=100)])
         self.assertEqual(store.get_pages(["https://a.example/"], 99.0), {})
         self.assertEqual(len(store.get_pages(["https://a.example/"], 101.0)), 1)
         self.assertEqual(len(store.get_pages(["https://a.example/"], None)), 1)
 
-    def test_two_thousand_are_read_at_once(self) -> None:
+    def test_2000_pages_are_read_at_once(self) -> None:
         store = self.open()
         urls = [f"https://a.example/{number}" for number in range(2_000)]
         store.put_pages([page(url, "short") for url in urls])
         self.assertEqual(list(store.get_pages(urls, None)), urls)
 
-    def test_are_cut_cleaned_and_completed(self) -> None:
+    def test_page_is_cut_cleaned_and_completed(self) -> None:
         store = self.open()
         store.put_pages(
             [{"url": "https://a.example/\ud800", "text": "x\0" * 600_000}, {"text": "no url"}]
@@ -163,7 +163,7 @@ class Pages(StoreCase):
         self.assertEqual((found["title"], found["final_url"]), ("", "https://a.example/\ufffd"))
         self.assertEqual((store.stats()["pages"], store.warnings), (1, []))
 
-    def test_a_new_text_replaces_the_old_one_in_the_index_too(self) -> None:
+    def test_new_text_replaces_the_old_one_in_the_index(self) -> None:
         store = self.open()
         store.put_pages([page("https://a.example/", "walrus")])
         store.put_pages([page("https://a.example/", "heron"), page("https://a.example/", "egret")])
@@ -171,7 +171,7 @@ class Pages(StoreCase):
         self.assertEqual(self.urls(store, "walrus") + self.urls(store, "heron"), [])
         self.assertEqual(store.stats()["pages"], 1)
 
-    def test_say_whether_there_was_more(self) -> None:
+    def test_page_knows_whether_it_is_truncated(self) -> None:
         store = self.open()
         for truncated in (True, False):
             store.put_pages([page("https://a.test/", "heron") | {"truncated": truncated}])
@@ -179,7 +179,7 @@ class Pages(StoreCase):
                           *store.recall("heron", 1)):  # fmt: skip
                 self.assertIs(found["truncated"], truncated)
 
-    def test_whose_turn_comes_after_the_deadline_are_not_kept(self) -> None:
+    def test_pages_after_the_deadline_are_not_stored(self) -> None:
         store = self.open()
         pages = [page(f"https://a.test/{number}", "heron " * 50_000) for number in range(200)]
         begin = time.monotonic()
@@ -189,7 +189,7 @@ class Pages(StoreCase):
         self.assertGreater(store.stats()["pages"], 0)
         self.assertEqual(store.warnings, [])
 
-    def test_the_same_text_again_only_becomes_younger(self) -> None:
+    def test_same_text_again_only_becomes_younger(self) -> None:
         store = self.open()
         store.put_pages([page("https://a.example/", "walrus", age=1_000)])
         ids = self.execute("SELECT id FROM pages")
@@ -216,12 +216,12 @@ class Recall(StoreCase):
         )  # fmt: skip
         return store
 
-    def test_pages_with_all_words_come_first_then_those_with_some(self) -> None:
+    def test_pages_with_all_words_come_before_those_with_some(self) -> None:
         found = self.urls(self.filled(), "how does the tokio scheduler work")
         self.assertEqual(found[0], "https://docs.rust.example/")
         self.assertEqual(set(found[1:]), {"https://blog.example/1", "https://blog.example/2"})
 
-    def test_a_word_in_the_title_weighs_more(self) -> None:
+    def test_word_in_the_title_weighs_more(self) -> None:
         self.assertEqual(self.urls(self.filled(), "tokio", 1), ["https://docs.rust.example/"])
 
     def test_case_accents_width_and_plural_make_no_difference(self) -> None:
@@ -230,7 +230,7 @@ class Recall(StoreCase):
             self.assertEqual(self.urls(store, words), ["https://cafe.example/"], words)
         self.assertEqual(self.urls(store, "schedulers executor")[0], "https://blog.example/2")
 
-    def test_words_of_one_two_three_and_more_characters_where_no_space_separates_them(self) -> None:
+    def test_words_of_scripts_without_spaces_are_found(self) -> None:
         store = self.filled()
         for name, words in {
             "ja": "庁 晴 都庁 天気 東京都 新宿にある データ 東京都庁",
@@ -242,18 +242,18 @@ class Recall(StoreCase):
             for word in words.split():
                 self.assertEqual(self.urls(store, word, 1), [f"https://{name}.example/"], word)
 
-    def test_a_question_without_spaces_finds_the_page_with_most_of_it(self) -> None:
+    def test_question_without_spaces_finds_the_best_page(self) -> None:
         store = self.filled()
         self.assertEqual(self.urls(store, "怎么安装编译器?")[0], "https://zh.example/")
         self.assertEqual(self.urls(store, "明日の東京の天気は")[0], "https://ja.example/")
 
-    def test_what_stands_in_no_page_is_not_found(self) -> None:
+    def test_words_that_no_page_has_are_not_found(self) -> None:
         store = self.filled()
         for words in ("zebra", "大阪", "京東", "", "  ", "\"'*-+()", "\0"):
             self.assertEqual(store.recall(words, 5), [], words)
         self.assertEqual(store.warnings, [])
 
-    def test_no_text_of_the_user_is_syntax(self) -> None:
+    def test_query_text_is_never_syntax(self) -> None:
         store = self.filled()
         for words in (
             'tokio"', '"tokio', "tokio AND", "OR tokio", "NOT tokio", "NEAR(tokio", "tokio*",
@@ -270,7 +270,7 @@ class Recall(StoreCase):
         self.assertEqual(store.warnings, [])
         self.assertEqual(store.stats()["pages"], 9)
 
-    def test_a_site_stands_for_its_subdomains_and_no_others(self) -> None:
+    def test_site_includes_its_subdomains_only(self) -> None:
         store = self.open()
         urls = [
             "https://example.org/", "https://docs.example.org:8080/a", "https://badexample.org/",
@@ -286,13 +286,13 @@ class Recall(StoreCase):
         self.assertEqual(set(both), {urls[1], "https://short.test/"})
         self.assertEqual(self.urls(store, "heron", site=("%", "_")), [])
 
-    def test_a_rare_page_of_a_site_is_found_below_many_better_ones(self) -> None:
+    def test_rare_page_of_a_site_is_found_below_better_ones(self) -> None:
         store = self.open()
         store.put_pages([page(f"https://many.test/{n}", "heron " * 9, "heron") for n in range(300)])
         store.put_pages([page("https://one.test/", "x " * 900 + "heron")])
         self.assertEqual(self.urls(store, "heron", 5, ("one.test",)), ["https://one.test/"])
 
-    def test_count_bounds_what_is_returned(self) -> None:
+    def test_count_limits_the_pages(self) -> None:
         store = self.open()
         store.put_pages([page(f"https://a.test/{n}", "heron") for n in range(30)])
         self.assertEqual(
@@ -303,7 +303,7 @@ class Recall(StoreCase):
 class Published(StoreCase):
     """When a page was published."""
 
-    def test_is_kept_replaced_and_returned_with_the_page(self) -> None:
+    def test_outside_is_stored_replaced_and_returned(self) -> None:
         store = self.open()
         given = page("https://a.test/", "walrus") | {"published": "2024-05-06"}
         store.put_pages([given, page("https://b.test/", "walrus") | {"published": None}])
@@ -332,7 +332,7 @@ class Clear(StoreCase):
     def kept_bytes(self) -> bytes:
         return b"".join(path.read_bytes() for path in self.path.parent.iterdir())
 
-    def test_a_query_takes_its_answers_and_their_pages_and_nothing_else(self) -> None:
+    def test_clearing_a_query_removes_its_answers_and_pages_only(self) -> None:
         store = self.filled()
         self.assertEqual(store.clear("RUST async "), removed(2, 2))
         self.assertIsNone(store.get_answer("1", None))
@@ -343,7 +343,7 @@ class Clear(StoreCase):
             self.assertEqual(word in kept, is_kept, word)
         self.assertEqual(store.clear("rust async"), removed())
 
-    def test_everything_goes_and_the_bytes_are_given_back(self) -> None:
+    def test_clearing_everything_frees_the_bytes(self) -> None:
         store = self.filled()
         source = random.Random(SEED)
         texts = [" ".join(f"w{source.randrange(10**6)}" for _ in range(500)) for _ in range(200)]
@@ -358,7 +358,7 @@ class Clear(StoreCase):
         store.put_pages([page("https://a.test/", "zebraword")])
         self.assertEqual(self.urls(store, "zebraword"), ["https://a.test/"])
 
-    def test_the_history_goes_too_and_no_byte_of_a_query_stays_in_the_file(self) -> None:
+    def test_clearing_leaves_no_byte_of_a_query_in_the_file(self) -> None:
         def note_all(store: Any) -> None:
             for number in range(3):  # asked again: the earlier answers were replaced
                 content = {"query": "Secretword one", "urls": ["https://a.test/1"], "n": number}
@@ -389,7 +389,7 @@ class Clear(StoreCase):
         history.forget(store, day=time.strftime("%Y-%m-%d"))
         self.assertEqual((history.entries(store), store.stats()["pages"]), ([], 0))
 
-    def test_what_is_not_there_is_no_error_and_makes_no_file(self) -> None:
+    def test_clearing_nothing_is_not_an_error_and_makes_no_file(self) -> None:
         store = self.open()
         for query in ("", "rust"):
             self.assertEqual(store.clear(query), removed())
@@ -413,7 +413,7 @@ class GlsiDatabase(StoreCase):
         self.path.chmod(0o644)  # as GLSI leaves it
         self.told = f"Others could read the store {self.path}; now only you can."
 
-    def test_opens_keeps_its_rows_and_takes_ours(self) -> None:
+    def test_glsi_file_keeps_its_rows_and_takes_new_ones(self) -> None:
         store = self.open()
         self.assertIsNone(store.get_answer(self.key, None))
         self.assertEqual(store.get_pages(["https://go.example"], None), {})
@@ -427,7 +427,7 @@ class GlsiDatabase(StoreCase):
         self.assertEqual(rows, [("## https://go.example\n\ntext",)])
         self.assertEqual(store.warnings, [self.told])
 
-    def test_the_table_stays_as_glsi_made_it_and_is_made_the_same(self) -> None:
+    def test_glsi_table_keeps_its_schema(self) -> None:
         self.open().put_answer("key", {"query": "q", "urls": []})
         columns = self.execute("PRAGMA table_info(cache)")
         self.path = self.folder / "new.db"
@@ -436,7 +436,7 @@ class GlsiDatabase(StoreCase):
         (updated,) = self.execute("SELECT updated_at FROM cache")[0]
         self.assertRegex(updated, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$")
 
-    def test_clear_finds_glsis_row_by_its_key_and_clears_all_rows(self) -> None:
+    def test_clear_finds_glsi_rows_by_key_and_clears_all(self) -> None:
         store = self.open()
         self.assertEqual(store.clear(" Golang Channels"), removed(1))
         self.assertEqual(store.clear(), removed(1))
@@ -444,7 +444,7 @@ class GlsiDatabase(StoreCase):
 
 
 class Place(StoreCase):
-    def test_is_the_variable_then_glsis_default_and_a_tilde_is_expanded(self) -> None:
+    def test_path_is_the_variable_or_glsis_default(self) -> None:
         home = str(self.folder)
         self.set_environment(HOME=home)
         self.assertEqual(PageStore().path, f"{home}/.glsi/cache.db")
@@ -456,7 +456,7 @@ class Place(StoreCase):
             self.set_environment(HOME=home, GLSI_DB_PATH=given)
             self.assertEqual(PageStore().path, expected)
 
-    def test_may_be_relative_to_the_current_folder(self) -> None:
+    def test_path_may_be_relative(self) -> None:
         before = Path.cwd()
         self.addCleanup(os.chdir, before)
         os.chdir(self.folder)
@@ -466,14 +466,14 @@ class Place(StoreCase):
         self.assertEqual(store.warnings, [])
         self.assertTrue((self.folder / "cache.db").is_file())
 
-    def test_may_hold_any_character(self) -> None:
+    def test_path_may_contain_any_character(self) -> None:
         for name in ("100% #1?.db", "file:x.db", "京都 ü.db", "a'b\".db"):
             store = self.open(self.folder / name)
             store.put_answer("key", {"query": "q", "urls": []})
             self.assertTrue(store.get_answer("key", 60.0), name)
             self.assertTrue((self.folder / name).is_file())
 
-    def test_in_memory_keeps_everything_until_it_is_closed_and_makes_no_file(self) -> None:
+    def test_memory_store_lasts_until_closed_without_a_file(self) -> None:
         before = os.listdir()
         store = self.open(":memory:")
         self.assertIsNone(store.get_answer("key", None))
@@ -484,7 +484,7 @@ class Place(StoreCase):
         self.assertEqual(store.clear(), removed(1, 1))
         self.assertEqual((store.warnings, os.listdir()), ([], before))
 
-    def test_without_a_home_is_a_warning_and_no_file(self) -> None:
+    def test_without_a_home_there_is_a_warning_and_no_file(self) -> None:
         for home in ("", None):
             self.set_environment(HOME="")
             if home is None:
@@ -509,7 +509,7 @@ class Place(StoreCase):
         self.assertEqual(modes, dict.fromkeys(names, 0o600))
         self.assertEqual(stat.S_IMODE(self.path.parent.stat().st_mode), 0o700)
 
-    def test_a_file_that_others_can_use_is_named_and_closed_to_them(self) -> None:
+    def test_file_that_others_can_use_is_reported_and_restricted(self) -> None:
         for mode, said, left in (
             (0o666, "change", 0o600),
             (0o620, "change", 0o600),
@@ -537,7 +537,7 @@ class Place(StoreCase):
                 for one in (first, store, again):
                     one.close()
 
-    def test_another_users_file_that_everybody_can_change_is_used_with_a_warning(self) -> None:
+    def test_another_users_writable_file_causes_a_warning(self) -> None:
         store = self.open()
         store.put_answer("key", {"query": "q", "urls": []})
         store.close()
@@ -600,7 +600,7 @@ class Unusable(StoreCase):
         self.path.write_bytes(data)
         self.path.chmod(0o600)
 
-    def test_a_damaged_store_is_begun_again_whoever_meets_it(self) -> None:
+    def test_damaged_store_is_recreated_by_any_call(self) -> None:
         self.filled()
         good = self.path.read_bytes()
         self.execute("DELETE FROM page_index_data")
@@ -622,7 +622,7 @@ class Unusable(StoreCase):
                     self.assertEqual(self.use(store)[0]["content"]["query"], "q")
                     (warning,) = store.warnings
                     self.assertIn(f"The store {self.path} was damaged", warning)
-                    self.assertIn("a new one is begun", warning)
+                    self.assertIn("has been recreated", warning)
                     self.assertTrue(warning.isprintable(), ascii(warning))
                     self.assertEqual(store.clear(), removed(0, 1))
                     store.close()
@@ -631,14 +631,14 @@ class Unusable(StoreCase):
                     self.assertEqual(again.warnings, [])
                     again.close()
 
-    def test_what_was_spent_outlives_damage(self) -> None:
+    def test_spending_counts_survive_damage(self) -> None:
         for number in (1, 2):
             self.filled()
             self.execute("DELETE FROM page_index_data")
             self.use(self.open())
             self.assertEqual(self.open().spent("2026-11"), {"brave": 7 * number})
 
-    def test_clearing_a_damaged_store_leaves_nothing_of_it(self) -> None:
+    def test_clearing_a_damaged_store_leaves_nothing(self) -> None:
         self.filled()
         self.execute("DELETE FROM page_index_data")
         store = self.open()
@@ -648,7 +648,7 @@ class Unusable(StoreCase):
         self.assertEqual(self.urls(store, "walrus"), [])
         self.assertEqual(self.use(store)[0]["content"]["query"], "q")
 
-    def test_processes_that_meet_a_damaged_store_lose_nothing(self) -> None:
+    def test_processes_with_a_damaged_store_lose_nothing(self) -> None:
         code = (
             f"import sys; sys.path.insert(0, {str(SCRIPTS)!r})\n"
             "from websearch.store.page_store import PageStore\n"
@@ -675,7 +675,7 @@ class Unusable(StoreCase):
             store.clear()
             store.close()
 
-    def test_work_that_meets_a_store_begun_anew_meanwhile_is_done_once(self) -> None:
+    def test_work_is_done_once_if_the_store_was_just_recreated(self) -> None:
         self.filled()
         self.execute("DELETE FROM page_index_data")
         store = self.open()
@@ -693,7 +693,7 @@ class Unusable(StoreCase):
         self.assertEqual(self.execute("SELECT count(*) FROM history"), [(1,)])
         self.assertEqual(store.warnings, [])
 
-    def test_what_is_no_store_stays_as_it_is_whatever_is_done(self) -> None:
+    def test_foreign_files_are_never_changed(self) -> None:
         def other_database(version: int) -> bytes:
             self.damage(b"")
             self.execute("CREATE TABLE pages (url TEXT)")
@@ -719,7 +719,7 @@ class Unusable(StoreCase):
                 self.assertEqual(self.path.read_bytes(), data)
                 self.assertEqual(os.listdir(self.path.parent), ["cache.db"])
 
-    def test_a_later_versions_store_stays_as_it_is(self) -> None:
+    def test_store_of_a_later_version_is_never_changed(self) -> None:
         self.filled()
         self.execute("PRAGMA user_version = 99")
         before = self.path.read_bytes()
@@ -730,7 +730,7 @@ class Unusable(StoreCase):
         store.close()
         self.assertEqual(self.path.read_bytes(), before)
 
-    def test_an_earlier_versions_store_keeps_what_was_spent_and_what_has_the_same_form(
+    def test_earlier_store_keeps_spending_and_compatible_rows(
         self,
     ) -> None:
         for version, kept in ((2, False), (3, True)):
@@ -750,7 +750,7 @@ class Unusable(StoreCase):
             store.close()
             self.path.unlink()
 
-    def test_wrong_bytes_anywhere_never_raise_and_are_told(self) -> None:
+    def test_wrong_bytes_never_raise_and_cause_a_warning(self) -> None:
         self.filled()
         good = self.path.read_bytes()
         source = random.Random(SEED)
@@ -776,10 +776,10 @@ class Unusable(StoreCase):
             store.close()
         self.assertGreater(len(warned), 40)
         for warning in warned:
-            self.assertRegex(warning, "a new one is begun|cannot be (used|written)")
+            self.assertRegex(warning, "has been recreated|cannot be (used|written)")
             self.assertTrue(warning.isprintable(), ascii(warning))
 
-    def test_a_folder_in_the_files_place_and_a_file_in_the_folders_place(self) -> None:
+    def test_folder_for_the_file_and_file_for_the_folder(self) -> None:
         self.path.mkdir(parents=True)
         below = self.folder / "file"
         below.write_text("x")
@@ -789,19 +789,19 @@ class Unusable(StoreCase):
             self.assertEqual(len(store.warnings), 1)
             self.assertIn(str(place), store.warnings[0])
 
-    def test_a_full_disk_keeps_what_was_there_and_is_told_once(self) -> None:
+    def test_full_disk_keeps_the_data_and_warns_once(self) -> None:
         self.filled()
         with files_up_to(self.path.stat().st_size + 8_192):
             store = self.open()
             store.put_pages([page("https://big.test/", os.urandom(200_000).hex())])
             store.put_answer("new", {"query": "x" * 400_000, "urls": []})
             (warning,) = store.warnings
-            self.assertRegex(warning, r"cannot be written: .*(full|I/O).*\. Free its disk")
+            self.assertRegex(warning, r"cannot be written: .*(full|I/O).*\. Free disk space")
             self.assertTrue(store.get_answer("key", None))
             self.assertIsNone(store.get_answer("new", None))
             self.assertEqual(self.urls(store, "walrus"), ["https://a.test/"])
 
-    def test_locked_by_another_program_costs_a_bounded_wait_once(self) -> None:
+    def test_lock_of_another_program_costs_one_bounded_wait(self) -> None:
         self.filled()
         with closing(sqlite3.connect(self.path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -813,7 +813,7 @@ class Unusable(StoreCase):
             self.assertEqual(len(store.warnings), 1)
             self.assertIn("locked", store.warnings[0])
 
-    def test_a_read_only_file_still_answers(self) -> None:
+    def test_read_only_file_still_answers(self) -> None:
         self.filled()
         os.chmod(self.folder, 0o755)
         os.chmod(self.path, 0o444)
@@ -823,7 +823,7 @@ class Unusable(StoreCase):
         self.assertEqual(len(found[2]), 1)
         self.assertRegex(found[2][0], r"cannot be written: .*writable")
 
-    def test_in_a_read_only_folder_everything_is_missed_and_told_once(self) -> None:
+    def test_read_only_folder_misses_everything_and_warns_once(self) -> None:
         self.filled()
         os.chmod(self.folder, 0o755)
         os.chmod(self.path, 0o644)
@@ -848,7 +848,7 @@ class Unusable(StoreCase):
         store.close()
         return [content["query"], urls, store.warnings]
 
-    def test_a_file_system_that_cannot_do_wal_gets_the_older_journal(self) -> None:
+    def test_file_system_without_wal_gets_the_older_journal(self) -> None:
         connect = sqlite3.connect
 
         def without_wal(path: str, **options: Any) -> sqlite3.Connection:
@@ -898,7 +898,7 @@ def unprivileged(action: Any) -> Any:
 
 
 class Size(StoreCase):
-    def test_stays_within_its_bound_and_the_oldest_go_first_with_their_words(self) -> None:
+    def test_size_stays_in_its_limit_and_the_oldest_go_first(self) -> None:
         bound = 4 * 1024 * 1024
         store = self.open(max_bytes=bound)
         source = random.Random(SEED)
@@ -926,7 +926,7 @@ class Size(StoreCase):
 
 
 class Process(StoreCase):
-    def test_nothing_is_warned_of_and_nothing_heavy_is_imported(self) -> None:
+    def test_normal_use_neither_warns_nor_imports_much(self) -> None:
         code = f"""
 import sys
 sys.path.insert(0, {str(SCRIPTS)!r})
@@ -950,7 +950,7 @@ for path in ("/dev/null/x", "/no/such/file"):
         run = subprocess.run(command, capture_output=True, check=False, env=clean_environment())
         self.assertEqual((run.returncode, run.stderr.decode()), (0, ""))
 
-    def test_a_hit_reads_the_answer_and_no_index(self) -> None:
+    def test_hit_reads_the_answer_and_no_index(self) -> None:
         store = self.open()
         store.put_answer("key", {"query": "q", "urls": []})
         store.put_pages([page("https://a.test/", "heron")])

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 from unittest import mock
 from urllib.parse import quote, urlencode
 
+import http_server as command
 from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 from tests.ways_in.http_support import (
     SCRIPT,
@@ -32,16 +33,13 @@ from tests.ways_in.http_support import (
     ServerCase,
     ServerProcess,
     damaged,
-    limits,
     read_all,
     request,
     responses,
 )
-
-command: Any = load_script("http_server")
-kit: Any = load_script("websearch.kit")
-messages: Any = load_script("websearch.ways_in.http_messages")
-
+from websearch import kit
+from websearch.ways_in import http_connection as limits
+from websearch.ways_in import http_messages as messages
 
 CHUNKED = "Transfer-Encoding: chunked"
 
@@ -252,7 +250,7 @@ class Parameters(ServerCase):
     def test_wrong_parameters_are_refused_by_name(self) -> None:
         for target, words in (
             ("/search", "query is missing"),
-            ("/search?q=", "q is blank"),
+            ("/search?q=", "q is empty"),
             ("/search?q=a&cuont=3", "There is no parameter 'cuont'"),
             ("/search?q=a&query=b", "q is given twice"),
             ("/search?q=a&verbose=true", "no parameter 'verbose'"),
@@ -261,8 +259,8 @@ class Parameters(ServerCase):
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
-            ("/cache?q=", "q is blank"),
-            ("/read?url=", "url is blank"),
+            ("/cache?q=", "q is empty"),
+            ("/read?url=", "url is empty"),
             ("/health?x=1", "no parameter 'x'"),
         ):
             with self.subTest(target):
@@ -272,11 +270,16 @@ class Parameters(ServerCase):
                 self.assertIn(words, answer.document["error"])
 
     def test_empty_optional_parameters_count_as_not_given(self) -> None:
-        empty = "since=&site=null&count=undefined&exclude_site=[]&format=%20"
-        answer = self.api.fetch(f"/search?q=a&engine=brave&no_pages=1&{empty}&since=week")
-        self.assertEqual(answer.status, 200, answer.document)
-        sent = dict(self.server.requests[-1].query_pairs)
-        self.assertEqual((sent["q"], sent["freshness"]), ("a", "pw"))
+        plain = "/search?q=a&engine=brave&no_pages=1"
+        self.api.fetch(plain)
+        sent = self.server.requests[-1].query_pairs
+        empty = "&exclude_site=[]&since="
+        for more in ("&since=&site=&country=%20", "&count=null&max_chars=&format=", empty):
+            with self.subTest(more):
+                self.server.clear()
+                answer = self.api.fetch(plain + more + "&force=1")
+                self.assertEqual(answer.status, 200, answer.document)
+                self.assertEqual(self.server.requests[-1].query_pairs, sent)
 
     def test_the_nearest_name_is_hinted_at(self) -> None:
         answer = self.api.fetch("/search?q=a&cuont=3")

@@ -1,7 +1,7 @@
-"""Calls: a cancelled call stops, and a bug of the program costs a call only the part it is in.
+"""Calls: a cancelled call stops, and a bug affects only the part of a call where it happens.
 
-A server gives each call a function that tells whether it is cancelled. The threads of a call are
-started here, so that they know it, too; code that waits for long asks it now and then.
+A server passes a function to each call that tells whether it is cancelled. The threads of a call
+are started here, so they know it also; code with long waits checks it regularly.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-WARNED_CHARS = 200  # of an address that a warning names
-LOOK_SECONDS = 0.2  # whoever waits looks this often whether the call was cancelled
+WARNED_CHARS = 200  # characters of a URL in a warning
+LOOK_SECONDS = 0.2  # seconds between a waiting caller's checks for cancellation
 _IS_CANCELLED: contextvars.ContextVar[Callable[[], bool]] = contextvars.ContextVar(
     "is_cancelled", default=lambda: False
 )
@@ -30,7 +30,7 @@ _IS_CANCELLED: contextvars.ContextVar[Callable[[], bool]] = contextvars.ContextV
 
 @contextlib.contextmanager
 def cancelled_if(is_cancelled: Callable[[], bool]) -> Iterator[None]:
-    """Let the calls that the block makes be cancelled as soon as is_cancelled() is true."""
+    """Cancel the calls of the block as soon as is_cancelled() is true."""
     token = _IS_CANCELLED.set(is_cancelled)
     try:
         yield
@@ -39,16 +39,16 @@ def cancelled_if(is_cancelled: Callable[[], bool]) -> Iterator[None]:
 
 
 def check_cancelled() -> None:
-    """Raise SearchError (interrupted) if the call that the running code works for is cancelled."""
+    """Raise SearchError (interrupted) if the running call is cancelled."""
     if _IS_CANCELLED.get()():
-        message = "The call was cancelled: its client has gone, or the server stops."
+        message = "The call was cancelled: the client disconnected, or the server is stopping."
         raise SearchError("interrupted", message, "Ask again.")
 
 
 def waits(deadline: float) -> Iterator[float]:
-    """Yield how many seconds to wait next, until the deadline; raises as check_cancelled does.
+    """Yield the seconds of the next wait until the deadline. Raises like check_cancelled.
 
-    deadline: on time.monotonic()'s clock. At least one wait comes, of 0 seconds if it has passed.
+    deadline: on the clock of time.monotonic(). If it has passed, one wait of 0 seconds is yielded.
     """
     left = deadline - time.monotonic()
     while True:
@@ -60,12 +60,12 @@ def waits(deadline: float) -> Iterator[float]:
 
 
 def wait_for(event: threading.Event, seconds: float) -> bool:
-    """Wait as threading.Event.wait does; raises as check_cancelled does."""
+    """Wait like threading.Event.wait. Raises like check_cancelled."""
     return any(event.wait(pause) for pause in waits(time.monotonic() + seconds))
 
 
 def take(items: queue.Queue[Any], deadline: float) -> Any:
-    """Return a queue's next item; raises queue.Empty at the deadline, and as check_cancelled."""
+    """Return a queue's next item. Raises queue.Empty at the deadline, or like check_cancelled."""
     import queue
 
     for pause in waits(deadline):
@@ -75,7 +75,7 @@ def take(items: queue.Queue[Any], deadline: float) -> Any:
 
 
 def put(item: Any, items: queue.Queue[Any], deadline: float) -> None:
-    """Put an item into a queue; raises queue.Full at the deadline, and as check_cancelled."""
+    """Put an item into a queue. Raises queue.Full at the deadline, or like check_cancelled."""
     import queue
 
     for pause in waits(deadline):
@@ -85,7 +85,7 @@ def put(item: Any, items: queue.Queue[Any], deadline: float) -> None:
 
 
 def in_context(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that does the work in another thread, as a part of the running call."""
+    """Return a function that does the work in another thread as part of the running call."""
     context = contextvars.copy_context()
     return lambda *arguments: context.run(work, *arguments)
 
@@ -104,7 +104,7 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
 def result_or_error(
     work: Callable[..., Result], *arguments: Any, verbose: bool = False
 ) -> Result | SearchError:
-    """Return what work returns for the arguments, or the SearchError that it raises.
+    """Return work(*arguments), or the SearchError that it raises.
 
     Any other exception is a bug of the program: it becomes a SearchError (internal), so that it
     does not affect the other pages, files or quotations of the call. verbose: write its traceback
@@ -119,7 +119,7 @@ def result_or_error(
 
 
 def is_bug(result: Any) -> TypeGuard[SearchError]:
-    """Return whether result_or_error met a bug."""
+    """Return whether result_or_error returned a bug."""
     return isinstance(result, SearchError) and result.kind == "internal"
 
 

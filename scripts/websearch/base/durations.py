@@ -10,16 +10,16 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
 def seconds_of_duration(name: str, text: str, example: str) -> float:
-    """Return the seconds of a duration; raises SearchError (invalid_input).
+    """Return the seconds of a duration. Raises SearchError (invalid_input).
 
-    name: the parameter or variable that an error names; example: durations that it shows.
+    name: the parameter or variable for the error. example: durations for the error.
     """
     if text == "0":
         return 0.0
     parts = re.findall(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)", text[:100])
     if not parts or "".join(number + unit for number, unit in parts) != text:
         message = f"{name} must be a duration such as {example}, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Units are ms, s, m, h and d; 0 is none.")
+        raise SearchError("invalid_input", message, "Units are ms, s, m, h and d; 0 means none.")
     return sum(float(number) * SECONDS[unit] for number, unit in parts)
 
 

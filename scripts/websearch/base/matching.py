@@ -22,6 +22,8 @@ _QUOTES = "\"'\u00ab\u00b4\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\u300c-\u30
 _INVISIBLE = "\u00ad\u200b-\u200f\u2060\ufeff"
 _DASHES = "\\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
 # A dash right before a number and right behind a space: -12, but neither 5-12 nor "5 - 12".
+# m^2 and m² are m2 as it is copied; after a digit the exponent counts: 10⁶ is 10^6, not 106.
+_RAISED = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"
 _MINUS = rf" ?(?<![^\s(\[|*_>{_QUOTES}])(?<!\d\s)[{_DASHES}](?=[$€£¥]?\.?\d)"
 _PIECES = (
     rf"(?P<gap>{_GAP})|(?P<space>{_BLOCKS}|\s\s+|[^\S ])"
@@ -29,10 +31,11 @@ _PIECES = (
     # A product; elsewhere a star is a mark of Markdown.
     r"|(?P<times>(?<=[\d)])(?:\\?\*){1,2}(?=[\d(])|(?<=[\w)] )\\?\*(?= [\w(]))"
     r"|(?P<dots>\u2026|\.(?: ?\.){2,9})"
-    r"|(?P<apostrophe>(?<=\w)['\u2019\u02bc\uff07](?=\w))"
+    r"|(?P<apostrophe>(?:(?<=\w)|(?<=\w[*_\]])|(?<=\w\*\*))['\u2019\u02bc\uff07](?=\w))"
     rf"|(?P<nothing>{_TARGET}|{_REFERENCE}|!?\[|\]|[{_QUOTES}*`{_INVISIBLE}]|~~|\\(?=[!-/:-@\[-`{{-~])"
-    rf"|(?<![^\W_])_+|_+(?![^\W_]))"
-    "|(?P<letter>\\w[\u0300-\u036f]{1,5})|(?P<form>[\ufb00-\ufb06\uff01-\uff5e])"
+    rf"|(?<![^\W_])_+|_+(?![^\W_])|(?<=[^\W\d_])\^(?=\w))"
+    rf"|(?P<raised>(?<=\d)[{_RAISED}]+)"
+    f"|(?P<letter>\\w[\u0300-\u036f]{{1,5}})|(?P<form>[{_RAISED}\u2080-\u2089\ufb00-\ufb06\uff01-\uff5e])"
 )
 MINUS = "\u2212"
 _SIGNS = {
@@ -86,7 +89,7 @@ def normal_text_with_map(text: str) -> tuple[str, array[int]]:
             add(found[0].replace("\\", ""), start, 0)
         else:  # composed letters; ligatures and wide forms as plain characters
             form = unicodedata.normalize("NFC" if kind == "letter" else "NFKC", found[0])
-            add(form, found.start(), 0)
+            add(f"^{form}" if kind == "raised" else form, found.start(), 0)
         end = found.end()
     add(text[end:], end, 1)
     return "".join(pieces), offsets

@@ -1,7 +1,7 @@
-"""Text of pages: its references decoded, its live HTML and Markdown broken, addresses for Markdown.
+"""Untrusted text of pages: decode references, disable HTML and Markdown, escape URLs.
 
-kit.make_harmless removes every tag from a snippet. disarm_text leaves tags that do nothing, because
-the text of a page may be program code, such as List<String>.
+kit.make_harmless removes every tag from a snippet. disarm_text keeps inactive tags, because page
+text may be program code, such as List<String>.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _LIVE_HTML = (
     r"picture|plaintext|pre|script|select|source|style|svg|template|textarea|title|track|video|xmp)"
     r"(?=[\s/>]|\Z)[^<>]*>?"
 )
-# The attributes of other tags, which can load and run something as well.
+# Attributes of other tags, which can also load and run something.
 _ATTRIBUTES = (
     r"(<[a-zA-Z][a-zA-Z0-9-]*)"
     r"(?:\s+[\w:.-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+))?)+\s*/?>"
 )
-# What else a lenient reader takes for HTML: broken tags, declarations, addresses of other schemes.
+# Other text that lenient readers take for HTML: broken tags, declarations, other URL schemes.
 _BROKEN_HTML = (
     r"<(?=[!?]|[a-zA-Z][a-zA-Z0-9-]*[\s/\"'][^<>]*(?:[=<]|\Z)|"
     r"(?!https?:|mailto:)[a-zA-Z][\w+.-]{1,31}:[^\s<>]*>)"
@@ -33,29 +33,29 @@ _BROKEN_HTML = (
 def unescape(text: str) -> str:
     """Return text with its character references decoded once.
 
-    References to numbers of ten digits and more name no character; html.unescape would raise
-    ValueError for those of thousands of digits.
+    Numbers with ten or more digits are not characters; html.unescape would raise ValueError for
+    thousands of digits.
     """
     too_long = r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?"
     return html.unescape(re.sub(too_long, "\ufffd", text) if "&#" in text else text)
 
 
 def plain_address(url: str) -> str:
-    """Return an address on one line, with those signs encoded that can be markup in Markdown."""
+    """Return a URL on one line with encoded Markdown characters."""
     signs = r"[<>`\\]|\](?=[(\[])"
     return re.sub(signs, lambda sign: f"%{ord(sign[0]):02X}", "%20".join(url.split()))
 
 
 def disarm_text(text: str) -> str:
-    """Return text of a page without live Markdown and HTML: images, links, comments, live tags.
+    """Return page text without active Markdown and HTML: images, links, comments, active tags.
 
-    The words of a link stay, and so do tags that do nothing.
+    Link texts and inactive tags are kept.
     """
     return without_live_links(without_live_html(text))
 
 
 def without_live_html(text: str) -> str:
-    """Return a stranger's text without live HTML; other tags lose their attributes."""
+    """Return untrusted text without active HTML; other tags lose their attributes."""
     if "<" not in text:
         return text
     text = re.sub(_LIVE_HTML, " ", text)

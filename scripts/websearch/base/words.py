@@ -107,6 +107,34 @@ không chưa chẳng
 不 没 沒 未 无 無 非 않 못 없 안
 """.split()
 )
+# Words before a number that was rounded: to either side, down, up; a line per language.
+_ROUNDED = """
+about around approximately approx roughly circa ca some | over above exceeding more~than
+    | nearly almost under below just~under close~to less~than fewer~than up~to
+etwa ungefähr rund zirka gut~etwa | über mehr~als gut | fast knapp beinahe weniger~als unter
+environ quelque autour~de près~de | plus~de | presque moins~de
+unos unas alrededor~de aproximadamente cerca~de | más~de | casi menos~de
+all'incirca intorno~a | oltre più~di | quasi meno~di
+aproximadamente cerca~de por~volta~de | mais~de | quase menos~de
+ongeveer rond | meer~dan ruim | bijna minder~dan
+aproximativ circa~de vreo | peste mai~mult~de | aproape mai~puțin~de
+około | ponad | prawie niemal
+около примерно приблизительно | более больше свыше | почти менее
+yaklaşık | |
+περίπου | πάνω~από | σχεδόν
+حوالي نحو | أكثر~من | قرابة
+लगभग करीब | |
+khoảng | hơn trên | gần
+约 約 大约 | 超过 逾 | 近 将近 不到
+"""
+
+
+def rounding_words() -> list[str]:
+    """Return patterns of the words before a number that was rounded: either way, down, up."""
+    columns = zip(*(row.split("|") for row in re.split(r"\n(?! )", _ROUNDED.strip())), strict=True)
+    texts = (" ".join(column).split() for column in columns)
+    return ["|".join(re.escape(word).replace("\\~", r"\s") for word in words) for words in texts]
+
 
 # Ranges of a character class. Thai, Lao, Burmese and Khmer have spaces between phrases only.
 PHRASED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"

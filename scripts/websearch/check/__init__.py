@@ -1,5 +1,5 @@
 """Check the quotations and numbers of a draft against the pages that it cites.
 
-draft (citations and their sources) -> pages -> standing (quotations), numbers and computed ->
-check (the command, its document and Markdown), which search.commands and ways_in/ call.
+draft (citations and their sources) -> pages -> quotations, numbers, rounded and computed -> check
+(the command, its document and Markdown), which search.commands and ways_in/ call.
 """

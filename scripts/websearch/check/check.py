@@ -1,4 +1,4 @@
-"""The command check: its table, the reading of the cited pages, its document and Markdown."""
+"""The command check: its table, the reading of the cited pages, its document."""
 
 from __future__ import annotations
 
@@ -6,74 +6,63 @@ import functools
 import time
 
 from websearch.base.calls import result_or_error
-from websearch.base.untrusted import disarm_text, plain_address
+from websearch.check.show_markdown import VERDICTS, to_markdown
 from websearch.kit import (
     DryRun,
     SearchError,
     deadline_of,
     drop_empty,
     error_document,
-    fence_untrusted,
-    frame_markdown,
-    one_line,
     read_argument,
     run_operation,
 )
 
-# draft, numbers and standing are imported where they are used: their patterns take 25 ms to
-# compile, and every search imports this module for the table of its command.
+# draft, numbers and quotations are imported where they are used: compiling their patterns takes
+# 25 ms, and every search imports this module for its command table.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.base.shown_command import ShownCommand
     from websearch.check.draft import Cited, CitedParts
     from websearch.check.page_numbers import PageNumbers
-    from websearch.check.standing import ComparedText, Quotation
-    from websearch.kit import Command, Document, ProgressCallback
+    from websearch.check.quotations import ComparedText, Quotation
+    from websearch.kit import Document, ProgressCallback
     from websearch.reading.page import Page
 
-PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
-STORED_SECONDS = 86_400.0  # a page that was read within a day is not read again
-READING_SHARE = 0.7  # of the time that is left; the rest is for comparing
-SHOWN_CHARS = 500  # of a quotation, in Markdown
-MOST_LINES = 10  # with numbers that cite nothing, which are named in Markdown
-VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order in which they are told
+PAGE_TIMEOUT = 5.0  # seconds per page, redirects included; a source has no substitute
+STORED_SECONDS = 86_400.0  # stored pages younger than this are not read again
+READING_SHARE = 0.7  # of the remaining time; comparing gets the remainder
 BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources of one quotation
-MOST_LOOKED_UP = 100  # links and quotations of a draft that the store is asked for
-RECALLED_PAGES = 3  # of the store, in which an absent quotation is looked for
-# Where an address was shown, with what stands behind it there: results, pages that were read.
-SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
-    ("SELECT 1 FROM pages WHERE url IN (?, ?) OR final_url IN (?, ?) LIMIT 1", ("", "/", "", "/")),
-    ("SELECT 1 FROM pages WHERE instr(text, ?) LIMIT 1", ("",)),
-)
-INPUT_HINT = "Name a file with the draft, or - for standard input; or give {quote} and {url}."
+MOST_LOOKED_UP = 100  # links and quotations of a draft that are looked up in the store
+RECALLED_PAGES = 3  # stored pages searched for an absent quotation
+INPUT_HINT = "Name a file with the draft, or - for standard input; or pass {quote} and {url}."
 WRONG_HINT = (
-    "Write what the source says (source_text), cite the page that says it (found_in), "
-    "or leave it out."
+    "Write what the source says (source_text), cite the page that says it (found_in), or omit it."
 )
 
 # fmt: off
-COMMANDS: dict[str, Command] = {
+COMMANDS: dict[str, ShownCommand] = {
     "check": {
+        "to_markdown": to_markdown,
         "help": "check a draft's quotations and numbers against the pages it cites. Exit code 0: "
-                "all are there; 1: a quotation is altered, absent or unread, a number missing, "
-                "unread or wrongly computed, a link dead, with --strict a number doubtful; "
-                "2: no draft",
+                "all found; 1: a quotation is altered, absent or unread, a number missing, unread "
+                "or miscalculated, a link dead, with --strict a number doubtful; 2: no draft",
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with the draft, in Markdown; - is standard input"},
+             "help": "file with the draft in Markdown (- for standard input)"},
             {"name": "text", "type": "str", "verbatim": True,
-             "help": "the draft itself, with a link or [1] behind each quotation"},
-            {"name": "quote", "type": "str", "help": "one quotation in place of a draft; with url"},
-            {"name": "url", "type": "str", "help": "the source of what the draft names none for"},
-            {"name": "offline", "type": "bool", "help": "read no page: those of the store alone"},
+             "help": "the draft itself, with a link or [1] after each quotation"},
+            {"name": "quote", "type": "str",
+             "help": "one quotation to check, with url, instead of a draft"},
+            {"name": "url", "type": "str", "help": "source to use where the draft cites none"},
+            {"name": "offline", "type": "bool", "help": "use stored pages only; fetch nothing"},
             {"name": "force", "type": "bool", "flags": ["-f"],
-             "help": "read the pages again, whatever the store holds"},
+             "help": "ignore stored pages; fetch everything again"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT, "help": "seconds for each page (default: 5)"},
             {"name": "strict", "type": "bool",
-             "help": "exit with code 1 for doubtful numbers as well"},
+             "help": "exit code 1 for doubtful numbers also"},
         ],
         "expendable": ("proof", "computed", "never_shown"),
     },
@@ -81,19 +70,26 @@ COMMANDS: dict[str, Command] = {
 # fmt: on
 
 
-OUTSIDE_NOTE = "It is outside of the article: in a box beside it, a caption or a byline."
+OUTSIDE_NOTE = "It is outside the article: in a sidebar, a caption or a byline."
 
 
 class SourcePage:
-    """A page that a draft cites: its text, with its title, or why there is none."""
+    """A page that a draft cites: its text with its title, or why it has none."""
 
     def __init__(self, url: str, page: Page) -> None:
+        from websearch.pages.fetch.archive import archived_fields
         from websearch.pages.fetch.fetch import UnknownNameError
 
         self.url = url
         self.error = page.error.message if page.error else ""
         status = page.error.status if page.error else None
-        self.is_dead = status in (404, 410) or isinstance(page.error, UnknownNameError)
+        is_dead = status in (404, 410) or isinstance(page.error, UnknownNameError)
+        copy = "" if archived_fields(url) else page.fields.get("final_url", "")
+        copied = archived_fields(copy)
+        self.dead_link: Document = {"error": self.error} if is_dead else {}
+        if copied:
+            message = f"The page is gone; its copy of {copied['archived']} was compared."
+            self.dead_link = {"error": message, "archived_url": copy}
         self.is_cut = page.is_cut
         facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]
         self.head = " ".join(filter(None, facts))
@@ -105,35 +101,35 @@ class SourcePage:
 
     @functools.cached_property
     def compared(self) -> ComparedText:
-        """Return the text as quotations are compared with it."""
-        from websearch.check.standing import ComparedText
+        """Return the text in the form in which quotations are compared."""
+        from websearch.check.quotations import ComparedText
 
         return ComparedText(self.text, len(self.lead))
 
     @functools.cached_property
     def compared_outside(self) -> ComparedText:
-        """Return what is outside of the page's text as quotations are compared with it."""
-        from websearch.check.standing import ComparedText
+        """Return the text outside the article in the form in which quotations are compared."""
+        from websearch.check.quotations import ComparedText
 
         return ComparedText(self.outside)
 
     @functools.cached_property
     def numbers(self) -> PageNumbers:
-        """Return the numbers of the page, and what they count."""
+        """Return the numbers of the page and what they count."""
         from websearch.check.page_numbers import PageNumbers
 
         return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Say of each quotation and number of a draft whether its source holds it. Never raises.
+    """Check whether each quotation and number of a draft is in its source. Never raises.
 
     params: those of COMMANDS["check"] without input, and timeout, max_chars, dry_run, verbose.
     Returns {ok, checks: [{quote, url, verdict, source_text?, differs?, left_out?, found_in?, note?,
     error?, line}], numbers: [{sentence, url, missing?, doubtful?: [{number, note}], proof?:
-    [{number, url, text}], error?, line}], computed?, counts, dead_links?, never_shown?,
-    uncited_lines?, unclosed_lines?}; what is wrong comes first. ok is false, and the kind
-    no_results, unless all quotations are verbatim, no number is missing or computed wrongly, and no
+    [{number, url, text, note?}], error?, line}], computed?, counts, dead_links?, never_shown?,
+    uncited_lines?, unclosed_lines?}, errors first. ok is false, and the kind
+    no_results, unless all quotations are verbatim, no number is missing or miscalculated, and no
     link is dead; with strict, unless no number is doubtful.
     """
 
@@ -147,12 +143,13 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         if params.get("dry_run"):
             raise DryRun({"requests": [{"method": "GET", "url": url} for url in urls]})
         unknown = never_shown(cited.links, deadline)
-        pages = read_sources(urls, params, deadline, report)
+        unshown = {page_of(link["url"]) for link in unknown}
+        pages = read_sources(urls, params, deadline, report, unshown)
         verbose = bool(params.get("verbose"))
-        checks = [checked_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
+        checks = [check_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
         name_stored_holders(checks, urls, deadline)
         linked = [item for item in cited.sentences if item.urls]
-        numbers = [counted_or_unread(item, pages, deadline, verbose) for item in linked]
+        numbers = [numbers_or_unread(item, pages, deadline, verbose) for item in linked]
         lines = [item.line for item in cited.sentences if not item.urls]
         facts = {
             "dead_links": dead_links(cited.links, pages),
@@ -167,7 +164,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a check for the command line, which may read the draft from a file.
+    """Run a check for the command line, which can read the draft from a file.
 
     Raises SearchError (invalid_input) if it cannot be read.
     """
@@ -177,17 +174,17 @@ def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     try:
         text = read_argument(f"@{path.removeprefix('@')}", "input")
     except SearchError as error:
-        hint = f"{INPUT_HINT} If it is a query, begin with the command search."
+        hint = f"{INPUT_HINT} To search for it, use the command search."
         raise SearchError("invalid_input", error.message, hint) from None
     others = {name: value for name, value in params.items() if name != "input"}
     return run_check({**others, "text": text}, report)
 
 
 def cited_in(params: dict[str, Any]) -> CitedParts:
-    """Return what is to be checked.
+    """Return the parts of a draft to check.
 
-    Raises SearchError: invalid_input without a draft or for a url that is none, no_results if there
-    is nothing in the draft.
+    Raises SearchError: invalid_input without a draft or for a malformed url, no_results if the
+    draft has nothing to check.
     """
     from websearch.check.draft import Cited, CitedParts, Draft
     from websearch.pages.fetch.fetch import normal_url
@@ -196,15 +193,15 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
     if url:
         normal_url(url)
     if "input" in params:
-        message = "input is read on the command line only."
-        raise SearchError("invalid_input", message, "Give the draft itself: text.")
+        message = "input works on the command line only."
+        raise SearchError("invalid_input", message, "Pass the draft itself as text.")
     if "quote" in params:
         if not url or "text" in params:
-            message = "quote stands in place of a draft, and needs url."
-            raise SearchError("invalid_input", message, "Give {quote} and {url}.")
+            message = "quote replaces a draft and needs url."
+            raise SearchError("invalid_input", message, "Pass {quote} and {url} only.")
         return CitedParts([Cited(params["quote"], 1, [url])], [], [], [])
     if "text" not in params:
-        raise SearchError("invalid_input", "There is no draft.", INPUT_HINT)
+        raise SearchError("invalid_input", "The draft is missing.", INPUT_HINT)
     draft = Draft(params["text"], url)
     parts = CitedParts(
         draft.quotations(),
@@ -213,16 +210,14 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
         draft.unclosed_lines(),
     )
     if not (parts.quotations or parts.links or any(item.urls for item in parts.sentences)):
-        message = "The draft holds no quotation, no link, and no number with a source."
-        hint = (
-            "A quotation is four words or more between quotation marks, or lines that begin with >."
-        )
+        message = "The draft has no quotation, no link and no number with a source."
+        hint = "A quotation is four or more words in quotation marks, or lines that start with >."
         raise SearchError("no_results", message, hint)
     return parts
 
 
 def is_counting(item: Cited) -> bool:
-    """Return whether a sentence has a number that is neither a label nor a year in a name."""
+    """Return whether a sentence has a number that is not a label or a year in a name."""
     from websearch.check.numbers import numbers_in
 
     return any(numbers_in(item.text, item.language))
@@ -232,14 +227,21 @@ def is_counting(item: Cited) -> bool:
 
 
 def page_of(url: str) -> str:
-    """Return the address of the page that an address leads into."""
+    """Return a URL without its fragment."""
     return url.partition("#")[0]
 
 
 def read_sources(
-    urls: list[str], params: dict[str, Any], deadline: float, report: ProgressCallback
+    urls: list[str],
+    params: dict[str, Any],
+    deadline: float,
+    report: ProgressCallback,
+    unshown: set[str],
 ) -> dict[str, SourcePage]:
-    """Return the pages of some addresses: from the store, else from the web, each once."""
+    """Return the pages at some URLs, from the store or the web, each once.
+
+    unshown: URLs that only the draft has named; their pages are stored as such.
+    """
     from contextlib import closing
 
     from websearch.reading.page import Page, stored_page
@@ -267,23 +269,24 @@ def read_sources(
             some = missing[start : start + MAX_URLS]
             read = read_for_search(some, params, reading_ends, report, store)
             pages |= {page.url: page for page in read}
-    unread = "The page is not in the store, and nothing was read."
+        store.mark_cited([url for url in missing if url in unshown])
+    unread = "The page is not in the store, and offline fetches nothing."
     unknown = Page(error=SearchError("no_results", unread))
     return {url: SourcePage(url, pages.get(url, unknown)) for url in urls}
 
 
 def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
-    """Return {url, error, line} of the links whose address does not answer: 404, no such host."""
+    """Return {url, error, archived_url?, line} of dead links: 404, 410 or an unknown host."""
     read = ((link, pages[page_of(link.urls[0])]) for link in links)
     return [
-        {"url": link.urls[0], "error": page.error, "line": link.line}
+        {"url": link.urls[0], **page.dead_link, "line": link.line}
         for link, page in read
-        if page.is_dead
+        if page.dead_link
     ]
 
 
 def never_shown(links: list[Cited], deadline: float) -> list[Document]:
-    """Return {url, line} of the links that no search or page of the store has ever shown."""
+    """Return {url, line} of the links that no stored search or page has shown."""
     from contextlib import closing
 
     from websearch.store.page_store import PageStore
@@ -291,21 +294,17 @@ def never_shown(links: list[Cited], deadline: float) -> list[Document]:
     unknown: list[Document] = []
     with closing(PageStore()) as store:
         for link in links[:MOST_LOOKED_UP]:
-            url = page_of(link.urls[0]).rstrip("/")
             is_late = time.monotonic() > deadline
-            if not (
-                is_late
-                or any(store.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in SHOWN)
-            ):
+            if not (is_late or store.has_shown(page_of(link.urls[0]))):
                 unknown.append({"url": link.urls[0], "line": link.line})
         return [] if store.has_failed else unknown
 
 
 def name_stored_holders(checks: list[Document], cited: list[str], deadline: float) -> None:
-    """Name in found_in a page of the store that holds an absent quotation and is not cited."""
+    """Add found_in, an uncited stored page that contains it, to absent quotations."""
     from contextlib import closing
 
-    from websearch.check.standing import ComparedText, Quotation
+    from websearch.check.quotations import ComparedText, Quotation
     from websearch.reading.read import target_of
     from websearch.store.page_store import PageStore
 
@@ -318,7 +317,7 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
                     result_or_error(target_of, page["url"], False), SearchError
                 ):
                     continue
-                if Quotation(check["quote"]).stands_in(ComparedText(page["text"])):
+                if Quotation(check["quote"]).is_in(ComparedText(page["text"])):
                     check["found_in"] = page["url"]
                     break
 
@@ -326,11 +325,13 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
 # ===== verdicts ===================================================================================
 
 
-def checked_or_unread(
+def check_or_unread(
     item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
 ) -> Document:
-    """Return what checked does; unread, with an error, if that meets a bug of the program."""
-    check: Document | SearchError = result_or_error(checked, item, pages, deadline, verbose=verbose)
+    """Return the result of check_quotation; unread with an error if it fails with a bug."""
+    check: Document | SearchError = result_or_error(
+        check_quotation, item, pages, deadline, verbose=verbose
+    )
     if isinstance(check, SearchError):
         head = {
             "quote": " ".join(item.text.split()),
@@ -340,12 +341,12 @@ def checked_or_unread(
     return check
 
 
-def counted_or_unread(
+def numbers_or_unread(
     item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
 ) -> Document:
-    """Return what counted does; an error if that meets a bug of the program."""
+    """Return the result of check_numbers; an error if it fails with a bug."""
     answer: Document | SearchError = result_or_error(
-        counted, item, pages, deadline, verbose=verbose
+        check_numbers, item, pages, deadline, verbose=verbose
     )
     if isinstance(answer, SearchError):
         head = {"sentence": item.shown, "url": item.urls[0]}
@@ -353,9 +354,9 @@ def counted_or_unread(
     return answer
 
 
-def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
-    """Return the check of a quotation: of several sources, the one that is nearest to it."""
-    from websearch.check.standing import LATE, Quotation, is_verbatim
+def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
+    """Return the check of a quotation; with several sources, the best verdict."""
+    from websearch.check.quotations import LATE, Quotation, is_verbatim
 
     quotation = Quotation(item.text)
     head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
@@ -364,9 +365,9 @@ def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     answers = [
         {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.urls
     ]
-    answers = answers or [{"verdict": "unread", "error": "The draft names no source for it."}]
+    answers = answers or [{"verdict": "unread", "error": "The draft cites no source for it."}]
     best = min(answers, key=lambda answer: BEST_FIRST.index(answer["verdict"]))
-    if best["verdict"] != "verbatim":  # another link of the same sentence may be its source
+    if best["verdict"] != "verbatim":  # another link in the sentence may be its source
         also = [
             {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.also
         ]
@@ -374,7 +375,7 @@ def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     if best["verdict"] != "verbatim":
         cited = {page_of(url) for url in item.urls}
         others = ((url, page) for url, page in pages.items() if not (page.error or url in cited))
-        holder = next((url for url, page in others if quotation.stands_in(page.compared)), "")
+        holder = next((url for url, page in others if quotation.is_in(page.compared)), "")
         if holder and not cited:
             best = {"url": holder, "verdict": "verbatim"}
         elif holder:
@@ -383,23 +384,23 @@ def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
 
 
 def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
-    """Return the verdict on a quotation in a page, unread with an error if the page has no say."""
+    """Return the verdict on a quotation in a page; unread with an error if the page is unusable."""
     if page.error:
         return {"verdict": "unread", "error": page.error}
     answer = quotation.judged(page.compared, deadline)
     is_open = answer["verdict"] not in ("verbatim", "unread") and page.outside
-    if is_open and quotation.stands_in(page.compared_outside):
+    if is_open and quotation.is_in(page.compared_outside):
         return {"verdict": "verbatim", "note": OUTSIDE_NOTE}
     if page.is_cut and answer["verdict"] == "absent":
-        return {"verdict": "unread", "error": "The page is longer than what was read of it."}
+        return {"verdict": "unread", "error": "The page is longer than the part that was read."}
     return answer
 
 
-def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
-    """Return which numbers of a sentence are in no page that it cites, or of something else."""
+def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
+    """Return the numbers of a sentence that its pages lack, or use for something else."""
     from websearch.check.computed import without_marked
-    from websearch.check.numbers import Held
-    from websearch.check.standing import LATE_ERROR
+    from websearch.check.numbers import ComparedNumbers
+    from websearch.check.quotations import LATE_ERROR
 
     cited = [pages[page_of(url)] for url in dict.fromkeys(item.urls)]
     read = [page for page in cited if not page.error]
@@ -412,18 +413,21 @@ def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     parts = " ".join(number.get("expression", "") for number in own)
     sources = [page.numbers for page in read]
     try:
-        held = Held(text, item.context, sources, item.language, deadline)
-        missing = held.missing() + Held(parts, "", sources, item.language, deadline).missing()
+        compared = ComparedNumbers(text, item.context, sources, item.language, deadline)
+        missing = (
+            compared.missing()
+            + ComparedNumbers(parts, "", sources, item.language, deadline).missing()
+        )
     except TimeoutError:
         return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
-    facts = {"missing": missing, "doubtful": held.doubtful(), "proof": held.proof()}
+    facts = {"missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof()}
     return {**answer, **drop_empty(facts), **marked, "line": item.line}
 
 
 def outcome(
     checks: list[Document], numbers: list[Document], facts: Document, strict: bool
 ) -> Document:
-    """Return the document of a check, what is wrong first; facts: its other fields."""
+    """Return the document of a check, errors first. facts: its other fields."""
     checks.sort(key=lambda check: VERDICTS.index(check["verdict"]))
     computed = [
         {"sentence": item["sentence"], **number, "line": item["line"]}
@@ -453,7 +457,7 @@ def outcome(
 def errors_of(
     checks: int, counts: dict[str, int], computed: list[Document], facts: Document, strict: bool
 ) -> list[str]:
-    """Return what is wrong in a draft, in words: without any, the exit code is 0."""
+    """Return the errors of a draft as phrases; without any, the exit code is 0."""
     altered = checks - counts["verbatim"]
     wrong = sum(bool(number.get("is_wrong")) for number in computed)
     sentences = f"of {counts['numbers']} sentences with"
@@ -463,112 +467,7 @@ def errors_of(
         (counts["numbers_missing"], f"{sentences} a number that is not in the source"),
         (counts["numbers_unread"], f"{sentences} numbers whose source could not be read"),
         (doubtful, f"{sentences} a doubtful number"),
-        (wrong, "computed wrongly"),
+        (wrong, "miscalculated"),
         (len(facts["dead_links"]), "dead links" if len(facts["dead_links"]) > 1 else "dead link"),
     )
     return [f"{count} {what}" for count, what in lines if count]
-
-
-# ===== the document for people ====================================================================
-
-
-def to_markdown(document: Document) -> str:
-    """Return a document as Markdown: how much is right, then what is wrong, fenced as untrusted."""
-    if "counts" not in document:
-        return frame_markdown(document)
-    counts = document["counts"]
-    checks, numbers = sum(counts[verdict] for verdict in VERDICTS), counts["numbers"]
-    right = numbers - counts["numbers_missing"] - counts["numbers_unread"]
-    summary = [
-        f"Verbatim: {counts['verbatim']} of {checks} quotations." if checks else "",
-        f"Somewhere in their sources: the numbers of {right} of {numbers} sentences."
-        if numbers
-        else "",
-        *(
-            lines_sentence(document.get(name, []), what)
-            for name, what in (
-                ("uncited_lines", "Not checked, because they cite nothing: numbers of"),
-                ("unclosed_lines", "A quotation mark is never closed in"),
-            )
-        ),
-    ]
-    is_verbose = document.get("verbose")
-    wrong = [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
-    wrong += [
-        numbers_markdown(item, bool(is_verbose))
-        for item in document["numbers"]
-        if is_verbose or {"missing", "error", "doubtful"} & {*item}
-    ]
-    wrong += [computed_markdown(item) for item in document.get("computed", [])]
-    wrong += [
-        f"- {what}, line {link['line']}: {plain_address(link['url'])}"
-        for name, what in (
-            ("dead_links", "dead link"),
-            ("never_shown", "no search or page has shown this link"),
-        )
-        for link in document.get(name, [])
-    ]
-    hint = [] if document["ok"] else [document["details"]["hint"]]
-    advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
-    return frame_markdown({**document, "ok": True}, " ".join(filter(None, summary)), *advice)
-
-
-def lines_sentence(lines: list[int], what: str) -> str:
-    """Return a sentence that names some lines of the draft; "" without any."""
-    if not lines:
-        return ""
-    named = ", ".join(map(str, lines[:MOST_LINES])) + " and more" * (len(lines) > MOST_LINES)
-    return f"{what} line{'s' * (len(lines) > 1)} {named}."
-
-
-def computed_markdown(item: Document) -> str:
-    """Return a number that the author counted or computed as an item of a list."""
-    what = "computed wrongly" if item.get("is_wrong") else "counted or computed"
-    result = f" = {item['result']}" if "result" in item else ""
-    sum_ = f", {item['expression']}{result}" if "expression" in item else ""
-    return f"- {what}, line {item['line']}: {line_of(item['number'] + sum_)}"
-
-
-def check_markdown(check: Document) -> str:
-    """Return a quotation that is not verbatim as an item of a list: what the page says instead."""
-    lines = [f"- {check['verdict']}, {place_of(check)}: “{line_of(check['quote'])}”"]
-    if "source_text" in check:
-        lines.append(f"The page: “{line_of(check['source_text'])}”")
-    if "differs" in check:
-        pairs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in check["differs"])
-        lines.append(f"It differs: {line_of('; '.join(pairs))}")
-    if check.get("left_out"):
-        lines.append(f"Left out: {line_of(' […] '.join(check['left_out']))}")
-    if "found_in" in check:
-        lines.append(f"It stands in {plain_address(check['found_in'])}")
-    lines += [line_of(check[name]) for name in ("note", "error") if name in check]
-    return "\n  ".join(lines)
-
-
-def numbers_markdown(item: Document, is_verbose: bool) -> str:
-    """Return a sentence with numbers as an item of a list: what is wrong, or what proves them."""
-    what = ["numbers unread"] if "error" in item else []
-    if "missing" in item:
-        what.append(f"not in the source: {', '.join(item['missing'])}")
-    doubtful = item.get("doubtful", [])
-    if doubtful:
-        what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
-    proof = item.get("proof", []) if is_verbose else []
-    lines = [
-        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
-        line_of(item.get("error", "")),
-        *(line_of(f"{number['number']}: {number['note']}") for number in doubtful),
-        *(line_of(f"{number['number']} stands in: {number['text']}") for number in proof),
-    ]
-    return "\n  ".join(filter(None, lines))
-
-
-def place_of(item: Document) -> str:
-    """Return where an item stands in the draft, and the address that it cites."""
-    address = plain_address(item["url"]) if "url" in item else "no source"
-    return f"line {item['line']}, {address}"
-
-
-def line_of(text: str) -> str:
-    """Return text of a draft or page in one line, with nothing live in it."""
-    return one_line(disarm_text(text), SHOWN_CHARS)

@@ -1,4 +1,4 @@
-"""Numbers that an author counted or computed, and says so: "69 (computed: 83 - 14)"."""
+"""Numbers that the author marks as counted or computed: "69 (computed: 83 - 14)"."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from websearch.base.numbers import Number
     from websearch.kit import Document
 
-# "(counted)", "(computed: 83 - 14)", "<!-- computed -->" behind a number.
+# "(counted)", "(computed: 83 - 14)", "<!-- computed -->" after a number.
 _MARK = re.compile(
     r"(?i)\s{0,9}(?:\((?:counted|computed)(?::((?:[^()]|\([^()]{0,100}\)){0,200}))?\)"
     r"|<!--\s{0,9}(?:counted|computed)\s{0,9}(?::([^<>]{0,200}))?-->)"
 )
 MOST_EXPRESSION = 200  # characters
-MOST_MARKS = 20  # of a sentence
-BEFORE_CHARS = 60  # before a mark, in which its number is
+MOST_MARKS = 20  # per sentence
+BEFORE_CHARS = 60  # before a mark, searched for its number
 MOST_VALUE = Decimal(10) ** 18  # of a result
 _OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -31,9 +31,9 @@ _OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
 
 
 def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
-    """Return a sentence without the numbers that are marked as the author's own, and those.
+    """Return a sentence without the numbers marked as the author's own, and these numbers.
 
-    The marks: (counted), (computed), (computed: 83 - 14), or the same as comments of HTML. Each is
+    The marks: (counted), (computed), (computed: 83 - 14), or the same as HTML comments. A number is
     {number, expression?, result?, is_wrong?}; result: the value of an expression of numbers.
     """
     marked: list[Document] = []
@@ -55,7 +55,7 @@ def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
 
 
 def states(number: Number, result: Decimal) -> bool:
-    """Return whether a number states a result, to as many digits as it has; a share as percent."""
+    """Return whether a number equals a result at its precision; shares also as percent."""
     results = (result, result * 100) if number.unit == "%" else (result,)
     digits = len(re.sub(r"\D+$", "", number.text).partition(".")[2])
     half = Decimal(1).scaleb(number.power - digits) / 2
@@ -64,7 +64,7 @@ def states(number: Number, result: Decimal) -> bool:
 
 
 def value_of(expression: str) -> Decimal | None:
-    """Return the value of numbers that are added, subtracted, multiplied or divided, else None."""
+    """Return the value of an expression with + - * and /, None if it is not one."""
     text = re.sub(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))", "", expression[:MOST_EXPRESSION])
     text = text.translate(str.maketrans("−–×·÷:", "--**//"))
     is_sum = set(text) <= set("0123456789.()+*/- ") and any(sign.isdecimal() for sign in text)

@@ -1,7 +1,7 @@
-"""What a draft in Markdown quotes and counts, and the addresses that it cites for that.
+"""Quotations and numbers of a draft in Markdown, and the URLs that it cites for them.
 
-Code, links and quotations are covered by signs of the same length, one after the other, so that
-every offset is one of the draft.
+Code, links and quotations are covered by characters of the same length, so every offset is one of
+the draft.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-MOST_SOURCES = 5  # of one quotation
-MOST_BETWEEN = 2_000  # characters between a quotation and its link, that are looked at
+MOST_SOURCES = 5  # per quotation
+MOST_BETWEEN = 2_000  # characters examined between a quotation and its link
 LONGEST_ATTRIBUTION = 500  # characters
 LEAST_WORDS = 4  # shorter ones are titles, terms and irony
-LEAST_CITED_WORDS = 2  # of a quotation with a link in its sentence
-CHARS_OF_A_WORD = 2  # in a script without spaces
-COVER = "\u2060"  # in place of code and addresses; it is no character of a word and no space
-LINK = "\ufffc"  # in place of links where it matters what stands around them
+LEAST_CITED_WORDS = 2  # words of a quotation with a link in its sentence
+CHARS_OF_A_WORD = 2  # characters, in a script without spaces
+COVER = "\u2060"  # replaces code and URLs; not a word character or a space
+LINK = "\ufffc"  # replaces links where the text around them matters
 
 _CODE = re.compile(
     r"(?ms)^[ \t>]{0,9}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^[ \t>]{0,9}\1[`~]*[ \t]*$|\Z)"
@@ -50,7 +50,7 @@ _ENTRY = re.compile(
 )
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]|\|")
 _LETTER = rf"[^\W{UNSPACED}]"
-# The marks of many languages. An apostrophe closes nothing.
+# Quotation marks of many languages. An apostrophe closes nothing.
 _QUOTATION = re.compile(
     "[“„‟]([^“”„‟]*)[“”‟]|”([^”“]*)[”“]|〝([^〝〞〟]*)[〞〟]|«([^«»]*)»|»([^«»]*)«"
     "|‹([^‹›]*)›|›([^‹›]*)‹|「([^「」]*)」"
@@ -59,9 +59,9 @@ _QUOTATION = re.compile(
     rf"|[‘‚]((?:[^‘’‚]|(?<=\w)’(?=\w))*)[’‘](?!{_LETTER})"
     rf"|(?<!{_LETTER})'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)'(?!{_LETTER})"
 )
-# An opening mark; of the straight ones only such as no inch can be.
+# An opening mark; a straight one only where it cannot be an inch.
 _OPENING = re.compile(r"[“„«「『〝](?=\S)|(?<![^\s(\[])[\"״](?=\w)")
-# Marks as HTML and TeX write them, and the mark that each one is.
+# Quotation marks in HTML and TeX, and their characters.
 _WRITTEN_MARKS = (
     (re.compile(r"(?<!`)``(?!`)(?=(?:[^`'\n]|'(?!')){1,3000}'')"), "“"),
     (re.compile(r"(?<!')''(?!')"), "”"),
@@ -75,11 +75,11 @@ _WRITTEN_MARKS = (
 _TAG = re.compile(r"</?(?:q|blockquote|p|a|b|i|em|strong|span|br|sup|sub)(?:[\s/][^<>]{0,500})?>")
 _RULE = re.compile(r"\|[-:| \t]+\n?")
 _SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
-# What has a full stop behind it that ends no sentence.
+# Words whose period does not end a sentence.
 _ABBREVIATION = re.compile(
     r"(?:\b[A-Z](?:\.[A-Z])*|\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|cf|ca|e\.g|i\.e))\Z"
 )
-# Behind the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
+# After the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
 _ATTRIBUTION = re.compile(
     rf"(?:\n[ \t>]*(?:[-–—]{{1,2}}|\(|[Ss]ource\b|{LINK})|(?<=[.!?…])[ \t][–—])[^\n]*\Z"
     rf"|[\s>(\[,;:–—-]{{0,40}}{LINK}[{LINK}\s>()\[\].,;]*\Z"
@@ -90,9 +90,9 @@ _WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+")
 
 
 class Cited(NamedTuple):
-    """A quotation or sentence of a draft, its line, and the addresses that may be its source.
+    """A quotation or sentence of a draft, its line, and the URLs that may be its source.
 
-    shown: the sentence with the quotations and code whose numbers do not count. also: further links
+    shown: the sentence with its quotations and code, whose numbers do not count. also: more links
     in the sentence of a quotation. context: the head of a table and the label of a row.
     """
 
@@ -106,7 +106,7 @@ class Cited(NamedTuple):
 
 
 class CitedParts(NamedTuple):
-    """What is to be checked of a draft: quotations, sentences with numbers, links."""
+    """The parts of a draft to check: quotations, sentences with numbers, links."""
 
     quotations: list[Cited]
     sentences: list[Cited]
@@ -115,7 +115,7 @@ class CitedParts(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link or mark of a source: where it stands, where its text does, the addresses."""
+    """A link or footnote number: its place, the place of its text, its URLs."""
 
     start: int
     end: int
@@ -124,7 +124,7 @@ class Link(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Where a paragraph, item or row stands; is_quoted: its lines begin with ">"."""
+    """The place of a paragraph, item or row; is_quoted: its lines start with ">"."""
 
     start: int
     end: int
@@ -132,10 +132,10 @@ class Block(NamedTuple):
 
 
 class Draft:
-    """A draft in Markdown. url: the source of what names none; "" if there is no such source.
+    """A draft in Markdown. url: the source where it cites none, or "".
 
-    plain: the draft without code and addresses; readable: without addresses; marked: with signs in
-    place of links.
+    plain: the draft without code and URLs; readable: without URLs; marked: with a character in
+    place of each link.
     """
 
     def __init__(self, text: str, url: str = "") -> None:
@@ -167,7 +167,7 @@ class Draft:
         self.blocks = [block for block in blocks_of(text) if block.start not in listed]
 
     def quotations(self) -> list[Cited]:
-        """Return what stands between quotation marks or in a quoted block, in order."""
+        """Return the texts in quotation marks and quoted blocks, in order."""
         quotations: list[Cited] = []
         for index, block in enumerate(self.blocks):
             spans = self.spans_in(block)
@@ -180,13 +180,15 @@ class Draft:
                 links = self.links_beside(block, span)
                 also = tuple(url for link in links for url in link.urls if url not in urls)
                 text = self.text[slice(*span)].strip()
-                if self.text[span[0] - 1] != self.plain[span[0] - 1]:  # HTML, as its marks are
+                if (
+                    self.text[span[0] - 1] != self.plain[span[0] - 1]
+                ):  # HTML, like its quotation marks
                     text = html.unescape(_TAG.sub(" ", text)).strip()
                 quotations.append(Cited(text, self.line_of(span[0]), urls, also=also))
         return quotations
 
     def unclosed_lines(self) -> list[int]:
-        """Return the lines with a quotation mark that is never closed."""
+        """Return the lines with an unclosed quotation mark."""
         lines = []
         for block in self.blocks:
             spans = [
@@ -205,7 +207,7 @@ class Draft:
     def sentences(self) -> list[Cited]:
         """Return the sentences and rows that may have a number, without code and quotations.
 
-        Those that cite nothing have no urls.
+        Uncited ones have no urls.
         """
         sentences: list[Cited] = []
         for index, block in enumerate(self.blocks):
@@ -237,7 +239,7 @@ class Draft:
         return bool(numbers_of(sentence, self.language))
 
     def cited_links(self) -> list[Cited]:
-        """Return each address of the draft with the line where it is first."""
+        """Return each URL of the draft with its first line."""
         lines: dict[str, int] = {}
         for link in self.links:
             for url in link.urls:
@@ -248,7 +250,7 @@ class Draft:
 
     @functools.cached_property
     def heads(self) -> dict[int, tuple[int, Block]]:
-        """Return for each row of a table the index of its head, and the paragraph above."""
+        """Return the index of its head and the paragraph above for each table row."""
         found: dict[int, tuple[int, Block]] = {}
         head, end = -1, -1
         above = Block(0, 0, False)
@@ -266,9 +268,9 @@ class Draft:
         return found
 
     def row(self, index: int, head: int, above: Block) -> list[Cited]:
-        """Return a row of a table, or its cells if the heads of their columns have the links.
+        """Return a table row, or its cells if the links are in the heads of the columns.
 
-        The sources of a row are its links, else those of the column's head, else those above.
+        The sources of a row are its links, else those of the column head, else those above.
         """
         if index <= head + 1:
             return []
@@ -297,7 +299,7 @@ class Draft:
         return cited
 
     def cells(self, block: Block) -> list[Span]:
-        """Return where the cells of a row stand."""
+        """Return the places of a row's cells."""
         marks = [
             found.start()
             for found in re.finditer(r"(?<!\\)\||\n|\Z", self.plain[block.start : block.end])
@@ -305,11 +307,11 @@ class Draft:
         return [(block.start + one + 1, block.start + two) for one, two in pairwise(marks)]
 
     def urls_in(self, start: int, end: int) -> list[str]:
-        """Return the addresses of the links between two offsets."""
+        """Return the URLs of the links between two offsets."""
         return [url for link in self.links_in(start, end) for url in link.urls]
 
     def sentences_of(self, block: Block, span: Span) -> list[Span]:
-        """Return where the sentences of a block stand that a quotation is in."""
+        """Return the places of the sentences that contain a quotation."""
         if block.start not in self.known_sentences:
             self.known_sentences[block.start] = list(self.sentence_spans(block))
         spans = self.known_sentences[block.start]
@@ -317,18 +319,18 @@ class Draft:
         return spans[first : bisect_left(spans, (span[1], 0))]
 
     def line_of(self, offset: int) -> int:
-        """Return the number of the line at an offset, from 1 on."""
+        """Return the line number at an offset, from 1."""
         return bisect_right(self.lines, offset)
 
     def links_in(self, start: int, end: int, most: int | None = None) -> list[Link]:
-        """Return the links that begin between two offsets, or the first of them."""
+        """Return the links that start between two offsets, at most that many."""
         first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
         return self.links[first : last if most is None else min(last, first + most)]
 
     # ----- quotations and their sources
 
     def spans_in(self, block: Block) -> list[Span]:
-        """Return where text between quotation marks stands, if it is long enough."""
+        """Return the places of texts in quotation marks that are long enough."""
         found = _QUOTATION.finditer(self.plain, block.start, block.end)
         spans = (match.span(match.lastindex or 0) for match in found)
         counts = [(span, words_in(self.plain[slice(*span)])) for span in spans]
@@ -339,7 +341,7 @@ class Draft:
         ]
 
     def is_cited(self, block: Block, span: Span) -> bool:
-        """Return whether a link is in the sentence of a quotation, which is not its text."""
+        """Return whether the sentence of a quotation has a link, and not as its text."""
         links = self.links_beside(block, span)
         first = bisect_left(self.starts, span[0])
         before = self.links[max(0, first - 1) : first]
@@ -347,7 +349,7 @@ class Draft:
         return bool(links) and not is_text
 
     def links_beside(self, block: Block, span: Span) -> list[Link]:
-        """Return the first links in the sentences of a quotation, as many as may be its source."""
+        """Return the first links in the sentences of a quotation that may be its source."""
         sentences = self.sentences_of(block, span)
         if not sentences:
             return []
@@ -356,10 +358,10 @@ class Draft:
         return [link for link in self.links[first : min(last, first + MOST_SOURCES)] if link.urls]
 
     def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
-        """Return the addresses for a quotation of a block: of links in it, right behind it, before.
+        """Return the URLs for a quotation of a block: of links in it, right after it, before it.
 
-        Where nothing stands behind the last quotation, each one's link stands before it. Where a
-        sentence ends between a quotation and the link behind it, the one before counts as well.
+        If no link follows the last quotation, each link precedes its quotation. If a sentence ends
+        between a quotation and the link after it, the link before it counts also.
         """
         start, end = spans[number]
         inside = self.links_in(start, end)
@@ -375,7 +377,7 @@ class Draft:
         if not behind or (before and not self.links_in(spans[-1][1], block.end, 1)):
             return (before or behind or [Link(0, 0, (0, 0), [])])[0].urls
         urls = list(behind[0].urls)
-        for link, following in pairwise(behind):  # several side by side
+        for link, following in pairwise(behind):  # adjacent links
             if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
                 break
             urls += following.urls
@@ -384,9 +386,9 @@ class Draft:
         return [*before[0].urls, *urls] if is_far and before else urls
 
     def quoted_block(self, index: int) -> list[Cited]:
-        """Return the quotation that a quoted block is, [] for a note; it may name its own source.
+        """Return the quotation in a quoted block, [] for a note; it may name its own source.
 
-        Else the paragraph below says whose it is, or the one above that ends with a colon.
+        Else the source is in the paragraph below, or in the one above if that ends with a colon.
         """
         start, end, _ = self.blocks[index]
         latest = max(start, end - LONGEST_ATTRIBUTION)
@@ -411,7 +413,7 @@ class Draft:
     # ----- sentences
 
     def sentence_spans(self, block: Block) -> Iterator[Span]:
-        """Yield where the sentences of a block stand; the links right behind one belong to it."""
+        """Yield the places of a block's sentences; links right after a sentence belong to it."""
         start = block.start
         for found in _SENTENCE_END.finditer(self.marked, block.start, block.end):
             following = self.marked[found.end() : found.end() + 1]
@@ -429,17 +431,17 @@ class Draft:
 # ===== the parts of Markdown that matter here =====================================================
 
 
-def covered(text: str, spans: list[Span], sign: str) -> str:
-    """Return a text of the same length with a sign in place of each character of some spans."""
+def covered(text: str, spans: list[Span], cover: str) -> str:
+    """Return a text of the same length with each character in some spans replaced."""
     pieces, done = [], 0
     for start, end in sorted(spans):
-        pieces += [text[done:start], sign * (end - max(start, done))]
+        pieces += [text[done:start], cover * (end - max(start, done))]
         done = max(done, end)
     return "".join([*pieces, text[done:]])
 
 
 def with_marks(text: str) -> str:
-    """Return a text of the same length with quotation marks for those of HTML and TeX."""
+    """Return a text of the same length with the quotation marks of HTML and TeX as characters."""
 
     def padded(found: re.Match[str], mark: str) -> str:
         cover = COVER * (len(found[0]) - 1)
@@ -452,21 +454,21 @@ def with_marks(text: str) -> str:
 
 
 def one_sentence(text: str) -> str:
-    """Return a text of a draft in one line, without what is covered."""
+    """Return a text of a draft in one line, without covered parts."""
     return re.sub(r" (?=[.,;!?])", "", " ".join(text.replace(COVER, "").split()))
 
 
 def words_in(text: str) -> float:
-    """Return how many words a text has; in a script without spaces, two characters are one."""
+    """Count the words of a text; in a script without spaces, two characters are one."""
     words = _WORD.findall(text)
     characters = sum(1 for word in words if re.match(f"[{UNSPACED}]", word))
     return len(words) - characters + characters / CHARS_OF_A_WORD
 
 
 def read_entries(text: str) -> tuple[dict[str, str], dict[int, str]]:
-    """Return the draft's own list: label -> address, and where entries begin -> label of an item.
+    """Return the draft's own list as label -> URL, and as start of an entry -> label of an item.
 
-    An item ("1. ...") is an entry only if a mark refers to it; a definition ("[1]: ...") always is.
+    An item ("1. ...") is an entry only if the draft refers to it; a definition ("[1]: ...") always.
     """
     numbered: dict[str, str] = {}
     labelled: dict[str, str] = {}
@@ -482,17 +484,17 @@ def read_entries(text: str) -> tuple[dict[str, str], dict[int, str]]:
 
 
 def label_of(text: str) -> str:
-    """Return a label in the form in which labels are compared."""
+    """Return a label in the form used for comparing."""
     return " ".join(text.lower().split())
 
 
 def trimmed(address: str) -> str:
-    """Return an address without the punctuation of the sentence around it."""
+    """Return a URL without the punctuation of its sentence."""
     return address.rstrip(".,;:!?*_~'’”")
 
 
 def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
-    """Yield the links of a text, and the marks that its own list resolves ("[1]", "[1, 2]")."""
+    """Yield the links of a text and the references to its own list ("[1]", "[1, 2]")."""
     for found in _LINK.finditer(text):
         start, end = found.span()
         if found[2]:
@@ -513,9 +515,9 @@ def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
 
 
 def blocks_of(text: str) -> Iterator[Block]:
-    """Yield the blocks of a draft: lines without a blank one, from an item or row to the next."""
+    """Yield the blocks of a draft: paragraphs, items and rows."""
     start = offset = 0
-    kind: bool | None = None  # of the block so far; None is space between blocks
+    kind: bool | None = None  # of the current block; None between blocks
     for line in text.split("\n"):
         is_quoted = line.lstrip().startswith(">")
         own = is_quoted if line.strip() else None

@@ -1,8 +1,8 @@
-"""Whether the numbers of a draft's sentence are in a page, of the same thing.
+"""Whether the numbers of a draft's sentence are in a page and count the same thing.
 
-A number of a page proves one of the draft if it has the same value, no other unit or scale, and
-stands in a sentence or row that speaks of the same. Where another sentence, row or column speaks
-of it more clearly, with another number, it is doubtful.
+A number of a page proves one of the draft if it has the same value, no other unit or scale, and a
+sentence or row on the same thing. If another sentence, row or column fits better and has another
+number, it is doubtful.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ import time
 from collections import defaultdict
 from decimal import Decimal
 from heapq import nlargest
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.base.words import STOP_WORDS
 from websearch.check.page_numbers import (
+    BORDER,
     WORD,
     Occurrence,
     PageNumbers,
+    as_grouped,
     days_of,
     kind_of,
     near_words,
-    noun_behind,
+    noun_after,
     stem_of,
     stems,
     values_of,
 )
+from websearch.check.rounded import Rounding, rounding_of
 from websearch.kit import one_line
 
 TYPE_CHECKING = False
@@ -38,19 +41,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-PROOF_CHARS = 300  # of the sentence or row that is shown
-TOGETHER = 0.7  # for each other number of the sentence in the same piece of the page
-NEARER = 1.8  # times as near as its proof is another number, to make it doubtful
-CLEARLY = 1.0  # a row speaks of a number more clearly with a word more than another row
-MUCH = 1.5  # and another sentence with two words more, of which one may be in its headings
-MOST_TOLD = 5  # rivals that are looked at
-NAMED_BEFORE = 3  # sentences before a number, in which its subject may be named
-MOST_OCCURRENCES = 500  # of a value in a page, that are compared with the sentence
-BEST_OCCURRENCES = 20  # whose next words are compared
-MOST_DOUBTED = 50  # numbers of a sentence
-MOST_RIVALS = 2_000  # pieces of a page with a word of the draft's sentence, that are looked at
+PROOF_CHARS = 300  # of the shown sentence or row
+TOGETHER = 0.7  # weight per other number of the sentence in the same piece of the page
+NEARER = 1.8  # factor: another number this much nearer than the proof makes it doubtful
+CLEARLY = 1.0  # words by which another row must fit better
+MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
+MOST_TOLD = 5  # rivals to examine
+NAMED_BEFORE = 3  # sentences before a number that may name its subject
+MOST_OCCURRENCES = 500  # per value of a page
+BEST_OCCURRENCES = 20  # whose nearest words are compared
+MOST_DOUBTED = 50  # numbers per sentence
+MOST_RIVALS = 2_000  # pieces of a page per word of the sentence
 
-# Names of parts, steps and versions, and of norms: the number says which, not how many.
+# Parts, steps, versions and standards: the number says which, not how many.
 _LABEL = re.compile(
     r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
     r"|appendix|vol(?:ume)?\.?|versions?|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
@@ -59,19 +62,19 @@ _LABEL = re.compile(
     r"|\b(?-i:ISO|RFC|IEC|IEEE|DIN|EN|PEP|CVE|BCP|ANSI|ECMA|UTF|SHA)(?:/[A-Z]+)?[ -]?\d[\d.:-]*"
     r"|\b(?-i:[A-Z])[^\W\d_]*-\d[\d.]*"
 )
-# A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are none.
+# A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
 _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
-FROM_CHARS = 12  # before a number, in which it is looked for
+FROM_CHARS = 12  # before a number
 _NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 
 class Proof(NamedTuple):
-    """What a page has for a number of a draft: its occurrence there, and how well it fits."""
+    """The occurrence of a draft's number in a page, and how well it fits."""
 
     score: float
     affinity: float
@@ -80,7 +83,7 @@ class Proof(NamedTuple):
 
 
 class DraftNumber:
-    """A number of a sentence of a draft, with its possible values and what it counts."""
+    """A number in a sentence of a draft, with its possible values and its noun."""
 
     def __init__(self, number: Number, sentence: str) -> None:
         self.number = number
@@ -89,13 +92,13 @@ class DraftNumber:
 
     @functools.cached_property
     def near(self) -> dict[str, float]:
-        """Return the telling words around the number, the nearer, the more."""
+        """Return the telling words around the number; nearer words weigh more."""
         return near_words(self.sentence, self.number.start, self.number.end)
 
     @functools.cached_property
     def noun(self) -> str:
-        """Return the telling word right behind the number, "" if there is none."""
-        return noun_behind(self.sentence, self.number)
+        """Return the telling word right after the number, or ""."""
+        return noun_after(self.sentence, self.number)
 
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
         """Return whether a number of a page has the value, scale and unit of this one."""
@@ -121,21 +124,39 @@ class DraftNumber:
             return False
         return is_same and (not own.unit or bool(its.unit) or page.has_unit(found, own.unit))
 
+    @functools.cached_property
+    def rounding(self) -> Rounding | None:
+        """Return what the number may be rounded from, None if it is exact."""
+        return rounding_of(self.number, self.sentence)
+
+    def rounds(self, found: Occurrence, page: PageNumbers) -> bool:
+        """Return whether the number may be rounded from one of a page between its bounds."""
+        unit, its = self.number.unit, found.number.unit
+        is_named = unit and not its and (unit != "%" or found.cell >= 0)
+        is_same = unit == its or (is_named and page.has_unit(found, unit))
+        return bool(is_same and self.rounding and self.rounding.fits(found.number))
+
+    def note(self, proof: Proof) -> str:
+        """Return what the number is rounded from, "" if its proof has the same value."""
+        is_exact = self.fits(proof.occurrence, proof.page)
+        return "" if is_exact else f"Rounded from {proof.occurrence.number.text}."
+
 
 # ===== the numbers of a draft =====================================================================
 
 
 def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list[str]]:
-    """Return the numbers of a draft's sentence, and its days as YYYY-MM-DD; labels are neither."""
+    """Return the numbers of a draft's sentence and its days as YYYY-MM-DD, without labels."""
     days = _ISO_DAY.findall(text)
     for pattern in (_ISO_DAY, _LABEL, _VERSION):
         text = pattern.sub(lambda found: "\u2060" * len(found[0]), text)
     text = _NAMED.sub(without_name, text)
-    return [DraftNumber(number, text) for number in numbers_of(text, language or "en")], days
+    numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
+    return [DraftNumber(number, text) for number in numbers], days
 
 
 def without_name(found: re.Match[str]) -> str:
-    """Return a name and number with the number covered, unless it counts or is part of a date."""
+    """Return a name and number with the number covered, unless it counts or is in a date."""
     from websearch.pages.extract.dates import month_number
 
     behind = WORD.match(found.string, found.end() + 1)
@@ -145,8 +166,8 @@ def without_name(found: re.Match[str]) -> str:
     return found[1] + "\u2060" * (len(found[0]) - len(found[1]))
 
 
-class Held:
-    """The numbers of a sentence held against its pages: missing, doubtful and proven ones.
+class ComparedNumbers:
+    """The numbers of a sentence compared with its pages: missing, doubtful, proven.
 
     context: text of the draft that belongs to the sentence, such as the head of a table. Raises
     TimeoutError after the deadline.
@@ -166,7 +187,7 @@ class Held:
         self.numbers, self.days = numbers_in(text, language)
         self.written_days = days_of(text) - set(self.days)
         self.words = stems(f"{text} {context}")
-        self.names = [stems(name) for name in _NAMES.findall(text)]
+        self.names = [stems(name) for name in _NAMES.findall(text) if not self.is_common(name)]
         powers = scale_powers(context)
         self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
         self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
@@ -176,8 +197,12 @@ class Held:
         self.proofs = [self.proof_of(index) for index in range(len(self.numbers))]
         self.used = {(proof.page, proof.occurrence.piece) for proof in self.proofs if proof}
 
+    def is_common(self, word: str) -> bool:
+        """Return whether a page also writes a capitalized word in lower case."""
+        return any(f" {word.lower()}" in page.text for page in self.pages)
+
     def missing(self) -> list[str]:
-        """Return the numbers that no page has; of words alone, the author may have counted."""
+        """Return the numbers that no page has; if all are words, the author may have counted."""
         is_counted = all(number.number.is_word for number in self.numbers)
         lost = [
             number.text
@@ -185,30 +210,39 @@ class Held:
             if not (proof or is_counted)
         ]
         known = set().union(*(page.days for page in self.pages))
-        months = {day[:7] for day in known}  # of a month without its days, nothing is known
+        months = {
+            day[:7] for day in known
+        }  # a page without days of a month proves nothing about it
         others = [day for day in self.written_days if day[:7] in months]
         return lost + [day for day in (*self.days, *others) if day not in known]
 
     def proof(self) -> list[dict[str, str]]:
-        """Return {number, url, text} of what was taken as the proof of each number."""
+        """Return {number, url, text, note?} of the proof of each number."""
         return [
-            {"number": number.text, "url": proof.page.url, "text": shown_piece(proof)}
+            {
+                "number": number.text,
+                "url": proof.page.url,
+                "text": one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS),
+                **({"note": note} if (note := number.note(proof)) else {}),
+            }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if proof
         ]
 
     def doubtful(self) -> list[dict[str, str]]:
-        """Return {number, note} of the numbers whose proof speaks of something else."""
+        """Return {number, note} of the numbers whose proof is about something else."""
         swapped = self.swapped()
         found = []
         for index, (number, proof) in enumerate(
             zip(self.numbers[:MOST_DOUBTED], self.proofs[:MOST_DOUBTED], strict=True)
         ):
             if proof:
+                is_open = number.rounding and number.rounding.is_open
                 note = self.doubt(index, proof) or swapped.get(index, "")
+                note = note or (number.note(proof) if is_open else "")
             else:
                 is_word = all(number.number.is_word for number in self.numbers)
-                note = "The page does not have it: was it counted?" if is_word else ""
+                note = "The page does not have it. Was it counted?" if is_word else ""
             if note:
                 found.append({"number": number.text, "note": note})
         return found
@@ -216,7 +250,7 @@ class Held:
     def candidates_of(
         self, number: DraftNumber, powers: set[int]
     ) -> list[tuple[PageNumbers, Occurrence]]:
-        """Return the occurrences that fit a number; powers: scales that the context names."""
+        """Return the occurrences that fit a number. powers: scales named by the context."""
         if time.monotonic() > self.deadline:
             raise TimeoutError
         own = number.number
@@ -227,18 +261,27 @@ class Held:
         if powers and not own.power:
             scaled = frozenset(shown(value.scaleb(power)) for value in plain for power in powers)
             number.number = own._replace(scaled=own.scaled | scaled)
-        return [
+        same = [
             (page, found)
             for page in self.pages
             for value in values
             for found in page.by_value.get(value, ())[:MOST_OCCURRENCES]
             if number.fits(found, page)
         ]
+        rounding = number.rounding
+        if same or not rounding:
+            return same
+        return [
+            (page, found)
+            for page in self.pages
+            for found in islice(page.between(rounding.low, rounding.high), MOST_OCCURRENCES)
+            if number.rounds(found, page)
+        ]
 
     def proof_of(self, index: int) -> Proof | None:
-        """Return the occurrence that fits a number best; None if there is none.
+        """Return the occurrence that fits a number best, or None.
 
-        A sentence or row with other numbers of the sentence fits better.
+        A piece with other numbers of the sentence fits better.
         """
         near = self.numbers[index].near
         scores = [
@@ -258,16 +301,16 @@ class Held:
         return max(proofs, key=lambda proof: (proof.score, proof.affinity), default=None)
 
     def others(self, index: int, page: PageNumbers, found: Occurrence) -> int:
-        """Return how many other numbers of the sentence a piece has."""
+        """Count the other numbers of the sentence in a piece."""
         holders = self.holders.get((page, found.piece), set())
         return len(holders - {index})
 
     # ----- doubts
 
     def doubt(self, index: int, proof: Proof) -> str:
-        """Return why a proof may speak of something else, "" if it does not."""
+        """Return why a proof may be about something else, or ""."""
         page, found, number = proof.page, proof.occurrence, self.numbers[index]
-        if self.language != page.language:  # the words say nothing
+        if self.language != page.language:  # the words cannot be compared
             return ""
         context, noun = page.context(found.piece), number.noun
         far = (
@@ -277,19 +320,21 @@ class Held:
         )
         is_alone = not self.others(index, page, found)
         if is_alone and self.words and self.words.isdisjoint(context):
-            note = "Nothing near it on the page speaks of what the sentence does."
+            note = "On the page, no word of the sentence is near it."
         elif any(far):
-            note = "The page has it elsewhere than what the sentence names."
-        elif noun in page.counted and not page.speaks_of(noun, found):
-            note = "The page does not say it of what is counted here."
+            note = "The page does not have it near the name in the sentence."
+        elif noun in page.counted and not page.is_about(noun, found):
+            note = "The page uses it for something else."
         elif self.counts_another(number, proof):
-            note = "The page counts this with another number."
+            note = "The page has another number for this."
+        elif self.is_of_another_year(number, proof):
+            note = "The page has it for another year."
         elif self.is_other_column(proof):
             note = "The page has it in another column."
         elif self.is_other_row(number, proof):
             note = "The page has it in another row."
         elif self.is_nearer(number, proof):
-            note = "Another number of the same sentence is nearer to what is said here."
+            note = "Another number in the same sentence of the page fits better."
         else:
             rival = self.rival(number, proof)
             note = f"This fits the sentence better: {rival}" if rival else ""
@@ -298,7 +343,7 @@ class Held:
     def is_near(self, name: str) -> bool:
         """Return whether a name is in the context of a proof of the sentence, or just before it.
 
-        If the proof has other names, it speaks of them.
+        A proof with other names is about those.
         """
         for page, index in self.used:
             own = page.of(index)
@@ -309,19 +354,32 @@ class Held:
         return False
 
     def counts_another(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether the same sentence of the page counts with another number."""
+        """Return whether the same sentence of the page has another number for the noun."""
         page, found = proof.page, proof.occurrence
         if not number.noun or found.cell >= 0:
             return False
-        nouns = {
-            other: noun_behind(page.text, other.number) for other in page.by_piece[found.piece]
-        }
+        nouns = {other: noun_after(page.text, other.number) for other in page.by_piece[found.piece]}
         own = nouns.pop(found, "")
         same = [other for other, noun in nouns.items() if noun == number.noun]
-        return bool(own) and own != number.noun and own not in self.words and bool(same)
+        is_other = bool(own or found.number.unit) and own != number.noun
+        return is_other and own not in self.words and bool(same)
+
+    def is_of_another_year(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the proof of a number names only another year than the sentence."""
+        piece = proof.page.by_piece[proof.occurrence.piece]
+        known = {other.number.text for other in piece if kind_of(other.number)[1]}
+        if proof.occurrence.cell >= 0 or not known or number.text in known:
+            return False
+        years = {
+            other.text
+            for other in self.numbers
+            if kind_of(other.number)[1] and other is not number and is_beside(other, number)
+        }
+        headings = proof.page.label(proof.occurrence)
+        return bool(years) and not any(year in headings for year in years)
 
     def is_other_column(self, proof: Proof) -> bool:
-        """Return whether the sentence speaks of another column than that of the proof."""
+        """Return whether the sentence is about another column than the proof."""
         page, found = proof.page, proof.occurrence
         if found.cell < 0:
             return False
@@ -334,9 +392,9 @@ class Held:
         return any(column and column <= self.words for column in columns)
 
     def is_other_row(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether the sentence names by a number another row of the table of a proof.
+        """Return whether the sentence names, by a number, another row than that of the proof.
 
-        If it names several rows, the nearest one counts, where it is clearly nearer.
+        If it names several rows, the nearest counts if it is clearly nearer.
         """
         page, found = proof.page, proof.occurrence
         if found.cell < 1:
@@ -356,21 +414,19 @@ class Held:
         return not is_own and (not others or others[0] > 2 * nearest)
 
     def is_nearer(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether a number that the sentence lacks is nearer to its words than its proof."""
+        """Return whether a number that the sentence lacks fits its words better than the proof."""
         page, found = proof.page, proof.occurrence
         used = {other.occurrence for other in self.proofs if other and other.page is page}
-        if found.cell >= 0:
-            return False
         others = [
             other
-            for other in page.by_piece[found.piece]
+            for other in page.beside(found)
             if other not in used and kind_of(other.number) == kind_of(found.number)
         ]
         nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
         return nearest > NEARER * proof.affinity + 0.1
 
     def rival(self, number: DraftNumber, proof: Proof) -> str:
-        """Return the sentence or row that speaks of a number more clearly, with another one."""
+        """Return the sentence or row that fits a number better and has another number, or ""."""
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
         for page in self.pages:
             for word in self.words:
@@ -388,7 +444,7 @@ class Held:
         return ""
 
     def swapped(self) -> dict[int, str]:
-        """Return notes for pairs of numbers that would fit each other's place better."""
+        """Return notes for pairs of numbers that fit each other's place better."""
         notes: dict[int, str] = {}
         proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
         for (first, one), (second, two) in pairwise(proven):
@@ -401,14 +457,16 @@ class Held:
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
             if is_turned or other > 1.1 * own + 0.03:
-                notes[first] = f"Is it {self.numbers[second].text} there?"
-                notes[second] = f"Is it {self.numbers[first].text} there?"
+                notes[first] = f"Should it be {self.numbers[second].text}?"
+                notes[second] = f"Should it be {self.numbers[first].text}?"
         return notes
 
     def are_alike(self, first: int, second: int) -> bool:
-        """Return whether two numbers of the sentence may count alike things, not in a list."""
-        (unit, is_year), (other, is_other_year) = (
-            kind_of(self.numbers[index].number) for index in (first, second)
+        """Return whether two numbers of the sentence may count similar things, not in a list."""
+        numbers = (self.numbers[first], self.numbers[second])
+        unit, other = (number.number.unit for number in numbers)
+        is_year, is_other_year = (
+            kind_of(number.number)[1] and not number.noun for number in numbers
         )
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]
@@ -416,7 +474,7 @@ class Held:
         return is_year == is_other_year and (unit == other or not (unit and other)) and not is_list
 
     def is_turned(self, first: int, second: int) -> bool:
-        """Return whether "from" stands before one number here, and before the other on the page."""
+        """Return whether "from" precedes one number here and the other on the page."""
         own, its = [], []
         for index in (first, second):
             proof, number = self.proofs[index], self.numbers[index]
@@ -425,7 +483,7 @@ class Held:
         return own == its[::-1] and own[0] != own[1]
 
     def may_swap(self, one: Proof, two: Proof) -> bool:
-        """Return whether two proofs are in one sentence or table, at two places."""
+        """Return whether two proofs are two numbers of one sentence or table."""
         first, second = one.occurrence, two.occurrence
         if first.number.start == second.number.start or not one.page.pieces:
             return False
@@ -435,21 +493,22 @@ class Held:
 
 
 def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) -> float:
-    """Return how much of some words a context has, with the weights of both."""
+    """Return the weight of words that a context shares, with the weights of both."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
 
 
 def distance(one: Number, two: Number) -> int:
-    """Return how many characters stand between two numbers of a sentence."""
+    """Return the characters between two numbers of a sentence."""
     return max(two.start - one.end, one.start - two.end)
 
 
+def is_beside(one: DraftNumber, two: DraftNumber) -> bool:
+    """Return whether two numbers of a sentence are in one clause."""
+    first, second = sorted((one.number, two.number), key=lambda number: number.start)
+    return not BORDER.search(one.sentence, first.end, second.start)
+
+
 def is_from(text: str, start: int) -> bool:
-    """Return whether "from" stands before a place of a text."""
+    """Return whether "from" precedes a place in a text."""
     return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))
-
-
-def shown_piece(proof: Proof) -> str:
-    """Return the sentence of a proof, or its row with the head of the table, in one line."""
-    return one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS)

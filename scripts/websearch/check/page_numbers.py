@@ -1,35 +1,39 @@
-"""The numbers of a page: where they are, and the words that tell what they count."""
+"""The numbers of a page: their places, and the words that say what they count."""
 
 from __future__ import annotations
 
 import functools
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from decimal import Decimal
+from operator import itemgetter
 from typing import NamedTuple
 
-from websearch.base.numbers import UNITS, Number, numbers_of, shown
+from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.markdown.units import PageText, cells_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from websearch.markdown.units import Piece
 
-STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
-MOST_DATED = 2_000  # characters of a sentence, in which days are looked for
-MOST_ROWS = 200  # of a table, above and below
-NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
-OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
-NEAR_CHARS = 300  # on each side of a number, in which its words are
+STEM_CHARS = 6  # prove, proved and proof differ, number and numbers do not
+SCALE_POWERS = (0, 3, 6, 9)  # of the heads of tables: "in thousands", "in millions"
+MOST_DATED = 2_000  # characters of a sentence searched for days
+MOST_ROWS = 200  # of a table, in each direction
+NEAR_WEIGHT = 0.5  # of words in headings and in the sentence before
+OTHER_CLAUSE = 0.3  # factor for words after a border
+NEAR_CHARS = 300  # on each side of a number
 MOST_NEAR = 12  # words on each side of a number
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
-_BORDER = re.compile(
+BORDER = re.compile(
     r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
-# Units, scales, and what leads to a source.
+# Units, scales and words that introduce a source.
 NOT_TELLING = {*UNITS} | set(
     """
 percent per cent prozent hundred thousand thousands million millions billion billions trillion
@@ -47,7 +51,7 @@ class Occurrence(NamedTuple):
 
 
 class PageNumbers:
-    """The numbers of a page: its sentences and rows, and the words that tell what they count."""
+    """The numbers of a page with its sentences and rows."""
 
     def __init__(self, url: str, head: str, text: str) -> None:
         self.url = url
@@ -64,16 +68,14 @@ class PageNumbers:
             piece = self.pieces[index] if self.pieces else None
             is_row = piece is not None and piece.kind == "row"
             cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
-            if self.language == "en" and _GROUPED.fullmatch(number.text):  # 1,300 is not 1.3
-                number = number._replace(plain=frozenset({number.text.replace(",", "")}))  # noqa: PLW2901
-            found = Occurrence(number, index, cell)
+            found = Occurrence(as_grouped(number, self.language), index, cell)
             self.by_piece.setdefault(index, []).append(found)
-            for value in values_of(number):
+            for value in values_of(found.number):
                 self.by_value.setdefault(value, []).append(found)
 
     @functools.cached_property
     def by_word(self) -> dict[str, list[int]]:
-        """Return the indexes of the pieces with numbers that have a word, themselves or above."""
+        """Return word -> indexes of the pieces with numbers that have it, or a heading with it."""
         found: dict[str, list[int]] = {}
         for index in self.by_piece:
             for word in self.context(index):
@@ -81,8 +83,30 @@ class PageNumbers:
         return found
 
     @functools.cached_property
+    def by_size(self) -> list[tuple[Decimal, Occurrence]]:
+        """Return the values of the numbers, the smallest first."""
+        every = (found for some in self.by_piece.values() for found in some)
+        values = (
+            (value, found)
+            for found in every
+            for value in decimals(found.number.scaled if found.number.power else found.number.plain)
+        )
+        return sorted(values, key=itemgetter(0))
+
+    def between(self, low: Decimal, high: Decimal) -> Iterator[Occurrence]:
+        """Yield the numbers between two values; in tables, the scale of the head counts."""
+        for power in SCALE_POWERS:
+            ends = (low.scaleb(-power), high.scaleb(-power))
+            start = bisect_left(self.by_size, ends[0], key=itemgetter(0))
+            for value, found in self.by_size[start:]:
+                if value > ends[1]:
+                    break
+                if not power or power in scale_powers(self.label(found)):
+                    yield found
+
+    @functools.cached_property
     def counted(self) -> set[str]:
-        """Return the words that follow numbers of the page, and those of heads of columns."""
+        """Return the words after the numbers of the page and in the heads of columns."""
         found = set()
         for number in (one.number for some in self.by_piece.values() for one in some):
             found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
@@ -102,7 +126,7 @@ class PageNumbers:
         return set().union(*(days_of(self.of(index)) for index in self.by_piece))
 
     def of(self, index: int) -> str:
-        """Return the text of a piece, a row with the head of its table."""
+        """Return the text of a piece; a row includes the head of its table."""
         if not self.pieces:
             return self.text
         piece = self.pieces[index]
@@ -111,7 +135,7 @@ class PageNumbers:
         return "\n".join([*(heads if piece.kind == "row" else []), own])
 
     def context(self, index: int) -> dict[str, float]:
-        """Return the telling words of a piece and of what stands above it, with their weights."""
+        """Return the telling words of a piece and the text above it, with their weights."""
         if index not in self.contexts:
             own = stems(self.of(index))
             above = set(self.title)
@@ -124,9 +148,9 @@ class PageNumbers:
         return self.contexts[index]
 
     def label(self, found: Occurrence) -> str:
-        """Return what says of a number what it is: its sentence and the headings above.
+        """Return the text that describes a number: its sentence and the headings above.
 
-        In a table, the head of its column, the label of its row and what stands above the table.
+        In a table: the head of its column, the label of its row and the text above the table.
         """
         if not self.pieces:
             return self.text
@@ -149,7 +173,7 @@ class PageNumbers:
         return cells[found.cell] if found.cell < len(cells) else ""
 
     def has_unit(self, found: Occurrence, unit: str) -> bool:
-        """Return whether what is said of a number names a unit."""
+        """Return whether the label of a number names a unit."""
         text = self.label(found).lower()
         words = {word for word, name in UNITS.items() if name == unit} | {unit}
         return any(
@@ -157,7 +181,7 @@ class PageNumbers:
         )
 
     def labels(self, found: Occurrence) -> dict[int, set[str]]:
-        """Return the numbers that label the rows of a cell's table, by the index of the row."""
+        """Return index of a row -> numbers that label it, for the table of a cell."""
         frames = self.pieces[found.piece].frames
         labels: dict[int, set[str]] = {}
         step = range(
@@ -169,14 +193,14 @@ class PageNumbers:
                 labels[index] = {value for one in first for value in one.number.plain}
         return labels
 
-    def speaks_of(self, noun: str, found: Occurrence) -> bool:
-        """Return whether what is around a number has a noun; another noun behind it is nearer."""
+    def is_about(self, noun: str, found: Occurrence) -> bool:
+        """Return whether a noun is near a number; another noun right after it is nearer."""
         weight = self.context(found.piece).get(noun, 0.0)
-        is_other = found.cell < 0 and noun_behind(self.text, found.number)
+        is_other = found.cell < 0 and noun_after(self.text, found.number)
         return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
 
     def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
-        """Return the telling words of a cell's row and of its column's head."""
+        """Return the telling words of a cell's row and of its column head."""
         piece = self.pieces[found.piece]
         return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
 
@@ -185,15 +209,23 @@ class PageNumbers:
         return self.pieces[found.piece] if self.pieces else None
 
     def near(self, found: Occurrence) -> dict[str, float]:
-        """Return the telling words around a number of the page, the nearer, the more."""
-        if found.cell >= 0:
+        """Return the telling words around a number of the page; nearer words weigh more."""
+        if found.cell >= 0 and not self.beside(found):
             row, column = self.cell_words(found)
             return dict.fromkeys(row | column, 1.0)
         if not self.pieces:
             return {}
-        start = self.pieces[found.piece].start
-        own = self.text[start : self.pieces[found.piece].end]
+        start, end = self.pieces[found.piece].start, self.pieces[found.piece].end
+        if found.cell >= 0:
+            start = self.text.rfind("|", start, found.number.start) + 1
+            end = self.text.find("|", found.number.end)
+        own = self.text[start:end]
         return near_words(own, found.number.start - start, found.number.end - start)
+
+    def beside(self, found: Occurrence) -> list[Occurrence]:
+        """Return the other numbers of the same sentence or cell."""
+        others = self.by_piece[found.piece]
+        return [other for other in others if other.cell == found.cell and other != found]
 
 
 def days_of(text: str) -> set[str]:
@@ -209,7 +241,7 @@ def stems(text: str) -> set[str]:
 
 
 def stemmed(text: str) -> list[tuple[int, str]]:
-    """Return where each telling word of a text stands, and its beginning."""
+    """Return the place and the stem of each telling word of a text."""
     words = ((found.start(), found[0].lower()) for found in WORD.finditer(text))
     return [
         (start, stem_of(word))
@@ -225,9 +257,9 @@ def stem_of(word: str) -> str:
 
 
 def near_words(text: str, start: int, end: int) -> dict[str, float]:
-    """Return the telling words of a text with weights that fall with the distance to a number.
+    """Return the telling words of a text; their weights fall with the distance to a number.
 
-    Behind a comma, an "and" or another number they belong to something else, as a rule.
+    After a comma, an "and" or another number they usually belong to something else.
     """
     cut = max(0, start - NEAR_CHARS)
     text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
@@ -235,15 +267,22 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     before = [(word, text[place:start]) for place, word in words if place < start][::-1]
     behind = [(word, text[end:place]) for place, word in words if place >= end]
     weights: dict[str, float] = {}
-    for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": what is counted is behind
+    for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": the noun follows
         for distance, (word, between) in enumerate(side[:MOST_NEAR]):
-            weight = OTHER_CLAUSE ** len(_BORDER.findall(between)) / (first + distance)
+            weight = OTHER_CLAUSE ** len(BORDER.findall(between)) / (first + distance)
             weights[word] = max(weights.get(word, 0.0), weight)
     return weights
 
 
+def as_grouped(number: Number, language: str) -> Number:
+    """Return a number with one value if its commas group digits: in English 1,300 is not 1.3."""
+    if language == "en" and not number.scaled and _GROUPED.fullmatch(number.text):
+        return number._replace(plain=frozenset({number.text.replace(",", "")}))
+    return number
+
+
 def values_of(number: Number) -> set[str]:
-    """Return under which values a number of a page is looked for."""
+    """Return the values by which a number of a page is found."""
     values = {*number.plain, *number.scaled}
     if not number.is_word and " " in number.text:  # "12 300" may be two
         values |= {shown(Decimal(part)) for part in number.text.split() if part.isdecimal()}
@@ -256,7 +295,7 @@ def kind_of(number: Number) -> tuple[str, bool]:
     return number.unit, is_year
 
 
-def noun_behind(text: str, number: Number) -> str:
-    """Return the telling word right behind a number, "" if there is none."""
+def noun_after(text: str, number: Number) -> str:
+    """Return the telling word right after a number, or ""."""
     behind = re.match(rf"[\s-]{{1,2}}({WORD.pattern})", text[number.end : number.end + 40])
     return next(iter(stems(behind[1])), "") if behind and not number.unit else ""

@@ -9,6 +9,7 @@ ENGINE = Engine(
     title="Brave",
     module="brave_search",
     function="run_web_search",
+    news="run_news",
     params={"result_filter": "web"},
     keys=("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
     key_site="https://api-dashboard.search.brave.com",

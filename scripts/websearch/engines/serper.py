@@ -9,6 +9,7 @@ ENGINE = Engine(
     title="Google (Serper)",
     module="serper_search",
     function="run_search",
+    news="run_news",
     keys=("SERPER_API_KEY",),
     key_site="https://serper.dev",
     address=("SERPER_BASE_URL", "https://google.serper.dev"),

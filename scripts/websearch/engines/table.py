@@ -66,9 +66,10 @@ SPELLINGS = {  # what people write
 }  # fmt: skip
 # What a question is about. The engines whose sources hold that word are asked beside the general
 # engine, which the parameter engine names.
-FOCUSES = ("general", "code", "papers", "discussions", "reference")
+FOCUSES = ("general", "code", "papers", "discussions", "reference", "news")
 CHAINS = ("auto", "keyless")  # names that stand for engines that are asked one after the other
-WITHOUT_GENERAL_ENGINE = ("papers",)  # result pages for people hold few papers
+# Result pages for people contain few papers, and old pages beside the news.
+WITHOUT_GENERAL_ENGINE = ("papers", "news")
 # Where the general engine looks for discussions, beside the sources that are asked themselves.
 FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
 
@@ -169,12 +170,32 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
         names = configured_engines()
     if names[0] in CHAINS and focus in WITHOUT_GENERAL_ENGINE:
         names = []
-    return list(dict.fromkeys([*focus_sources(focus), *names]))
+    sources = news_engines(names) if focus == "news" else focus_sources(focus)
+    return list(dict.fromkeys([*sources, *names]))
 
 
 def focus_sources(focus: str) -> list[str]:
     """Return the engines that a focus asks beside the general engine."""
-    return [name for name, engine in ENGINES.items() if focus in engine.sources]
+    return [
+        name
+        for name, engine in ENGINES.items()
+        if focus in engine.sources or (focus == "news" and engine.news)
+    ]
+
+
+def news_engines(named: list[str]) -> list[str]:
+    """Return the engines to ask for news: those named, else those with a key; raises SearchError.
+
+    Engines without a key find no news apart from other pages.
+    """
+    able = focus_sources("news")
+    chosen = [name for name in able if name in named]
+    chosen = chosen or [name for name in able if ENGINES[name].has_key()]
+    if not chosen:
+        keys = " or ".join(ENGINES[name].keys[0] for name in able)
+        hint = f"Set {keys}. Or leave out {{focus}} and give {{since}}: week."
+        raise SearchError("auth", "The news engines need a key, and none is set.", hint)
+    return chosen
 
 
 def stand_ins() -> list[str]:

@@ -219,7 +219,7 @@ def install_opencode(target: Path) -> list[str]:
     return [
         *write_marked(files, PLAIN),
         where,
-        "Restart opencode; it loads tools at its start.",
+        "Restart opencode; it loads tools when it starts.",
     ]
 
 
@@ -336,6 +336,8 @@ def run_command(arguments: argparse.Namespace) -> int:
         print("\n".join(install_command(targets[0].absolute())))
     if code == 0:
         print(f"Restart the agent. To check: uv run '{targets[0]}/scripts/doctor.py'")
+        if not arguments.with_command and sys.stdout.isatty():  # a person, who types
+            print("For the command web-search in your terminal, run install --command.")
     return code
 
 

@@ -7,9 +7,15 @@ from collections import deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from websearch.base.calls import LOOK_SECONDS
 from websearch.pages.fetch.fetch import host_and_port
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port, of a list without end
+MAX_UNREAD_BYTES = 24 * 1024 * 1024  # of fetched pages that are not read yet
 MAX_REST = 60.0  # seconds that a list waits for a host which asks for rest (Retry-After)
 MAX_RESTS = 3  # in a row, without a page between them
 
@@ -133,3 +139,25 @@ class HostSchedule:
         with self.changed:
             self.closed = True
             self.changed.notify_all()
+
+
+class ByteCount:
+    """The bytes of fetched pages that are not read yet: with many, no download begins."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self.bytes = 0
+        self.changed = threading.Condition()
+
+    def add(self, size: int) -> None:
+        """Count a page that was fetched; a negative size: one that was read."""
+        with self.changed:
+            self.bytes += size
+            self.changed.notify_all()
+
+    def wait(self, is_over: Callable[[], bool]) -> None:
+        """Wait until a download may begin, or the time is over."""
+        with self.changed:
+            while self.bytes > MAX_UNREAD_BYTES and not is_over():
+                self.changed.wait(LOOK_SECONDS)

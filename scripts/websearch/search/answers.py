@@ -68,6 +68,7 @@ def storage_key(question: Question, engine: str) -> str:
     # A mirror of a search of the web gives the same answers; an own SearXNG, wiki or GitHub others.
     if ENGINES[engine].own_server or "web" not in ENGINES[engine].sources:
         asked += filter(None, [ENGINES[engine].other_address()])
+    asked += ["news"] if question.is_news(engine) else []
     return hashlib.sha256(dump_json(asked).encode("utf-8", "replace")).hexdigest()
 
 

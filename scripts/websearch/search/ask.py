@@ -209,10 +209,11 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     if call.wait_for_turn() and take_stored(answer, engine, store, question.max_age):
         call.give_back()
         return
-    month = begin_request(engine, store)
+    begun = begin_request(engine, store, call.pages)
+    call.pages = begun[1]
     reply = call.send()
     kind = reply.error.kind if reply.error else ""
-    for name, requests in end_request(engine, month, kind, reply.credits, store).items():
+    for name, requests in end_request(engine, begun, kind, reply.credits, store).items():
         answer.billed[name] = answer.billed.get(name, 0) + requests
     if reply.error:
         raise reply.error

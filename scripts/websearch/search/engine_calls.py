@@ -83,8 +83,8 @@ class Reply:
 class EngineCall:
     """One question to one engine.
 
-    params: query, count, filters, verbose; others are left out. deadline: on time.monotonic()'s
-    clock. Raises SearchError if the engine cannot do what is asked.
+    params: query, count, filters, verbose, focus (news); others are left out. deadline: on
+    time.monotonic()'s clock. Raises SearchError if the engine cannot do what is asked.
     """
 
     name: str
@@ -95,10 +95,12 @@ class EngineCall:
     def __post_init__(self) -> None:
         """Keep the parameters of engines alone; ask for no more results than it gives."""
         passed = ("query", "count", "verbose", *FILTERS)
+        self.is_news = self.params.get("focus") == "news"
         self.params = {key: self.params[key] for key in passed if key in self.params}
         self.wanted = self.params["count"]
         self.engine = ENGINES[self.name]
         self.params["count"] = min(self.wanted, self.engine.max_count)
+        self.pages = 1  # requests that send() may make; a budget may allow fewer
 
     def planned_request(self) -> dict[str, Any]:
         """Return the first request as a dry run shows it: without its key. Raises SearchError."""
@@ -139,10 +141,17 @@ def planned_request(name: str, params: dict[str, Any]) -> dict[str, Any] | Searc
 class ScriptCall(EngineCall):
     """A question to an engine with a script of its own, which answers with a document."""
 
+    def __post_init__(self) -> None:
+        """Count the result pages that the question needs. Raises SearchError."""
+        super().__post_init__()
+        self.pages = math.ceil(self.wanted / self.params["count"])
+
     def ask_script(self, **options: Any) -> Document:
         """Return the document of the script's function."""
-        search = getattr(load_module(self.name), self.engine.function)
-        asked = {**self.params, **self.engine.params, **options, "max_chars": 0}
+        engine, module = self.engine, load_module(self.name)
+        search = getattr(module, engine.news if self.is_news else engine.function)
+        fixed = {} if self.is_news else engine.params
+        asked = {**self.params, **fixed, **options, "max_chars": 0}
         document: Document = search(asked, self.report)
         return document
 
@@ -158,8 +167,12 @@ class ScriptCall(EngineCall):
         """Ask the script, for further result pages too; the reply is made from its documents."""
         reply = page = self.ask_page()
         pages = 1
-        for _ in range(1, math.ceil(self.wanted / self.params["count"])):
+        for number in range(1, math.ceil(self.wanted / self.params["count"])):
             if reply.error or not page.next_offset:
+                break
+            if number >= self.pages:
+                text = f"Only {len(reply.results)} of {self.wanted} results: no budget for more."
+                reply.warnings.append(text)
                 break
             page = self.ask_page(offset=page.next_offset)
             reply.warnings += [text for text in page.warnings if text not in reply.warnings]

@@ -55,7 +55,12 @@ class Question:
     def for_engine(self, engine: str) -> dict[str, Any]:
         """Return the parameters of an EngineCall."""
         asked = {"query": self.text, "count": self.count, "verbose": self.verbose}
+        asked |= {"focus": self.focus} if self.is_news(engine) else {}
         return {**asked, **self.filters_for(engine)}
+
+    def is_news(self, engine: str) -> bool:
+        """Return whether an engine is asked for news, not for pages."""
+        return self.focus == "news" and bool(ENGINES[engine].news)
 
     def filters_for(self, engine: str) -> dict[str, Any]:
         """Return the filters for an engine: those of the caller, the user and the focus."""

@@ -1,10 +1,10 @@
-"""The store's file: one connection for all of its tables; locks, transactions, modes, size.
+"""The store's file: one connection for all tables; locks, transactions, file modes, size.
 
-Many processes use one file at the same time. A file that is locked, full, read-only or another
-program's raises nothing: use() returns the value that its caller passes for this case, and warnings
-say why. A damaged store is emptied, because everything in it can be asked for again except what was
-spent, which is kept if it can be read. It is emptied in place, and not deleted: what other
-processes have written meanwhile would go with a deleted file, or its journal into the new one.
+Many processes use the file at once. A file that is locked, full, read-only or another program's
+never raises: use() returns its caller's fallback value, and a warning says why. A damaged store is
+emptied, because everything in it can be fetched again, except the spending counts, which are kept
+if readable. It is emptied in place, not deleted: other processes may be writing to it, and its
+journal would be applied to a new file.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     Work = Callable[[sqlite3.Connection], Any]
 
-DEFAULT_PATH = "~/.glsi/cache.db"  # GLSI's
-SCHEMA_VERSION = 5  # in PRAGMA user_version; 0: a new file, or one that only GLSI has used
-LAST_OTHER_FORM = 2  # version 1.1.0 of the skill: pages and answers have another form
-APPLICATION_ID = 0x77656273  # in the file's header, from version 4 on: this is a store
-LOCK_SECONDS = 5.0  # wait for other processes
+DEFAULT_PATH = "~/.glsi/cache.db"  # the path of GLSI
+SCHEMA_VERSION = 5  # PRAGMA user_version; 0: a new file or GLSI's
+LAST_OTHER_FORM = 2  # version 1.1.0 of the skill, whose pages and answers have another format
+APPLICATION_ID = 0x77656273  # in the file header from schema version 4 on
+LOCK_SECONDS = 5.0  # maximum wait for other processes
 
 # AUTOINCREMENT: the newest pages have the highest ids, also after removals. The long texts are
-# last, so that SQLite reads no other column past them. The index holds words only (content='');
+# last, so SQLite reads the other columns without them. The index contains words only (content='');
 # marks are part of words in Hindi and Thai.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS cache (
@@ -47,43 +47,43 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 """
-# Count requests to a paid engine in a month; the values are those of the table's columns.
+# Count requests to a paid engine in a month; values: month, engine, requests.
 ADD_SPENT = (
     "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
     "DO UPDATE SET requests = requests + excluded.requests"
 )
 _SPENT = "SELECT CAST(month AS TEXT), CAST(engine AS TEXT), CAST(requests AS INTEGER) FROM spending"
 _ADVICE = (
-    "Free its disk if that is full, end a program that keeps it busy, or set GLSI_DB_PATH to "
-    "another file, in a folder that is writable."
+    "Free disk space, stop a program that locks the file, or set GLSI_DB_PATH to a file in a "
+    "writable folder."
 )
 
 
 class StoreFile:
-    """A call's access to the file, which is opened at first use; close() it at the end.
+    """A call's access to the file, which is opened at first use. close() it at the end.
 
-    path: the file; "" is $GLSI_DB_PATH, else ~/.glsi/cache.db. ":memory:" keeps nothing.
-    warnings: what could not be used and what was begun again, as sentences.
+    path: the file; "" means $GLSI_DB_PATH or ~/.glsi/cache.db. ":memory:" keeps nothing.
+    warnings: sentences on failures and recreated stores.
     """
 
     def __init__(self, path: str = "") -> None:
         self.path = store_path(path)
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
-        self._version = 0  # of the schema of the file that is open
-        self._failed: set[bool] = set()  # what is not tried again: reading (False), writing (True)
+        self._version = 0  # schema version of the open file
+        self._failed: set[bool] = set()  # given up: reading (False), writing (True)
 
     @property
     def has_failed(self) -> bool:
-        """Whether something could not be read or written; the last of warnings says why."""
+        """Whether reading or writing failed; the last warning says why."""
         return bool(self._failed)
 
     def use(self, work: Work, missed: Any, writing: bool = False) -> Any:
-        """Return what work(connection) returns, or missed if the store cannot be used.
+        """Return the result of work(connection), or missed if the store cannot be used.
 
-        Writing happens in one transaction (BEGIN IMMEDIATE): as a whole or not at all, one process
-        at a time. A failure is added to warnings, and nothing of its kind is tried again. If the
-        file is damaged, a new one is begun, and work is done there.
+        Writing is one transaction (BEGIN IMMEDIATE): complete or not at all, one process at a time.
+        A failure adds a warning and stops further attempts of its kind. If the file is damaged, it
+        is recreated, and the work is done there.
         """
         if writing in self._failed:
             return missed
@@ -107,7 +107,7 @@ class StoreFile:
         return found
 
     def _work(self, work: Work, missed: Any, writing: bool) -> Any:
-        """Return what work(connection) returns, missed if there is no file to read.
+        """Return the result of work(connection), or missed if there is no file to read.
 
         Raises store_errors().
         """
@@ -133,10 +133,10 @@ class StoreFile:
         return self._db
 
     def _work_again(self, work: Work, missed: Any, writing: bool) -> Any:
-        """Empty a damaged file and warn, then return what work(connection) returns in it.
+        """Empty a damaged file and warn, then return the result of work(connection).
 
-        If another process has just emptied it, the work is done in what is there. Raises
-        store_errors(): an OSError if the file does not say that it is a store.
+        If another process has just emptied it, its file is used. Raises store_errors(): an OSError
+        if the file is not marked as a store.
         """
         if not is_store(self.path):
             raise OSError("it is damaged, or not a store")
@@ -151,13 +151,13 @@ class StoreFile:
                     spent = spending_of(self._db) if self._db else []
                 self._empty(spent)
                 told = f"The store {self.path} was damaged ({reason_of(error)})"
-            self.warnings.append(f"{told}: a new one is begun.")
+            self.warnings.append(f"{told} and has been recreated.")
         return self._work(work, missed, writing)
 
     def _empty(self, spent: list[tuple[Any, ...]]) -> None:
-        """Replace what the file contains by an empty store with the rows of what was spent.
+        """Replace the file's content with an empty store that keeps the spending rows.
 
-        SQLite's backup writes over all pages in one transaction, and reads none of them. Raises
+        SQLite's backup overwrites all pages in one transaction without reading them. Raises
         store_errors().
         """
         import sqlite3
@@ -171,7 +171,7 @@ class StoreFile:
         self._version = SCHEMA_VERSION
 
     def clear_file(self) -> bool:
-        """Empty the file, except of what was spent; return whether that worked."""
+        """Empty the file except for the spending counts; return whether that worked."""
         spent = self.use(spending_of, [])
         if not self._failed:
             try:
@@ -181,7 +181,7 @@ class StoreFile:
         return not self._failed
 
     def _give_up(self, error: Exception, writing: bool) -> None:
-        """Warn, and use the store no more for writing, or for nothing."""
+        """Warn, and stop writing to the store or using it at all."""
         is_readable = writing and self._db is not None
         self._failed = {True} if is_readable else {False, True}
         verb = "written" if is_readable else "used"
@@ -192,7 +192,7 @@ class StoreFile:
         """Close the file; nothing if it was not opened."""
         db, self._db, self._version = self._db, None, 0
         if db is not None:
-            with contextlib.suppress(*store_errors()):  # what was committed is in the file
+            with contextlib.suppress(*store_errors()):  # committed data is in the file
                 db.close()
 
 
@@ -205,7 +205,7 @@ def store_path(path: str) -> str:
     if path.startswith((":memory:", "file::memory:")):
         return ":memory:"
     if path[:2] in ("~", "~/") and os.name != "nt" and not os.environ.get("HOME"):
-        return ""  # as GLSI does: the home folder of the password file is not used
+        return ""  # like GLSI: ignore the home folder of the password file
     expanded = os.path.expanduser(path)
     try:
         return "" if expanded.startswith("~") else os.path.abspath(expanded)
@@ -214,16 +214,16 @@ def store_path(path: str) -> str:
 
 
 def create_file(path: str) -> None:
-    """Make an empty file that only its owner can read, and its folder. Raises OSError.
+    """Create an empty file that only its owner can read, and its folder. Raises OSError.
 
-    SQLite would let others read it; the files that it puts beside it take over its mode.
+    SQLite would let others read it; SQLite's other files copy its mode.
     """
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def keep_private(path: str) -> list[str]:
-    """Let only the owner read and write a store; return a warning if others could.
+    """Restrict a store to its owner; return a warning if others had access.
 
     Raises OSError.
     """
@@ -231,32 +231,32 @@ def keep_private(path: str) -> list[str]:
         return []
     status = os.stat(path)
     is_mine, mode = status.st_uid == os.geteuid(), status.st_mode & 0o777
-    if not mode & (0o077 if is_mine else 0o022):  # another user may let us read a store
+    if not mode & (0o077 if is_mine else 0o022):  # another user may share a store for reading
         return []
     could = f"Others could {'change' if mode & 0o022 else 'read'} the store {path}"
-    with contextlib.suppress(OSError):  # it is another user's file
+    with contextlib.suppress(OSError):  # another user's file
         for name in filter(os.path.exists, (path, f"{path}-wal", f"{path}-shm")):
             os.chmod(name, os.stat(name).st_mode & 0o700)
     if os.stat(path).st_mode & 0o077:  # some file systems ignore modes
         advice = "Set GLSI_DB_PATH to a file that only you can read."
         return [f"{could}, and its mode cannot be changed. {advice}"]
-    doubt = " Clear it if you do not trust what it holds." if mode & 0o022 else ""
+    doubt = " Clear it if you do not trust its content." if mode & 0o022 else ""
     return [f"{could}; now only you can.{doubt}"]
 
 
 def size_on_disk(path: str) -> int:
-    """Return a file's size, 0 if there is no file: the last process to close removes a journal."""
+    """Return a file's size, 0 without a file: the last process to close removes a journal."""
     try:
         return os.path.getsize(path) if os.path.isfile(path) else 0
-    except OSError:  # it has just gone
+    except OSError:  # it was just removed
         return 0
 
 
 @contextlib.contextmanager
 def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
-    """Let one process at a time repair or shrink a store; raises sqlite3.Error after seconds.
+    """Let one process at a time repair or shrink a store. Raises sqlite3.Error after seconds.
 
-    SQLite locks an empty file beside the store, which works on every system.
+    SQLite locks an empty file next to the store, which works on every system.
     """
     import sqlite3
 
@@ -267,10 +267,10 @@ def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
 
 
 def is_store(path: str) -> bool:
-    """Return whether a file, damaged or not, says of itself that it is a store.
+    """Return whether a file, damaged or not, is marked as a store.
 
-    SQLite has to read that: closing a file that this process opened by itself would end the locks
-    of its other connections.
+    SQLite must read the mark: if this process opened and closed the file itself, the locks of its
+    other connections would end.
     """
     with contextlib.suppress(*store_errors()), contextlib.closing(connect(path)) as db:
         return bool(db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
@@ -278,7 +278,7 @@ def is_store(path: str) -> bool:
 
 
 def refuse_to_wait(status: int, *_: int) -> None:
-    """Raise sqlite3.Error if a step of a backup met a lock, which backup() would wait for."""
+    """Raise sqlite3.Error if a backup step met a lock, instead of waiting for it."""
     import sqlite3
 
     if status in (5, 6):  # SQLITE_BUSY, SQLITE_LOCKED; Python 3.10 has no names for them
@@ -293,18 +293,18 @@ def connect(path: str) -> sqlite3.Connection:
     import sqlite3
 
     if os.path.isfile(path) and 0 < os.path.getsize(path) < 512:
-        raise sqlite3.DatabaseError("file is not a database")  # SQLite would write over it
-    # isolation_level=None: transactions begin and end where transaction() says so.
+        raise sqlite3.DatabaseError("file is not a database")  # SQLite would overwrite it
+    # isolation_level=None: transaction() begins and ends transactions.
     db = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
-    # Another program may have put there what is no UTF-8.
+    # Another program may have written bytes that are not UTF-8.
     db.text_factory = lambda data: data.decode("utf-8", "replace")
     return db
 
 
 def open_store(path: str) -> tuple[sqlite3.Connection, int]:
-    """Return a connection to a store and its schema version: 0 of a new file and of GLSI's.
+    """Return a connection to a store and its schema version, 0 for a new file or GLSI's.
 
-    Raises OSError for a database of another program or of a later version, and sqlite3.Error.
+    Raises sqlite3.Error, and OSError for a database of another program or a later version.
     """
     with contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(connect(path)))
@@ -318,27 +318,27 @@ def open_store(path: str) -> tuple[sqlite3.Connection, int]:
                 raise OSError("it is a database of another program, not a store")
         if version > SCHEMA_VERSION:
             raise OSError("a later version of this program made it")
-        db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
+        db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL and saves an fsync
         stack.pop_all()  # the caller closes it
         return db, version
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Make the tables in a new file, in GLSI's or in that of an earlier version.
+    """Create the tables in a new file, in GLSI's file or in that of an earlier version.
 
-    Several processes may do so at once. Raises sqlite3.Error.
+    Several processes may do this at once. Raises sqlite3.Error.
     """
     import sqlite3
 
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect in a new file only
-    with contextlib.suppress(sqlite3.Error):  # a file system that cannot: SQLite's older journal
+    with contextlib.suppress(sqlite3.Error):  # file systems without WAL get the older journal
         db.execute("PRAGMA journal_mode = WAL").fetchone()
 
     def create(db: sqlite3.Connection) -> None:
         if 0 < db.execute("PRAGMA user_version").fetchone()[0] <= LAST_OTHER_FORM:
             for table in ("pages", "page_index", "searches"):
                 db.execute(f"DROP TABLE IF EXISTS {table}")
-            db.execute("DELETE FROM cache WHERE content LIKE '{%'")  # GLSI's are no JSON
+            db.execute("DELETE FROM cache WHERE content LIKE '{%'")  # GLSI's rows are not JSON
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
         columns = [row[1] for row in db.execute("PRAGMA table_info(pages)")]
@@ -351,12 +351,12 @@ def prepare(db: sqlite3.Connection) -> None:
 
 
 def spending_of(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
-    """Return the rows of what was spent. Raises sqlite3.Error."""
+    """Return the spending rows. Raises sqlite3.Error."""
     return db.execute(_SPENT).fetchall()
 
 
 def transaction(db: sqlite3.Connection, work: Work) -> Any:
-    """Return what work(db) returns, done as a whole or not at all. Raises store_errors()."""
+    """Return the result of work(db), done completely or not at all. Raises store_errors()."""
     db.execute("BEGIN IMMEDIATE")
     try:
         result = work(db)
@@ -369,9 +369,9 @@ def transaction(db: sqlite3.Connection, work: Work) -> Any:
 
 
 def store_errors() -> tuple[type[Exception], ...]:
-    """Return what a store can fail with: errors of SQLite and the system, no sqlite3 at all.
+    """Return the exceptions of a store: of SQLite, of the system, of a missing sqlite3.
 
-    UnicodeDecodeError: sqlite3 raises it if a damaged file's names are in SQLite's message.
+    UnicodeDecodeError: sqlite3 raises it if SQLite's message contains names of a damaged file.
     """
     try:
         import sqlite3
@@ -381,15 +381,15 @@ def store_errors() -> tuple[type[Exception], ...]:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether an error means a damaged file, and not the system or a wrong statement.
+    """Return whether an error means a damaged file, not a system error or a wrong statement.
 
-    Python raises this class itself, and none below it, for SQLITE_CORRUPT and SQLITE_NOTADB.
+    Python raises this class itself, not a subclass, for SQLITE_CORRUPT and SQLITE_NOTADB.
     """
     return isinstance(error, UnicodeError) or type(error).__name__ == "DatabaseError"
 
 
 def reason_of(error: Exception) -> str:
-    """Return why a store cannot be used, in a few words."""
+    """Return a short reason why a store cannot be used."""
     if isinstance(error, ImportError):
         return "this Python was built without SQLite"
     if isinstance(error, UnicodeError):
@@ -401,27 +401,27 @@ def reason_of(error: Exception) -> str:
 
 
 def file_bytes(db: sqlite3.Connection) -> tuple[int, int]:
-    """Return the bytes of a file that are in use, and all of its bytes."""
+    """Return the used bytes of a file and its size."""
     names = ("page_count", "freelist_count", "page_size")
     count, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
     return (count - free) * size, count * size
 
 
 def release_bytes(db: sqlite3.Connection, bound: int) -> None:
-    """Give free parts of the file back until it has bound bytes; a file that GLSI made stays."""
+    """Shrink the file to bound bytes by its free parts; GLSI's own file keeps its size."""
     size = db.execute("PRAGMA page_size").fetchone()[0]
     surplus = -((bound - file_bytes(db)[1]) // size)
-    if surplus > 0:  # executescript, because execute stops after the first step
+    if surplus > 0:  # executescript: execute stops after the first step
         db.executescript(f"PRAGMA incremental_vacuum({surplus})")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only now the file is smaller
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only this shrinks the file
 
 
 def rewrite_file(db: sqlite3.Connection) -> None:
-    """Write the file anew with nothing but what it holds, as far as other readers let that."""
+    """Rewrite the file without free parts, if other readers allow it."""
     import sqlite3
 
     with contextlib.suppress(sqlite3.Error):
-        db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # a file that GLSI made gets it now
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # for a file that GLSI created
         db.execute("VACUUM")
     with contextlib.suppress(sqlite3.Error):
         release_bytes(db, 0)

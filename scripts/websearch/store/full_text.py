@@ -1,6 +1,6 @@
-"""Full text over the pages of the store: terms of texts and queries, ranking, changes of the index.
+"""Full-text search of stored pages: terms of texts and queries, ranking, index updates.
 
-The index (page_index, FTS5) holds words only; the texts are in the table `pages` of store.py.
+The index (page_index, FTS5) contains words only; the texts are in the table `pages`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
-MAX_RANKED = 3_000  # pages that match a query: ranking all takes 5 ms for each thousand
-MAX_TERMS = 32  # of a query; each one more makes a long question slower
-# Characters of a page that are indexed: normal forms can be eighteen times as long as a text.
+MAX_RANKED = 3_000  # matching pages; ranking takes 5 ms per thousand
+MAX_TERMS = 32  # per query; more terms make a long question slower
+# Indexed characters per page: a normal form can be 18 times as long as its text.
 MAX_INDEXED = 1_000_000
-# Characters that are brought into their normal form at once: marks on one letter are sorted in a
-# time that grows with the square of their number.
+# Characters normalized at once: sorting the combining marks of a letter takes quadratic time.
 FOLDED_AT_ONCE = 200
-MERGED_AT_ONCE = 500  # blocks of the index, of 4 KB each: some 0.1 s
+MERGED_AT_ONCE = 500  # index blocks of 4 KB: about 0.1 s
 
-# Two characters are a term where no space separates words: most Chinese and Japanese words are that
-# long.
+# Where no space separates words, two characters are a term: most Chinese and Japanese words have
+# that length.
 _UNSPACED = (
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17d3\u2e80-\u2fdf\u3005-\u3007"
     "\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -32,7 +31,7 @@ _UNSPACED = (
 
 _INSERT = "INSERT INTO page_index (rowid, title, body) VALUES (?, ?, ?)"
 _DELETE = "INSERT INTO page_index (page_index, rowid, title, body) VALUES ('delete', ?, ?, ?)"
-# SQLite keeps any type in any column, so a damaged file may hold another type than text.
+# SQLite stores any type in any column, so a damaged file may contain types other than text.
 TITLE, TEXT = (f"ifnull(CAST({name} AS TEXT), '')" for name in ("title", "text"))
 
 # ===== terms ======================================================================================
@@ -49,10 +48,10 @@ def fold(text: str) -> str:
 
 
 def index_text(text: str) -> str:
-    """Return text as it is indexed: each pair of characters where no space separates words.
+    """Return text for the index, as pairs of characters where no space separates words.
 
-    The last character of such a run is a token, too, so that every character begins a token, and
-    one character can be found by its prefix.
+    The last character of such a run is also a token, so every character starts a token and a prefix
+    search finds single characters.
     """
 
     def pairs(match: re.Match[str]) -> str:
@@ -64,13 +63,13 @@ def index_text(text: str) -> str:
 
 
 def query_terms(words: str) -> tuple[list[str], list[str]]:
-    """Return the terms that a page must all hold, and the terms of which it may hold some.
+    """Return the terms that a page must contain, and the terms of which some suffice.
 
-    Terms are FTS5 strings, so that nothing in the user's words is syntax.
+    Terms are FTS5 strings, so the user's words are never syntax.
     """
     separated = re.sub(f"({_UNSPACED}+)", r" \1 ", fold(words))
     pieces = [piece for piece in separated.split() if any(map(str.isalnum, piece))]
-    # Words of nearly every English page would rank nothing and cost the most.
+    # Words of nearly every English page do not rank pages and cost the most time.
     words_alone = ((piece, piece.strip(".,;:?!\"'()")) for piece in pieces)
     meaningful = [piece for piece, word in words_alone if word not in ENGLISH_STOP_WORDS]
     required: list[str] = []
@@ -88,7 +87,7 @@ def query_terms(words: str) -> tuple[list[str], list[str]]:
 
 
 def fts5_string(text: str) -> str:
-    """Return text as a string of FTS5's query language."""
+    """Return text as an FTS5 string."""
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -96,10 +95,10 @@ def fts5_string(text: str) -> str:
 
 
 def find_pages(db: sqlite3.Connection, words: str, hosts: list[str], count: int) -> list[int]:
-    """Return the ids of the best pages for some words; raises sqlite3.Error.
+    """Return the ids of the best pages for some words. Raises sqlite3.Error.
 
-    Pages that hold all words come before pages that hold some. hosts: ".HOST " for each
-    host whose pages count; [] means all.
+    Pages with all words come before pages with some. hosts: ".HOST " per host;
+    [] means all.
     """
     required, optional = query_terms(words)
     if not required:
@@ -111,58 +110,54 @@ def find_pages(db: sqlite3.Connection, words: str, hosts: list[str], count: int)
 
 
 def count_pages(db: sqlite3.Connection, words: str) -> int:
-    """Return how many pages hold all of some words, MAX_RANKED at most; raises sqlite3.Error."""
+    """Count the pages that contain all words, up to MAX_RANKED. Raises sqlite3.Error."""
     required, _ = query_terms(words)
     return len(matching_pages(db, " AND ".join(required), [], MAX_RANKED)) if required else 0
 
 
 def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: int) -> list[int]:
-    """Return the ids of the best pages for an FTS5 query; raises sqlite3.Error.
+    """Return the ids of the best pages for an FTS5 query. Raises sqlite3.Error.
 
-    If more than MAX_RANKED pages match, only the newest of them are ranked: any of them is as good.
+    If more than MAX_RANKED pages match, only the newest are ranked.
     """
     first = None
-    if not hosts:  # the pages of a host may be among the oldest
+    if not hosts:  # a host's pages may be among the oldest
         newest = (
             "SELECT rowid FROM page_index WHERE page_index MATCH ? "  # noqa: S608
             f"ORDER BY rowid DESC LIMIT 1 OFFSET {MAX_RANKED}"
         )
         first = db.execute(newest, (match,)).fetchone()
-    # CROSS JOIN: the index goes first. A word in the title counts as five in the text.
+    of_hosts = " OR ".join(["instr(hosts, ?)"] * len(hosts)) or "1"
+    # CROSS JOIN: search the index first. A word in the title counts as five in the text.
     query = (
         "SELECT id FROM page_index CROSS JOIN pages ON id = page_index.rowid "  # noqa: S608
         "WHERE page_index MATCH ? AND page_index.rowid > ? AND rank MATCH 'bm25(5.0, 1.0)' "
-        f"AND ({host_condition(hosts)}) ORDER BY rank LIMIT ?"
+        f"AND ({of_hosts}) ORDER BY rank LIMIT ?"
     )
     rows = db.execute(query, (match, first[0] if first else 0, *hosts, count)).fetchall()
     return [row[0] for row in rows]
-
-
-def host_condition(hosts: list[str]) -> str:
-    """Return the SQL condition that a page is of one of the hosts, which are its variables."""
-    return " OR ".join(["instr(hosts, ?)"] * len(hosts)) or "1"
 
 
 # ===== writing, inside the caller's transaction ===================================================
 
 
 def index_page(db: sqlite3.Connection, page_id: int, title: str, text: str) -> None:
-    """Put a page's words into the index."""
+    """Add a page's words to the index."""
     db.execute(_INSERT, (page_id, index_text(title), index_text(text)))
 
 
 def unindex_page(db: sqlite3.Connection, page_id: int) -> None:
-    """Remove a page's words from the index; the page is still in the table."""
+    """Remove a page's words from the index, while the page is still in the table."""
     query = f"SELECT {TITLE}, {TEXT} FROM pages WHERE id = ?"  # noqa: S608
     for title, text in db.execute(query, (page_id,)).fetchall():
         db.execute(_DELETE, (page_id, index_text(title), index_text(text)))
 
 
 def merge_index(db: sqlite3.Connection) -> bool:
-    """Merge some parts of the index; return whether there may be more to merge.
+    """Merge parts of the index; return whether there may be more to merge.
 
-    Only when all parts are one, the words of removed pages are gone and their space is free.
+    The words of removed pages are deleted only when all parts are merged.
     """
     before = db.total_changes
     db.execute("INSERT INTO page_index (page_index, rank) VALUES ('merge', ?)", (-MERGED_AT_ONCE,))
-    return db.total_changes - before > 1  # as SQLite's documentation of 'merge' says
+    return db.total_changes - before > 1  # see 'merge' in SQLite's documentation

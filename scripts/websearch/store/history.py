@@ -1,7 +1,7 @@
-"""What was searched and read on this machine, when and by whom: the desk shows it.
+"""The history of searches and reads on this machine, with time and caller, for the desk.
 
-An entry holds the question or address and the parameters that open its answer again, no answer.
-Entries stand in the store and go with its pages after 30 days.
+An entry has the question or URL and the parameters that reopen its answer, not the answer. Entries
+are in the store and expire after 30 days, like its pages.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import sqlite3
     from typing import Any
 
-MAX_ENTRIES = 500  # that are shown
-LONGEST_TEXT = 300  # characters of questions or addresses that are shown
+MAX_ENTRIES = 500  # shown
+LONGEST_TEXT = 300  # shown characters of a question or URL
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
 LONGEST_CALLER = 60
-COMMAND_LINE = "command"  # the caller that is shown for it
+COMMAND_LINE = "command"  # the caller shown for the command line
 SEARCH, BRIEF, READ = "search", "brief", "read"  # kinds of entries
-# Kind of an entry -> the parameter with what was asked; its lines are the text of the entry.
+# Kind of an entry -> the parameter with the question; its lines are the text of the entry.
 ASKED = {READ: "urls", BRIEF: "queries", SEARCH: "query"}
 _OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
 
@@ -30,8 +30,8 @@ _OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
 def note(store: PageStore, caller: str, kind: str, params: dict[str, Any], is_good: bool) -> None:
     """Add an entry for a call.
 
-    caller: who asks, such as COMMAND_LINE. kind: SEARCH, BRIEF or READ. params: those of the call;
-    what opens its answer again is kept. is_good: whether it has an answer.
+    caller: such as COMMAND_LINE. kind: SEARCH, BRIEF or READ. params: of the call; those that
+    reopen its answer are kept. is_good: whether it has an answer.
     """
     asked = params[ASKED[kind]]
     texts = asked if isinstance(asked, list) else [asked]
@@ -44,9 +44,9 @@ def note(store: PageStore, caller: str, kind: str, params: dict[str, Any], is_go
 
 
 def entries(store: PageStore) -> list[dict[str, Any]]:
-    """Return the newest entries first: {id, moment, caller, kind, text, params, ok}.
+    """Return the entries, newest first: {id, moment, caller, kind, text, params, ok}.
 
-    SQLite keeps any type in any column, so a damaged file may hold another type than ours.
+    SQLite stores any type in any column, so a damaged file may contain other types.
     """
     names = ("id", "moment", "caller", "kind", "text", "params", "ok")
     texts = ", ".join(f"ifnull(CAST({name} AS TEXT), '')" for name in names[2:6])
@@ -64,10 +64,10 @@ def entries(store: PageStore) -> list[dict[str, Any]]:
 
 
 def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
-    """Remove an entry or those of a day (YYYY-MM-DD in local time) and what they have left.
+    """Remove an entry or the entries of a day (YYYY-MM-DD in local time) and their data.
 
-    That is the answers to their questions, and the pages of these answers or at their addresses.
-    With neither, the whole store is cleared.
+    Their data: the answers to their questions, and the pages of these answers or at their URLs.
+    Without number and day, the whole store is cleared.
     """
     if number is None and not day:
         store.clear()

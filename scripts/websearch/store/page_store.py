@@ -1,11 +1,11 @@
 """The store: answers by key and pages by URL, in one SQLite file.
 
-It knows no engine. It never raises for the state of its file: a store that is locked, full or
-read-only is a miss and a sentence in warnings, and the caller goes on without it; one that is
-damaged is begun anew.
+It does not know the engines. It never raises for the state of its file: a store that is locked,
+full or read-only is a miss with a warning, and the caller continues without it; a damaged store is
+recreated.
 
-The file may be that of GLSI, a Go program with the same variables: its one table, `cache`, holds
-our answers too and stays as GLSI made it.
+The file may be that of GLSI, a Go program with the same variables: its only table, `cache`, also
+contains these answers, and its schema never changes.
 """
 
 from __future__ import annotations
@@ -43,26 +43,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-LAST_RESULTS = "last results at a terminal"  # key; those of answers are hashes
-MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file: some 15,000 pages with their index
-# How old a stored thing may be: whoever takes it says so (max_age), and is_young decides for all.
-# A search and a brief take answers and pages by their ttl, unless force or stale is given; a read
-# has no ttl and takes parts of a page that its client is just reading; recall takes all there is.
+ONLY_CITED = "(cited) "  # in a page's hosts: no search or read has shown its URL
+LAST_RESULTS = "last results at a terminal"  # key; answers have hashes as keys
+MAX_STORE_BYTES = 256 * 1024 * 1024  # file size: about 15,000 pages with their index
+# The maximum age of stored data: callers pass max_age, and is_young applies it. Searches and briefs
+# use their ttl, unless force or stale is set; a read without ttl reuses parts of a page that its
+# client is reading; recall uses everything.
 DEFAULT_TTL = "24h"
 PART_SECONDS = 3_600.0
-KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and entries of the history are removed
-MAX_TEXT_CHARS = 500_000  # of one page: a long book
-MAX_OUTSIDE_CHARS = 20_000  # of what rules dropped of a page
-MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times in the index
-MAX_PUBLISHED_CHARS = 100  # a longer one is no date
-REMOVED_PART = 8  # an eighth of the pages and answers goes if the file is too large
-PAGES_AT_ONCE = 100  # that one transaction removes: some 0.1 s
-UPKEEP_SECONDS = 5.0  # that removing and merging can take in a file of MAX_STORE_BYTES
-LATEST_UPKEEP = 1.25  # share of the bound from which on removing is put off no longer
-ROUNDING_SECONDS = 1.0  # that a stored moment may seem to be ahead
-NEVER = float("inf")  # a moment that does not come
+KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and history entries are removed
+MAX_TEXT_CHARS = 500_000  # per page: a long book
+MAX_OUTSIDE_CHARS = 20_000  # of the text that rules dropped from a page
+MAX_TITLE_CHARS = 1_000  # a longer title is text, and the index weighs titles five times
+MAX_PUBLISHED_CHARS = 100  # a longer value is not a date
+REMOVED_PART = 8  # an eighth of the pages and answers is removed if the file is too large
+PAGES_AT_ONCE = 100  # per transaction when removing: about 0.1 s
+UPKEEP_SECONDS = 5.0  # for removing and merging in a file of MAX_STORE_BYTES
+LATEST_UPKEEP = 1.25  # share of the limit from which removing is never postponed
+ROUNDING_SECONDS = 1.0  # by which a stored time may seem to be in the future
+NEVER = float("inf")  # a time that never comes
 
-_EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are text, in UTC
+_EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are UTC text
 _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
 MOMENT = "max(0.0, min(253402300799.0, ifnull(CAST({} AS REAL), 0.0)))"  # until the year 9999
 _FETCHED_AT = MOMENT.format("fetched_at")
@@ -83,12 +84,28 @@ _PAGES = (
 )
 
 
-class PageStore(StoreFile):
-    """One call's access to the store, opened at first use; close() it at the end.
+_READ = (
+    "SELECT 1 FROM pages WHERE ? IN (url, final_url, url || '/', final_url || '/') "
+    "AND NOT instr(hosts, '(cited)') LIMIT 1"
+)
+# Queries for a shown URL, and the characters that follow it there.
+_SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
+    (_READ, ("/",)),
+    ("SELECT 1 FROM pages WHERE instr(text, ?) LIMIT 1", ("",)),
+    (
+        "SELECT 1 FROM history WHERE kind = 'read' AND instr(text || char(10), ?) LIMIT 1",
+        ("\n",),
+    ),
+)
 
-    path: the file; "" is $GLSI_DB_PATH, else ~/.glsi/cache.db. ":memory:" keeps nothing.
-    max_bytes: the size that the file is kept within; the oldest pages and answers go first.
-    warnings: what could not be used and what was put right, as sentences, each once.
+
+class PageStore(StoreFile):
+    """One call's access to the store, opened at first use. close() it at the end.
+
+    path: the file; "" means $GLSI_DB_PATH or ~/.glsi/cache.db. ":memory:" keeps nothing.
+    max_bytes: the limit of the file; the oldest pages and answers are removed first.
+    warnings: sentences on failures and repairs, each once.
     """
 
     def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
@@ -100,7 +117,7 @@ class PageStore(StoreFile):
     def get_answer(self, key: str, max_age: float | None) -> dict[str, Any] | None:
         """Return {content, updated_at (seconds since 1970)} of an answer younger than max_age.
 
-        max_age of None means any age. A row that holds no JSON object (GLSI's text) is a miss.
+        max_age of None means any age. A row without a JSON object (GLSI's text) is a miss.
         """
         query = f"SELECT content, {_EPOCH} FROM cache WHERE query_hash = ?"  # noqa: S608
         for text, updated_at in self.rows(query, key):
@@ -110,10 +127,10 @@ class PageStore(StoreFile):
         return None
 
     def put_answer(self, key: str, content: dict[str, Any]) -> None:
-        """Keep an answer; content has "query" (as asked) and "urls" (a list).
+        """Store an answer; content has "query" (as asked) and "urls" (a list).
 
-        Its age counts from "fetched_at" (UTC), if content has it, else from now: an answer that is
-        completed later does not become younger.
+        Its age counts from "fetched_at" (UTC) in content, or from now: completing an answer later
+        does not make it younger.
         """
         text = storable(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
@@ -128,14 +145,14 @@ class PageStore(StoreFile):
     # ----- pages
 
     def get_pages(self, urls: list[str], max_age: float | None) -> dict[str, dict[str, Any]]:
-        """Return the pages younger than max_age (None: any age), each under the URL asked for.
+        """Return URL as requested -> page, for pages younger than max_age (None: any age).
 
         Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
-        (whether the page goes on after the text), fetched_at (seconds since 1970), updated if the
-        page says when it was changed, and outside (see reading.page.Page) if there is any.
+        (whether the page continues after the text), fetched_at (seconds since 1970), updated if the
+        page has that date, and outside (see reading.page.Page) if not empty.
         """
         pages: dict[str, dict[str, Any]] = {}
-        for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
+        for start in range(0, len(urls), 500):  # SQLite allows at least 999 variables
             some = {storable(url): url for url in urls[start : start + 500]}
             marks = ", ".join("?" * len(some))
             for page in map(page_of, self.rows(f"{_PAGES} WHERE url IN ({marks})", *some)):
@@ -144,10 +161,10 @@ class PageStore(StoreFile):
         return {url: pages[url] for url in urls if url in pages}
 
     def put_pages(self, pages: list[dict[str, Any]], deadline: float = NEVER) -> None:
-        """Keep pages (url and the other fields of get_pages) and their words.
+        """Store pages (url and the other fields of get_pages) and their words.
 
-        Each page is written by itself, so that other processes get their turn. deadline: on
-        time.monotonic()'s clock; pages whose turn comes later are not kept.
+        Each page has its own transaction, so other processes can write in between. deadline: on the
+        clock of time.monotonic(); pages after it are not stored.
         """
         for page in pages:
             if page.get("url") and time.monotonic() < deadline:
@@ -156,10 +173,21 @@ class PageStore(StoreFile):
         if pages and time.monotonic() < deadline:
             self._prune(deadline - time.monotonic())
 
-    def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Return up to count pages that hold the words, the best first: the fields of get_pages.
+    def has_shown(self, url: str) -> bool:
+        """Return whether a search, a read or the text of a page has shown a URL."""
+        url = storable(url).rstrip("/")
+        return any(self.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in _SHOWN)
 
-        Pages with all words come before those with some. site: hosts, subdomains included.
+    def mark_cited(self, urls: Sequence[str]) -> None:
+        """Mark pages that only a check has read, until a search or read stores them again."""
+        statement = "UPDATE pages SET hosts = hosts || ? WHERE url = ? AND NOT instr(hosts, ?)"
+        rows = [(ONLY_CITED, storable(url), ONLY_CITED) for url in urls]
+        self.use(lambda db: db.executemany(statement, rows), None, writing=True)
+
+    def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Return up to count pages that contain the words, best first, with get_pages' fields.
+
+        Pages with all words come before pages with some. site: hosts, subdomains included.
         """
         hosts = [f".{host_suffix(host)}" for host in site]
         count = max(0, min(count, 1_000))
@@ -171,15 +199,15 @@ class PageStore(StoreFile):
         return [page_of(row) for row in self.use(read, [])]
 
     def count_pages(self, words: str) -> int:
-        """Return how many pages hold all of some words."""
+        """Count the pages that contain all words."""
         return int(self.use(lambda db: count_pages(db, storable(words)), 0))
 
     # ----- requests that cost money
 
     def add_spent(self, month: str, engine: str, requests: int) -> int:
-        """Count requests to a paid engine in a month (YYYY-MM); return how many it has had then.
+        """Count requests to a paid engine in a month (YYYY-MM); return the new count.
 
-        A negative number takes requests back. 0 if they cannot be counted.
+        A negative number takes requests back. Returns 0 if they cannot be counted.
         """
 
         def write(db: sqlite3.Connection) -> int:
@@ -190,9 +218,9 @@ class PageStore(StoreFile):
         return int(self.use(write, 0, writing=True))
 
     def spent(self, month: str) -> dict[str, int]:
-        """Return engine -> requests to it in a month (YYYY-MM); engines without any are left out.
+        """Return engine -> requests in a month (YYYY-MM), without unused engines.
 
-        SQLite keeps any type in any column, so a damaged file may hold another type than ours.
+        SQLite stores any type in any column, so a damaged file may contain other types.
         """
         columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
         query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
@@ -201,15 +229,15 @@ class PageStore(StoreFile):
     # ----- housekeeping
 
     def clear(self, query: str = "") -> dict[str, int]:
-        """Remove everything, or what a query has left; return how much of each kind went.
+        """Remove everything, or the data of a query; return the removed rows per kind.
 
-        A query leaves its answers, their pages and its entries in the history. Queries are compared
-        trimmed and in lower case. What is removed is overwritten, and the file becomes smaller;
-        what was spent stays.
+        The data of a query: its answers, their pages and its history entries. Queries are compared
+        trimmed and in lower case. Removed data is overwritten and the file shrinks; spending counts
+        are kept.
         """
         nothing = {"answers": 0, "pages": 0, "history": 0}
         if self._db is None and self.path and not os.path.lexists(self.path):
-            return nothing  # no file is made to say so
+            return nothing  # do not create a file for this
         if query:
             removed: dict[str, int] = self.forget(lambda _: ([query], [])) or nothing
             return removed
@@ -217,9 +245,9 @@ class PageStore(StoreFile):
         return {name: counts[name] for name in nothing} if self.clear_file() else nothing
 
     def forget(self, choose: Callable[[sqlite3.Connection], tuple[list[str], list[str]]]) -> Any:
-        """Remove what queries and addresses have left; None if that failed.
+        """Remove the data of queries and URLs; None if that failed.
 
-        choose: returns the queries, whose answers, pages and entries go, and addresses of pages.
+        choose: returns the queries whose answers, pages and entries are removed, and URLs of pages.
         """
 
         def write(db: sqlite3.Connection) -> dict[str, int]:
@@ -227,7 +255,7 @@ class PageStore(StoreFile):
             return remove_queries(db, *choose(db))
 
         removed = self.use(write, None, writing=True)
-        while self.use(merge_index, False, writing=True):  # only then the words are gone
+        while self.use(merge_index, False, writing=True):  # only this removes the words
             continue
         self.use(rewrite_file, None)
         return removed
@@ -239,11 +267,11 @@ class PageStore(StoreFile):
         return {"path": self.path, "bytes": size, **counts}
 
     def _prune(self, seconds: float) -> None:
-        """Remove what is too old, and the oldest if the file has grown beyond its bound.
+        """Remove expired data, and the oldest data if the file is above its limit.
 
-        seconds: that are left; if they are few, the second is put off as long as it can be. One
-        process does it at a time, in steps that let others write. The index gives room back only
-        when all of it is merged, so much goes at once, and that seldom.
+        seconds: remaining time; if it is short, the second part is postponed if possible. One
+        process does this at a time, in steps that let others write. The index frees space only when
+        it is merged completely, so much is removed at once, and rarely.
         """
         self.use(remove_expired, None, writing=True)
         bound = self._max_bytes
@@ -260,11 +288,14 @@ class PageStore(StoreFile):
             self.use(lambda db: release_bytes(db, bound), None)
 
 
-# ===== what is kept, and what goes ================================================================
+# ===== keeping and removing ======================================================================
 
 
 def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
-    """Return how much a store holds, and the times of its ends; GLSI's file has one table only."""
+    """Count the rows of a store and return its oldest and newest time.
+
+    GLSI's file has one table only.
+    """
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]
     counts: dict[str, Any] = {"answers": 0, "pages": 0, "history": 0}
     times: list[float] = []
@@ -281,7 +312,7 @@ def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
 
 
 def end_of_oldest(db: sqlite3.Connection) -> float:
-    """Return the moment until which the oldest pages and answers go."""
+    """Return the time up to which the oldest pages and answers are removed."""
     query = (
         "WITH ages AS (SELECT fetched_at AS moment FROM pages UNION ALL "  # noqa: S608
         f"SELECT {_EPOCH} FROM cache) SELECT moment FROM ages WHERE moment IS NOT NULL "
@@ -292,7 +323,7 @@ def end_of_oldest(db: sqlite3.Connection) -> float:
 
 
 def remove_until(db: sqlite3.Connection, moment: float) -> int:
-    """Remove the answers until a moment, and some of the pages; return how many rows went."""
+    """Remove the answers up to a time, and some of the pages; return the removed rows."""
     statement = f"DELETE FROM cache WHERE updated_at <= {_TIMESTAMP}"  # noqa: S608
     answers = db.execute(statement, (moment,)).rowcount
     query = "SELECT id FROM pages WHERE fetched_at <= ? LIMIT ?"
@@ -302,7 +333,7 @@ def remove_until(db: sqlite3.Connection, moment: float) -> int:
 
 
 def remove_expired(db: sqlite3.Connection) -> None:
-    """Remove what is too old even for recall; of the pages only some at a time."""
+    """Remove data that is too old even for recall; only some pages at a time."""
     moment = time.time() - KEEP_SECONDS
     remove_until(db, moment)
     db.execute("DELETE FROM history WHERE moment < ?", (moment,))
@@ -316,9 +347,9 @@ def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
 
 
 def remove_queries(db: sqlite3.Connection, queries: list[str], urls: list[str]) -> dict[str, int]:
-    """Remove the answers to queries with their pages, their entries, and pages at some addresses.
+    """Remove the answers to queries with their pages and history entries, and pages at URLs.
 
-    Return how many of each kind went.
+    Returns the removed rows per kind.
     """
     wanted = {query.strip().lower() for query in queries}
     keys, urls = answers_to(db, wanted, urls)
@@ -339,7 +370,7 @@ def remove_queries(db: sqlite3.Connection, queries: list[str], urls: list[str]) 
 def answers_to(
     db: sqlite3.Connection, wanted: set[str], urls: list[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the keys of all answers to some queries, and the given URLs and those in them."""
+    """Return the keys of all answers to queries, and urls with the URLs in the answers."""
     import hashlib
 
     glsi_keys = {hashlib.sha256(query.encode("utf-8", "replace")).hexdigest() for query in wanted}
@@ -356,9 +387,9 @@ def answers_to(
 
 
 def is_young(moment: float | None, max_age: float | None) -> bool:
-    """Return whether a moment is less than max_age seconds ago; None means any age.
+    """Return whether a time is less than max_age seconds ago; None means any age.
 
-    A moment in the future, of a clock that was set back since, is not. Stored ones are rounded.
+    A time in the future (the clock was set back) is not. Stored times are rounded.
     """
     if max_age is None:
         return True
@@ -367,7 +398,7 @@ def is_young(moment: float | None, max_age: float | None) -> bool:
 
 
 def json_object(text: Any) -> dict[str, Any] | None:
-    """Return the JSON object that a text holds, None if it holds something else."""
+    """Return the JSON object in a text, None for other content."""
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -376,7 +407,7 @@ def json_object(text: Any) -> dict[str, Any] | None:
 
 
 def storable(text: str) -> str:
-    """Return text without what SQLite cannot keep: NUL goes, lone surrogates become U+FFFD."""
+    """Return text that SQLite can store: without NUL, lone surrogates as U+FFFD."""
     text = text.replace("\0", "")
     try:
         text.encode()
@@ -410,7 +441,7 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
 
 
 def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a page as get_pages does."""
+    """Return a page in the form of get_pages."""
     page = dict(zip(_PAGE_FIELDS, row, strict=True))
     published, _, updated = page["published"].partition("/")
     page |= {"published": published, "truncated": bool(page["truncated"])}
@@ -420,14 +451,14 @@ def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def host_suffix(site: str) -> str:
-    """Return the host of a URL or the host itself, and a space: ".HOST " is in a page's hosts."""
+    """Return the host of a URL, or the host itself, with a space: hosts contain ".HOST "."""
     pattern = r"(?i)(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:\s]*)"
     host = re.match(pattern, storable(site).strip())
     return f"{host[1].lower().strip('*.') if host else ''} "
 
 
 def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """Insert a page or replace it; the index stays as it is if the words are the same."""
+    """Insert or replace a page; the index is unchanged if the words are the same."""
     query = f"SELECT id, {TITLE}, {TEXT} FROM pages WHERE url = ?"  # noqa: S608
     old = db.execute(query, (row["url"],)).fetchone()
     if old and old[1:] == (row["title"], row["text"]):

@@ -180,7 +180,6 @@ def command_answer(
     operation: Operation, params: dict[str, Any], settings: dict[str, Any]
 ) -> Answer:
     """Run an operation's command; return the answer with its document or Markdown."""
-    module = operation.load()
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.fixed, "verbose": settings["verbose"]}
     document = operation.call({**settings["defaults"], **params, **fixed}, "HTTP")
@@ -188,11 +187,11 @@ def command_answer(
     document = spell_hints(document, names)
     if as_markdown:
         status, _, headers = document_answer(document)
-        text = module.to_markdown(document) + "\n"
+        text = operation.to_markdown(document) + "\n"
         return status, text, {**headers, "Content-Type": "text/markdown; charset=utf-8"}
     found_nothing = not document["ok"] and document["details"]["kind"] == "no_results"
     if operation.command == "search" and (document["ok"] or found_nothing):
-        document = search_document(document, module.consolidated_text(document))
+        document = search_document(document, operation.load().consolidated_text(document))
     return document_answer(document)
 
 
@@ -234,8 +233,8 @@ def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
     """Return the parameters of a query string under the API's names, aliases in the tables.
 
-    Empty optional ones count as not given. Raises SearchError (invalid_input) for unknown,
-    repeated or empty required ones, and beyond the LIMITS; the command checks the others.
+    An empty optional parameter counts as not given. Raises SearchError (invalid_input) for one that
+    is unknown, given twice or beyond the LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -261,7 +260,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
         if value is None or not text.strip():
             # If it were dropped, a DELETE would clear everything.
             if item.get("required") or operation.command == "cache":
-                raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+                raise SearchError("invalid_input", f"{label} is empty.", f"It is: {item['help']}.")
             continue
         if name in kit.SYNONYMS:  # so an error names the parameter as the caller wrote it
             check_value({**item, "name": name}, value)

@@ -180,7 +180,7 @@ class View:
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:
     """Return the sentence that reports an opened result."""
-    return f"Opened {number}: {one_line(str(item.get('title', '')), 100)} {item['url']}"
+    return f"Opened {number}: {one_line(str(item.get('title', '')), 80)}\n{item['url']}"
 
 
 def for_saving(

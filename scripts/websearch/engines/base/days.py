@@ -1,4 +1,4 @@
-"""Days of results: what engines and pages write as dates, as YYYY-MM-DD in UTC."""
+"""Days of results: convert dates of engines and pages to YYYY-MM-DD in UTC."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def seconds_of(day: str) -> float:
 
 
 def day_of(moment: Any) -> str:
-    """Return the day of an answer's moment (seconds since 1970), "" if it makes no sense."""
+    """Return the day of a time (seconds since 1970), "" if it is not plausible."""
     is_number = isinstance(moment, (int, float)) and not isinstance(moment, bool)
     return utc_day(moment) if is_number and 0 < moment < 4_000_000_000 else ""
 
@@ -51,7 +51,7 @@ def day_of_text(moment: Any) -> str:
 
 
 def parse_day(text: str, today: str) -> str:
-    """Return a date that a person may read as YYYY-MM-DD, "" if it is not understood.
+    """Return a written date as YYYY-MM-DD, "" if it is not understood.
 
     Understood: ISO 8601, "3 days ago", "yesterday" and the like, "May 2, 2024", "2 May 2024".
     """
@@ -72,9 +72,9 @@ def parse_day(text: str, today: str) -> str:
 
 
 def with_day(result: dict[str, Any], today: str) -> dict[str, Any]:
-    """Return a result whose date is an ISO day, with the engine's own words for it as age.
+    """Return a result whose date is an ISO day, with the engine's own words as age.
 
-    Words that name no day, such as "2 months ago", are only the age.
+    Words without a day, such as "2 months ago", are the age only.
     """
     words = str(result.get("date") or "").strip()
     if not words or re.fullmatch(r"\d{4}(-\d\d){0,2}", words):
@@ -88,5 +88,5 @@ def with_day(result: dict[str, Any], today: str) -> dict[str, Any]:
 
 
 def is_lasting(words: str) -> bool:
-    """Return whether words for a date will be true on another day: those that name a year."""
+    """Return whether words for a date stay true on later days: they name a year."""
     return bool(re.search(r"(?<!\d)\d{4}(?!\d)", words)) and not re.match(_AGO, words)

@@ -137,6 +137,7 @@ class Engine(Host):
 
     module: str
     function: str = ""
+    news: str = ""  # the function of that script that finds news, for this focus
     params: Mapping[str, Any] = field(default_factory=dict)
     keys: tuple[str, ...] = ()  # variables of its key, the first that is set
     key_site: str = ""  # where to get a key

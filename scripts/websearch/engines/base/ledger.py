@@ -1,8 +1,8 @@
-"""What was spent: requests to engines that cost money, by engine and month, and their budgets.
+"""Spending: requests to paid engines by engine and month, and their budgets.
 
-The store counts the requests to paid engines, but for those that the provider refused.
-WEB_SEARCH_BUDGET (such as brave:900,serper:2000) says how many requests each engine may answer in a
-month (UTC). For Serper, credits are counted.
+The store counts the requests to paid engines, except those that the provider refused.
+WEB_SEARCH_BUDGET (such as brave:900,serper:2000) limits the requests per engine and month (UTC).
+For Serper, credits are counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
 UNCOUNTED = "Calls of brave_search.py, serper_search.py and gemini_search.py are not counted."
-WARN_FROM = 0.8  # share of a budget from which a warning says how much of it is used
+WARN_FROM = 0.8  # share of a budget from which a warning reports its use
 
 
 def this_month() -> str:
@@ -35,9 +35,9 @@ def paid_engines() -> list[str]:
 
 
 def budgets() -> dict[str, int]:
-    """Return engine -> requests a month, from WEB_SEARCH_BUDGET; raises SearchError.
+    """Return engine -> requests per month, from WEB_SEARCH_BUDGET. Raises SearchError.
 
-    The environment goes before secrets.yaml.
+    The environment takes precedence over secrets.yaml.
     """
     value = os.environ.get(BUDGET_VARIABLE, "").strip() or read_secrets().get(BUDGET_VARIABLE, "")
     items = value.split(",")
@@ -48,14 +48,14 @@ def budgets() -> dict[str, int]:
         if name not in paid_engines() or not (number.isascii() and number.isdecimal()):
             example = "engines and numbers such as brave:900,serper:2000"
             message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
-            hint = f"Give a whole number of requests a month for {' or '.join(paid_engines())}."
+            hint = f"Set a whole number of requests per month for {' or '.join(paid_engines())}."
             raise SearchError("invalid_input", message, hint)
         limits[name] = int(number)
     return limits
 
 
 def planned_cost(engine: str, requests: int, count: int) -> dict[str, float]:
-    """Return what requests for so many results cost: requests, credits and usd, where known."""
+    """Return the cost of requests for count results: requests, credits and usd, if known."""
     prices = ENGINES[engine]
     cost: dict[str, float] = {"requests": requests}
     if prices.credits:
@@ -66,56 +66,61 @@ def planned_cost(engine: str, requests: int, count: int) -> dict[str, float]:
     return cost
 
 
-def begin_request(engine: str, store: PageStore) -> str:
-    """Count a request to an engine that costs money, before it is sent; return its month.
+def begin_request(engine: str, store: PageStore, requests: int = 1) -> tuple[str, int]:
+    """Count requests to an engine that costs money, before they are sent.
 
-    So processes that ask at the same time keep a budget together. end_request takes it back if the
-    provider refuses it. Raises SearchError (quota) if the budget is used up or cannot be counted,
-    (invalid_input) for a malformed budget.
+    Processes that ask at once therefore share a budget. Returns the month and how many
+    requests the budget allows; end_request takes back those that cost nothing. Raises SearchError
+    (quota) if the budget is used up or cannot be counted, (invalid_input) if it is malformed.
     """
     month = this_month()
     if not ENGINES[engine].costs_money():
-        return month
+        return month, requests
     budget, title = budgets().get(engine), ENGINES[engine].title
-    spent = store.add_spent(month, engine, 1)
+    spent = store.add_spent(month, engine, requests)
     if budget is None:
-        return month
+        return month, requests
     if spent < 1 or store.path == ":memory:":
         reason = store.warnings[0] if store.warnings else "The store keeps nothing (:memory:)."
-        message = f"{title} is not asked: its budget cannot be counted. {reason}"
-        hint = f"Name a file in a writable folder in GLSI_DB_PATH, or take {engine} out of "
+        message = f"{title} was skipped because its budget cannot be tracked. {reason}"
+        hint = f"Set GLSI_DB_PATH to a file in a writable folder. Or remove {engine} from "
         raise SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
-    if spent > budget:
-        store.add_spent(month, engine, -1)
-        message = f"{title} is not asked: the {budget} requests of {BUDGET_VARIABLE} are used up."
+    excess = min(requests, max(0, spent - budget))
+    if excess:
+        store.add_spent(month, engine, -excess)
+    if excess == requests:
+        message = (
+            f"{title} was skipped because the {budget} requests of {BUDGET_VARIABLE} are used up."
+        )
         hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
         raise SearchError("quota", message, hint)
-    return month
+    return month, requests - excess
 
 
 def end_request(
-    engine: str, month: str, kind: str, taken: object, store: PageStore
+    engine: str, begun: tuple[str, int], kind: str, taken: object, store: PageStore
 ) -> dict[str, int]:
-    """Correct the count of a month by what a request has cost; return engine -> requests.
+    """Correct the count of a month by the cost of requests; return engine -> requests.
 
-    {}: it has cost nothing. kind: of the error, "" if there is none. taken: the credits that the
-    provider has taken, None if it does not say.
+    {}: they cost nothing. begun: what begin_request returned. kind: of the error, "" if there is
+    none. taken: the credits that the provider took, None if it does not report them.
     """
+    month, counted = begun
     if not ENGINES[engine].costs_money():
         return {}
     requests = max(1, int(taken)) if isinstance(taken, (int, float)) else 1
-    # A request whose answer did not come in time counts: the provider may have answered it.
+    # A request that timed out counts: the provider may have answered it.
     if kind not in ("", "no_results", "timeout"):
         requests = 0
-    if requests != 1:
-        store.add_spent(month, engine, requests - 1)
+    if requests != counted:
+        store.add_spent(month, engine, requests - counted)
     return {engine: requests} if requests else {}
 
 
 def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:
-    """Return a warning for each of the engines whose budget is nearly used up.
+    """Return a warning per engine whose budget is nearly used up.
 
-    engines: some that have just been asked, so that the budgets are known to be well formed.
+    engines: engines of this call, whose budgets are therefore valid.
     """
     limits = (
         {name: limit for name, limit in budgets().items() if name in engines} if engines else {}

@@ -1,9 +1,9 @@
-"""One anonymous call of a tool of an MCP server over HTTP: a POST, answered by itself.
+"""One anonymous tool call at an MCP server over HTTP: a POST and its answer.
 
-No handshake and no session: servers for anonymous callers answer each message alone. The answer is
-JSON or a stream with one event. What is no result is told apart in this order: the status, an error
-of JSON-RPC, a result that calls itself an error; a refusal that looks like a result is left to the
-engine's module, which knows its own results.
+There is no handshake and no session: servers for anonymous callers answer each message separately.
+The answer is JSON or a stream with one event. Failures are detected in this order: the status, a
+JSON-RPC error, a result marked as an error. The engine's module detects a refusal that looks like a
+result.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response, SearchError
 
-LIMIT_CODE = -32000  # of JSON-RPC: Exa's, for an allowance that is used up
-BOTH_TYPES = "application/json, text/event-stream"  # else the answer is 406
+LIMIT_CODE = -32000  # JSON-RPC code of Exa for a used-up allowance
+BOTH_TYPES = "application/json, text/event-stream"  # without both, the answer is 406
 
 
 def tool_request(url: str, tool: str, arguments: dict[str, Any], **headers: str) -> EngineRequest:
-    """Return the call of a tool. url: exactly as the server has it, without a slash at its end."""
+    """Return the request for a tool call. url: the server's own, without a trailing slash."""
     call = {"name": tool, "arguments": arguments}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     return json_post(url, message, Accept=BOTH_TYPES, **headers)
 
 
 def tool_result(engine: Engine, response: Response) -> tuple[dict[str, Any], str]:
-    """Return (structured content, text) of a tool's result; raises SearchError for a failure."""
+    """Return (structured content, text) of a tool result. Raises SearchError."""
     if response.status != 200:
         raise refusal(engine, response)
     message = rpc_message(response)
@@ -44,12 +44,12 @@ def tool_result(engine: Engine, response: Response) -> tuple[dict[str, Any], str
         raise no_list(engine)
     text = "\n".join(str(part.get("text", "")) for part in list_field(result, "content"))
     if result.get("isError"):
-        raise told_failure(engine, text)
+        raise tool_error(engine, text)
     return object_field(result, "structuredContent"), text
 
 
 def rpc_message(response: Response) -> dict[str, Any]:
-    """Return the message of JSON-RPC that an answer holds, {} if there is none."""
+    """Return the JSON-RPC message in an answer, {} without one."""
     texts = [response.text()]
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         events = response.text().replace("\r\n", "\n").split("\n\n")
@@ -65,13 +65,13 @@ def rpc_message(response: Response) -> dict[str, Any]:
 
 
 def event_data(event: str) -> str:
-    """Return the data of an event of a stream: its data lines, joined."""
+    """Return the joined data lines of a stream's event."""
     lines = [line[5:] for line in event.split("\n") if line.startswith("data:")]
     return "\n".join(line.removeprefix(" ") for line in lines)
 
 
-def told_failure(engine: Engine, text: str) -> SearchError:
-    """Return what a result means that calls itself an error; its words are not shown."""
+def tool_error(engine: Engine, text: str) -> SearchError:
+    """Return the error of a result marked as an error; its text is not shown."""
     if "(401)" in text[:80]:
         return refused_key(engine, 401)
     return no_list(engine)

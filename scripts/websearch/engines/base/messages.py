@@ -1,4 +1,4 @@
-"""What travels between the module of an engine and the code that runs it: requests and answers."""
+"""Requests and answers between an engine's module and the code that runs it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class EngineRequest:
     """One HTTP request to an engine, and the requests that may follow it.
 
-    body: bytes of a form; json: data that is sent as JSON instead. max_body: bytes after which the
-    answer is cut (0: a longer answer is refused, because cut JSON is broken). fields: those of the
-    query string, for the request of the next result page. warning: a sentence for the document.
+    body: bytes of a form; json: data sent as JSON instead. max_body: bytes after which the answer
+    is cut (0: a longer answer is refused, because cut JSON is broken). fields: of the query string,
+    for the next result page. warning: a sentence for the document.
     """
 
     url: str
@@ -34,7 +34,7 @@ class EngineRequest:
     also: EngineRequest | None = None  # sent in any case, for results of another kind
 
     def for_http(self) -> dict[str, Any]:
-        """Return the request as http_client sends it."""
+        """Return the request in the form of http_client."""
         sent: dict[str, Any] = {"method": self.method, "url": self.url, "headers": self.headers}
         if self.body is not None:
             sent["body"] = self.body
@@ -45,7 +45,7 @@ class EngineRequest:
         return sent
 
     def without_key(self) -> dict[str, Any]:
-        """Return the request as a dry run shows it: with its body, without its key."""
+        """Return the request for a dry run: with its body, without its key."""
         shown = self.for_http()
         shown.pop("max_body", None)
         shown["headers"] = {
@@ -60,7 +60,7 @@ class EngineRequest:
 
 @dataclass(slots=True)
 class Quota:
-    """What an engine says of its allowance: requests that are left, seconds until it is renewed."""
+    """The allowance that an engine reports: requests left, seconds until renewal."""
 
     remaining: int
     seconds: float
@@ -68,9 +68,9 @@ class Quota:
 
 @dataclass(slots=True, kw_only=True)
 class EngineAnswer:
-    """An answer that was read, with what it says about later requests.
+    """A parsed answer with its limits for later requests.
 
-    quota: see Quota. pause: seconds in which the engine wants no request.
+    quota: see Quota. pause: seconds in which the engine asks for no requests.
     """
 
     quota: Quota | None = None
@@ -79,7 +79,7 @@ class EngineAnswer:
 
 @dataclass(slots=True, kw_only=True)
 class ApiValue(EngineAnswer):
-    """An answer to a request that is no search: the value that was read from it."""
+    """An answer to a request that is not a search: its parsed value."""
 
     value: Any
 
@@ -88,23 +88,23 @@ class ApiValue(EngineAnswer):
 class ResultPage(EngineAnswer):
     """One result page of an engine.
 
-    results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; text is what the
-    provider has read of the page already. One without an address of the web is left out.
+    results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; text is
+    the page text from the provider. Results without a web address are omitted.
     """
 
     results: list[dict[str, Any]]
-    is_empty: bool = False  # the engine's own words for "nothing found" stand in it
-    signal: str = ""  # what shows that it is a bot wall
-    is_beside: bool = False  # its ranking is one of its own
-    is_html: bool = False  # SearXNG's HTML page, read in place of its JSON
+    is_empty: bool = False  # it has the engine's own words for "nothing found"
+    signal: str = ""  # evidence that it is a bot wall
+    is_beside: bool = False  # its ranking is separate
+    is_html: bool = False  # SearXNG's HTML page, parsed instead of its JSON
     next_form: dict[str, str] = field(default_factory=dict)  # the form of the next result page
     answers: list[str] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
     unresponsive_engines: list[dict[str, str]] = field(default_factory=list)
-    credits: int = 0  # that the request has cost, if the provider says so
+    credits: int = 0  # cost of the request, if the provider reports it
 
     def __post_init__(self) -> None:
-        """Leave out results whose address a browser would not open as a page."""
+        """Omit results whose URL a browser would not open as a page."""
         self.results = [
             result for result in self.results if re.match(WEB_ADDRESS, str(result.get("url")))
         ]

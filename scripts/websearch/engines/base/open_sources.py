@@ -151,7 +151,7 @@ def listed_items(engine: Engine, answer: dict[str, Any], name: str) -> list[dict
     """Return the objects of an answer's list; raises SearchError (provider) if it has no list."""
     if isinstance(answer.get(name), list):
         return list_field(answer, name)
-    message = f"{engine.title}'s answer holds no list of results ({name})."
+    message = f"{engine.title}'s answer has no list of results ({name})."
     raise SearchError("provider", message, "Try again later.", status=200)
 
 
@@ -186,13 +186,13 @@ def refusal(engine: Engine, response: Response) -> SearchError:
 
 def too_fast(engine: Engine, status: int, seconds: float) -> SearchError:
     """Return the error of a source that wants no request for some seconds."""
-    message = f"{engine.title} wants no request for {spoken(seconds)}."
-    hint = "Wait, then try again; another source may answer meanwhile."
+    message = f"{engine.title} asked for no requests for {spoken(seconds)}."
+    hint = "Wait, then try again. Or use another source."
     details = {"status": status, "retry_after": round(seconds, 1)}
     return SearchError("rate_limit", message, hint, retryable=True, **details)
 
 
 def bad_query(engine: Engine, response: Response, reason: str, hint: str) -> SearchError:
     """Return the error of a query that a source does not take; reason: its own words."""
-    message = f"{engine.title} does not take this: {shorten(raw_text(reason), 200)}"
+    message = f"{engine.title} rejected the query: {shorten(raw_text(reason), 200)}"
     return SearchError("invalid_input", message, hint, status=response.status)

@@ -1,8 +1,8 @@
-"""The rules of pacing engines without a key: when one takes a request, when it rests, and why.
+"""Pacing rules for engines without a key: when one accepts a request or is paused, and why.
 
-What is known of an engine is one row in the store's file, for every process. A slot is reserved in
-a short transaction. An engine rests after a block, and after several failures. The clock is the
-wall clock, because processes share it. turns.py sends requests by these rules.
+The state of an engine is one row in the store's file, shared by all processes. A slot is reserved
+in a short transaction. An engine is paused after a block and after several failures. The clock is
+the wall clock, because processes share it. turns.py sends requests by these rules.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     StateChange = Callable[["EngineState"], Any]
 
 DEFAULT_INTERVAL = "1s"  # between two requests to an engine
-REQUEST_SECONDS = 1.0  # what must be left of the deadline when a caller's turn comes
-FIRST_REST = 600.0  # seconds without a request after a block; doubled by each further block
-LONGEST_REST = 21_600.0  # seconds: six hours, so that an engine is tried again the same day
-MOST_BLOCKS = 20  # blocks counted in a row: the rest has reached LONGEST_REST long before
-FAILURES = 3  # calls that fail within FAILURE_SECONDS make an engine rest for FAILURE_REST
+REQUEST_SECONDS = 1.0  # minimum time left before the deadline when a caller's turn comes
+FIRST_REST = 600.0  # seconds of the pause after a block; each further block doubles it
+LONGEST_REST = 21_600.0  # seconds: six hours, so an engine is tried again the same day
+MOST_BLOCKS = 20  # blocks counted in a row; the pause reaches LONGEST_REST much earlier
+FAILURES = 3  # failed calls within FAILURE_SECONDS pause an engine for FAILURE_REST
 FAILURE_SECONDS = 600.0
 FAILURE_REST = 300.0
-PAGES = "pages"  # the use of an engine that reads pages of its source; searches have none
+PAGES = "pages"  # the use for reading pages of a source; searches have no use
 
 # ===== the rules ==================================================================================
 
 
 @dataclass
 class EngineState:
-    """What all processes know of an engine; moments are seconds since 1970.
+    """The shared state of an engine; times are seconds since 1970.
 
-    now: when the state was read or changed last. signal: what the engine blocked a request with; ""
-    if it rests because of failures. blocks: in a row. failures: of calls, since failing_since.
-    remaining: requests left of its quota until renewal; -1: not known.
+    now: time of the last read or change. signal: how the engine blocked a request; "" if failures
+    paused it. blocks: in a row. failures: failed calls since failing_since. remaining: requests
+    left of its quota until renewal; -1: unknown.
     """
 
     now: float = 0.0
     free_at: float = 0.0  # the next slot, if no burst is allowed
     rest_until: float = 0.0
-    busy_until: float = 0.0  # the end of another caller's turn, at the latest
+    busy_until: float = 0.0  # the latest end of another caller's turn
     blocks: int = 0
     signal: str = ""
     failures: int = 0
@@ -63,7 +63,7 @@ class EngineState:
     renewal: float = 0.0
 
     def set_clock(self) -> EngineState:
-        """Set now; if the clock was set back, move all moments back, so that no wait grows."""
+        """Set now; if the clock was set back, move all times back, so no wait grows."""
         back = self.now - time.time()
         self.now -= back
         for name in ("free_at", "rest_until", "busy_until", "failing_since", "renewal"):
@@ -71,11 +71,11 @@ class EngineState:
         return self
 
     def rest_seconds(self) -> float:
-        """Return the seconds until the engine's rest ends; 0 if it does not rest."""
+        """Return the seconds until the engine's pause ends; 0 if it is not paused."""
         return max(0.0, self.rest_until - self.now)
 
     def queue_seconds(self, pace: tuple[float, int]) -> float:
-        """Return the seconds until the engine takes a request."""
+        """Return the seconds until the engine accepts a request."""
         interval, burst = pace
         return max(0.0, self.free_at - interval * (burst - 1) - self.now)
 
@@ -84,10 +84,10 @@ class EngineState:
     ) -> float | None:
         """Take the next slot; return the seconds until then, or None while the engine is busy.
 
-        left: until the caller's deadline. is_serial: the engine takes one request at a time: it is
-        busy from now on, until the turn ends or, if this process is killed, until the deadline.
-        Raises SearchError: that of check_rest, or rate_limit if what is left is too short to wait;
-        then no slot is taken.
+        left: seconds until the caller's deadline. is_serial: the engine accepts one request at a
+        time, so it is busy until the turn ends or, if this process is killed, until the deadline.
+        Raises SearchError, without taking a slot: that of check_rest, or rate_limit if left is
+        too short.
         """
         self.check_rest(engine)
         is_busy = is_serial and self.busy_until > self.now
@@ -101,23 +101,23 @@ class EngineState:
         return wait
 
     def give_back(self, slot: float, interval: float) -> None:
-        """Give back a slot that was not used, unless a later one has been taken meanwhile.
+        """Give back an unused slot, unless a later slot has been taken.
 
-        slot: what free_at was set to when the slot was taken. The engine is busy no longer.
+        slot: free_at right after the slot was taken. The engine is no longer busy.
         """
         self.busy_until = 0.0
         if self.free_at == slot:
             self.free_at -= interval
 
     def check_rest(self, engine: str) -> None:
-        """Raise SearchError while the engine rests: blocked after a block, else provider."""
+        """Raise SearchError while the engine is paused: blocked after a block, else provider."""
         if self.rest_seconds():
             raise rest_error(engine, self)
 
     def note_block(self, signal: str, at_least: float) -> EngineState:
-        """Let the engine rest after a block, twice as long after each further one; return self.
+        """Pause the engine after a block, twice as long after each further block; return self.
 
-        Blocks of requests that were sent before the rest began belong to the same one.
+        Blocks of requests sent before the pause began count as the same block.
         """
         if self.rest_until <= self.now or not self.signal:
             self.blocks = min(self.blocks + 1, MOST_BLOCKS)
@@ -127,9 +127,9 @@ class EngineState:
         return self
 
     def note_failure(self, seconds: float) -> None:
-        """Count a call that failed, and let the engine rest if there were several.
+        """Count a failed call, and pause the engine after several.
 
-        seconds: that the call took: if it had begun before the first failure, it belongs to that.
+        seconds: duration of the call; one that began before the first failure counts with it.
         """
         if self.now - seconds < self.failing_since:
             return
@@ -140,9 +140,9 @@ class EngineState:
             self.rest_until, self.signal = self.now + FAILURE_REST, ""
 
     def note_answer(self, answer: EngineAnswer, pace: tuple[float, int]) -> None:
-        """Forget failures and blocks after a good answer, unless a block came meanwhile.
+        """Forget failures and blocks after a good answer, unless a block came in the meantime.
 
-        The quota and the pause that the answer names are kept for later requests.
+        The quota and the pause in the answer are kept for later requests.
         """
         if self.rest_until <= self.now or not self.signal:
             self.rest_until, self.blocks, self.failures, self.signal = 0.0, 0, 0, ""
@@ -152,15 +152,15 @@ class EngineState:
             self.note_limit(quota.seconds if quota.remaining <= 0 else 0.0, pace)
 
     def note_limit(self, seconds: float, pace: tuple[float, int]) -> None:
-        """Ask nothing for as long as the engine has said (Retry-After)."""
+        """Send nothing for the time that the engine named (Retry-After)."""
         if seconds > 0:
             end = self.now + min(seconds, LONGEST_REST) + pace[0] * (pace[1] - 1)
             self.free_at = max(self.free_at, end)
 
     def end_turn(self, pace: tuple[float, int]) -> None:
-        """Let the next caller of an engine that takes one request at a time have its turn.
+        """End a turn at an engine that accepts one request at a time.
 
-        Its pause counts from now, since the request may have been on its way for a while.
+        The interval counts from now, because the request may have taken long.
         """
         self.busy_until = 0.0
         if pace[1] == 1:
@@ -168,18 +168,18 @@ class EngineState:
 
 
 def request_interval() -> float:
-    """Return the seconds between requests, from GLSI_RATE_LIMIT; raises SearchError."""
+    """Return the seconds between requests, from GLSI_RATE_LIMIT. Raises SearchError."""
     text = os.environ.get("GLSI_RATE_LIMIT", "").strip() or DEFAULT_INTERVAL
     return seconds_of_duration("GLSI_RATE_LIMIT", text, "1s or 500ms")
 
 
 def pace_of(engine: str, use: str = "") -> tuple[float, int]:
-    """Return an engine's pace: seconds between two requests, and how many may come at once.
+    """Return an engine's pace: seconds between two requests, and requests allowed at once.
 
-    The seconds are those of GLSI_RATE_LIMIT, or the engine's own interval if that is longer. In any
-    minute there are at most 60 / seconds + that many requests. At another address (a mirror, a test
-    server) GLSI_RATE_LIMIT=0s lifts the engine's own interval, too. use: PAGES, or "" for searches.
-    Raises SearchError (invalid_input).
+    The seconds are those of GLSI_RATE_LIMIT, or the engine's own interval if that is longer. A
+    minute has at most 60 / seconds + burst requests. At another address (a mirror, a test server)
+    GLSI_RATE_LIMIT=0s also lifts the engine's own interval. use: PAGES, or "" for searches. Raises
+    SearchError (invalid_input).
     """
     host = host_of(engine)
     if use == PAGES and host.page_interval is not None:
@@ -193,9 +193,9 @@ def pace_of(engine: str, use: str = "") -> tuple[float, int]:
 
 
 def is_set(variable: str) -> bool:
-    """Return whether a variable is set: in the environment, or, if it is a token, in secrets.yaml.
+    """Return whether a variable is set in the environment or, for a token, in secrets.yaml.
 
-    A contact counts in the environment alone, because identified_agent looks for it there.
+    A contact counts only in the environment, where identified_agent looks for it.
     """
     secrets = read_secrets() if variable.endswith("_TOKEN") else {}
     return bool(os.environ.get(variable, "").strip() or secrets.get(variable))
@@ -203,16 +203,16 @@ def is_set(variable: str) -> bool:
 
 # ===== where the states are kept ==================================================================
 
-_MISSED = object()  # what the store gives if it cannot be used
-_LOCAL: dict[str, EngineState] = {}  # states of this process, for that case
+_MISSED = object()  # result if the store cannot be used
+_LOCAL: dict[str, EngineState] = {}  # states of this process, if the store cannot be used
 _LOCAL_LOCK = threading.Lock()
 
 
 def state_key(engine: str, use: str = "") -> str:
-    """Return the key of an engine's row; at another address (a mirror) it has a row of its own.
+    """Return the key of an engine's row; another address (a mirror) has its own row.
 
-    So has the use PAGES, if a limit of its own holds for it. An address stands there as a digest,
-    because it may hold what is secret. Raises SearchError for a wrong address.
+    So does the use PAGES if it has its own limit. An address is stored as a digest, because it may
+    contain secrets. Raises SearchError for a wrong address.
     """
     host = host_of(engine)
     names = [engine, use if host.pages_apart else ""]
@@ -224,10 +224,10 @@ def state_key(engine: str, use: str = "") -> str:
 
 
 def change_state(engine: str, change: StateChange, warnings: list[str], use: str = "") -> Any:
-    """Apply change(state) to an engine's state, alone among all processes; return its result.
+    """Apply change(state) to an engine's state, exclusively; return its result.
 
-    If the store cannot be used, the state is kept in this process, and a warning says so. What
-    change raises is passed on, and the state stays as it was.
+    If the store cannot be used, the state is kept in this process, and a warning says so. If change
+    raises, the state is unchanged.
     """
     key = state_key(engine, use)
 
@@ -246,7 +246,7 @@ def change_state(engine: str, change: StateChange, warnings: list[str], use: str
         else:
             outcome = store.use(write, _MISSED, writing=True)
     if outcome is _MISSED:
-        store.warnings[-1] = f"Pacing holds within this process only. {store.warnings[-1]}"
+        store.warnings[-1] = f"Pacing works within this process only. {store.warnings[-1]}"
     warnings += [text for text in store.warnings if text not in warnings]
     if outcome is not _MISSED:
         return outcome
@@ -255,7 +255,7 @@ def change_state(engine: str, change: StateChange, warnings: list[str], use: str
 
 
 def read_rows(db: Any) -> dict[str, EngineState]:
-    """Return the states in the store by state_key; what makes no sense in them is left out."""
+    """Return the states in the store by state_key, without malformed values."""
     states: dict[str, EngineState] = {}
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'engines'").fetchone():
         return states
@@ -269,7 +269,7 @@ def read_rows(db: Any) -> dict[str, EngineState]:
 
 
 def stored_states() -> dict[str, EngineState]:
-    """Return all states by state_key, without changing anything: no file is made."""
+    """Return all states by state_key without changing or creating a file."""
     with contextlib.closing(StoreFile()) as store:
         states: dict[str, EngineState] = store.use(read_rows, {})
     for key, state in list(_LOCAL.items()):
@@ -279,14 +279,14 @@ def stored_states() -> dict[str, EngineState]:
 
 
 def present_state(engine: str, use: str = "") -> EngineState:
-    """Return an engine's state without changing anything. Raises SearchError."""
+    """Return an engine's state without changing it. Raises SearchError."""
     return stored_states().get(state_key(engine, use)) or EngineState().set_clock()
 
 
 def engine_states() -> dict[str, EngineState]:
-    """Return the states of all engines whose address is set and right; never raises.
+    """Return the states of all engines with a valid address. Never raises.
 
-    What is known of a limit for pages alone stands under "ENGINE pages".
+    The state of a limit for pages only is under "ENGINE pages".
     """
     stored, states = stored_states(), {}
     for engine in ENGINES:
@@ -304,8 +304,8 @@ def engine_states() -> dict[str, EngineState]:
 def long_wait(engine: str, wait: float, left: float) -> SearchError:
     """Return the error of a wait that the caller's deadline does not allow."""
     message = (
-        f"{host_of(engine).title} takes the next request in {spoken(wait)}, and "
-        f"{spoken(max(0.0, left))} of the call are left."
+        f"{host_of(engine).title} accepts the next request in {spoken(wait)}, but this call has "
+        f"only {spoken(max(0.0, left))} left."
     )
     hint = f"Raise {{timeout}} to {int(wait) + 30} seconds. Or try later."
     if wait + 30 > 600:  # the longest timeout
@@ -314,12 +314,12 @@ def long_wait(engine: str, wait: float, left: float) -> SearchError:
 
 
 def rest_error(engine: str, state: EngineState, **details: Any) -> SearchError:
-    """Return the error of an engine that is not asked because it rests.
+    """Return the error of a paused engine.
 
-    details: the status of an answer, if that has just been a block.
+    details: the status of the answer, if it was a block just now.
     """
     title, left = host_of(engine).title, spoken(state.rest_seconds())
-    message = f"{title} is not asked for another {left}, because {why_it_rests(state)}."
+    message = f"{title} is paused for another {left} because {why_it_rests(state)}."
     if details:
         message = f"{title} blocked the request: it answered with {state.signal}."
     details = details or {"resting": True}
@@ -335,16 +335,16 @@ def rest_error(engine: str, state: EngineState, **details: Any) -> SearchError:
 
 
 def why_it_rests(state: EngineState) -> str:
-    """Return why an engine rests, as a clause."""
+    """Return why an engine is paused, as a clause."""
     if state.signal:
         return f"it blocked an earlier request with {state.signal}"
     return f"{state.failures} calls failed within {spoken(FAILURE_SECONDS)}"
 
 
 def other_engines(engine: str) -> str:
-    """Return the engines to use instead of one that blocks, with what configures them.
+    """Return the engines to use instead, with the variables that configure them.
 
-    None of them rests. Companies that answer without a key come in a sentence of their own.
+    Paused engines are omitted. Companies that answer without a key have their own sentence.
     """
     similar, states = {*host_of(engine).sources} - {"web"}, engine_states()
     names, free = [], []

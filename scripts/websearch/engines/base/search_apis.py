@@ -58,8 +58,8 @@ def hosts_of(params: dict[str, Any], name: str) -> list[str]:
     hosts = [site_filter(name, site) for site in params.get(name, [])]
     for host in hosts:
         if "/" in host:
-            message = f"{name} takes whole hosts here, not {quoted(host)}."
-            raise SearchError("invalid_input", message, "Leave the path out, or use engine brave.")
+            message = f"{name} must be a whole host here, not {quoted(host)}."
+            raise SearchError("invalid_input", message, "Omit the path. Or use engine brave.")
     return hosts
 
 
@@ -108,8 +108,8 @@ def refusal(engine: Engine, response: Response, spent: tuple[int, ...] = (402,))
     if status == 429:
         return too_many(engine, status, retry_after(response))
     if status in (400, 413, 422):
-        message = f"{title} does not take this question or one of its filters (HTTP {status})."
-        hint = "Ask in other words, or drop filters."
+        message = f"{title} rejected the query or one of its filters (HTTP {status})."
+        hint = "Rephrase the query, or drop filters."
         return SearchError("invalid_input", message, hint, status=status)
     message = f"{title} answered with HTTP {status}."
     passes = status in (500, 502, 503, 504)
@@ -142,13 +142,13 @@ def too_many(engine: Engine, status: int, seconds: float | None) -> SearchError:
     """Return the error of too many requests; seconds: until the next one is welcome, if known."""
     if seconds and seconds > LONGEST_LIMIT:
         return used_up(engine, status, seconds)
-    message = f"{engine.title} wants fewer requests (HTTP {status})."
-    hint = "Wait, then try again; another engine may answer meanwhile."
+    message = f"{engine.title} asked for fewer requests (HTTP {status})."
+    hint = "Wait, then try again. Or use another engine."
     details = {"status": status, "retry_after": seconds}
     return SearchError("rate_limit", message, hint, retryable=True, **details)
 
 
 def no_list(engine: Engine) -> SearchError:
     """Return the error of an answer that is neither results nor their refusal."""
-    message = f"{engine.title}'s answer holds no list of results."
+    message = f"{engine.title}'s answer has no list of results."
     return SearchError("provider", message, "Try again later, or use another engine.", status=200)

@@ -1,7 +1,7 @@
 """Requests to engines without a key, each in its turn.
 
-A caller reserves the next slot, then sleeps without holding a lock. If it is killed meanwhile, its
-slot stays unused; a call that is cancelled gives it back.
+A caller reserves the next slot, then sleeps without holding a lock. If it is killed, its slot
+stays unused; a cancelled call gives it back.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer", bound=EngineAnswer)
 
-FAIR_SECONDS = 3.0  # an engine that had less time than this did not fail if it did not answer
-LOOK_SECONDS = 1.0  # a waiting caller looks this often whether the engine has begun to rest
-BUSY_LOOK_SECONDS = 0.2  # and this often whether an engine that takes one request is free again
+FAIR_SECONDS = 3.0  # seconds; a timeout sooner than this does not count as a failure
+LOOK_SECONDS = 1.0  # seconds between a waiting caller's checks for a new pause
+BUSY_LOOK_SECONDS = 0.2  # seconds between its checks for a free engine
 
 
 class PacedEngine:
@@ -62,10 +62,10 @@ class PacedEngine:
         host = host_of(engine)
         is_page = use == PAGES and host.page_interval is not None
         self.is_serial = host.serial and not is_page
-        self.has_turn = False  # the next slot is taken, and its moment has come
+        self.has_turn = False  # the slot is taken, and its time has come
         self.has_waited = False  # for the last turn
         self.slot = 0.0  # see EngineState.give_back
-        self.has_failed = False  # something stood against the engine when the turn was taken
+        self.has_failed = False  # the engine had failures or blocks when the turn began
 
     def change(self, change: StateChange) -> Any:
         """Apply a change to the engine's state, and return its result."""
@@ -83,18 +83,18 @@ class PacedEngine:
         try:
             if wait > 0 and self.report:
                 title = host_of(self.engine).title
-                self.report(f"{title}: {spoken(wait)} until our turn", 0, 1)
+                self.report(f"{title}: waiting {spoken(wait)}", 0, 1)
             while (pause := turn_comes - time.monotonic()) > 0:
                 time.sleep(min(pause, LOOK_SECONDS))
                 check_cancelled()
                 present_state(self.engine, self.use).check_rest(self.engine)
-        except BaseException:  # another caller has been blocked meanwhile, cancelled, or Ctrl-C
+        except BaseException:  # another caller was blocked, the call was cancelled, or Ctrl-C
             self.give_back()
             raise
         self.has_turn = True
 
     def reserve(self, state: EngineState) -> float | None:
-        """Take the next slot, as EngineState.reserve does."""
+        """Take the next slot; see EngineState.reserve."""
         left = self.deadline - time.monotonic()
         self.has_failed = bool(state.blocks or state.failures)
         wait = state.reserve(self.engine, self.pace, left, self.is_serial)
@@ -107,23 +107,22 @@ class PacedEngine:
         self.change(lambda state: state.give_back(self.slot, self.pace[0]))
 
     def end_turn(self) -> None:
-        """End the turn; an engine that takes one request at a time is free again."""
+        """End the turn; an engine that accepts one request at a time is free again."""
         self.has_turn = False
         if self.is_serial:
             self.change(lambda state: state.end_turn(self.pace))
 
     def send(self, request: EngineRequest) -> Response:
-        """Send a request whose turn has come; return the answer, whatever its status."""
+        """Send a request in its turn; return the answer, with any status."""
         return send_within(request.for_http(), self.deadline)
 
     def fetch(
         self, request: EngineRequest, read: Callable[[EngineRequest, Response], Answer]
     ) -> Answer:
-        """Send a request in its turn; return what read(request, response) makes of the answer.
+        """Send a request in its turn; return read(request, response).
 
-        Every try takes a turn of its own. A 403 is answered with the request's "otherwise", if it
-        has one. What the outcome means for later requests is noted for all processes. Raises
-        SearchError.
+        Each attempt takes its own turn. After a 403, the request's "otherwise" is sent, if any. The
+        outcome is recorded for all processes. Raises SearchError.
         """
         fault: SearchError | None = None
         for _ in range(FAULT_TRIES):
@@ -140,7 +139,7 @@ class PacedEngine:
                     continue
                 answer = read(request, response)
             except SearchError as error:
-                fault = self.noted(error)
+                fault = self.recorded(error)
                 if not is_passing_fault(fault):
                     break
             else:
@@ -154,8 +153,8 @@ class PacedEngine:
             self.change(lambda state: state.note_failure(seconds))
         raise fault or SearchError("internal", "No request was sent.")
 
-    def noted(self, error: SearchError) -> SearchError:
-        """Note a block or a rate limit for all processes; return the error to raise."""
+    def recorded(self, error: SearchError) -> SearchError:
+        """Record a block or a rate limit for all processes; return the error to raise."""
         if error.kind == "blocked":
             signal, at_least = error.details["signal"], error.retry_after or 0.0
             state = self.change(lambda state: state.note_block(signal, at_least))
@@ -167,21 +166,21 @@ class PacedEngine:
 
 
 def is_passing_fault(error: SearchError) -> bool:
-    """Return whether a request may be sent again at once, in its next turn."""
+    """Return whether a request may be retried in its next turn."""
     passing = error.kind == "provider" and error.status in (500, 502, 503, 504)
     waits = error.kind == "rate_limit" and error.retry_after is not None
-    # Nothing listens there, or the name is unknown: that does not pass within a call.
+    # Nothing listens there, or the name is unknown: this does not change within a call.
     is_absent = re.search("refused the connection|could not be resolved", error.message)
     return error.retryable and (passing or waits or (error.kind == "network" and not is_absent))
 
 
-# ===== what an outcome means ======================================================================
+# ===== outcomes ===================================================================================
 
 
 def is_failure(error: SearchError, seconds: float) -> bool:
-    """Return whether an error is the engine's, and not the caller's or this machine's network.
+    """Return whether an error is the engine's, not the caller's or the local network's.
 
-    seconds: that the engine had for its answer.
+    seconds: time that the engine had to answer.
     """
     if error.kind == "network":
         return error.code != NAME_NOT_RESOLVED
@@ -191,9 +190,9 @@ def is_failure(error: SearchError, seconds: float) -> bool:
 
 
 def note_outcome(engine: str, error: SearchError | None, seconds: float) -> None:
-    """Note what the outcome of a call to an engine that is not paced means for later calls.
+    """Record the outcome of a call to an unpaced engine for later calls.
 
-    error: None if it answered; seconds: that it took.
+    error: None if it answered. seconds: duration of the call.
     """
     if error and is_failure(error, seconds):
         change_state(engine, lambda state: state.note_failure(seconds), [])

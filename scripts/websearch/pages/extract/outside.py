@@ -19,7 +19,9 @@ MIN_BLOCK = 20  # characters per block
 MAX_LINKED = 0.5  # share of a block's text in links; lists of links have more
 # Rules whose blocks are kept: not menus, footers, consent, advertisements, forms, hidden parts,
 # readers' comments or copies.
-KEPT_RULES = name_set("sidebar related utility byline caption repeated links next_to_the_core")
+KEPT_RULES = name_set(
+    "sidebar related related_heading utility byline caption repeated links next_to_the_core"
+)
 _NEVER = name_set("nav footer form script style template title noscript button select dialog")
 
 

@@ -1,6 +1,6 @@
-"""Whether a quotation stands in a text, literally, and which words are nearest to it if not.
+"""Whether a text contains a quotation, and the nearest words if not.
 
-Both are compared in the form of websearch.base.matching, in lower case and without marks of notes.
+Both are compared in the form of websearch.base.matching, lower case, without footnote numbers.
 """
 
 from __future__ import annotations
@@ -25,36 +25,39 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document
 
-NEAR = 0.6  # share of a quotation's words that stand in the text, in order, if it is altered
-COMMON_WEIGHT = 0.3  # of "the" and "of", which stand in any page; another word has 1
-SHORT_PART = 3  # words; a shorter part beside a gap stands near the other one
+NEAR = 0.6  # share of a quotation's words that the text has in order, if it is altered
+COMMON_WEIGHT = 0.3  # of "the" and "of", which any page contains; other words weigh 1
+SHORT_PART = 3  # words; a shorter part next to a gap must be near the other one
 NEAR_CHARS = 1_000
 MOST_TRIES = 100  # places of the first part of a quotation
-PIECE_WORDS = 150  # that are aligned at once: aligning takes quadratic time
-MOST_PLACES = 4_000  # of the words of one piece, that are looked at
-BEST_PLACES = 3  # that are aligned
-ADDED_WORDS = 8  # of the text in a row, inside of words that are the quotation's
-MOST_DIFFERENCES = 10  # that are told
-SOURCE_CHARS = 1_500  # of the words of the text that are told
-FAR_CHARS = 1_500  # between two parts of a quotation, from which on both places are told
-LEFT_OUT_CHARS = 300  # of the words in a gap that are told
-SHORT_GAP = 8  # words; a negation in it denies what stands around it
-NEXT_WORDS = 2  # before the end of a gap over several sentences
-NEGATION_REACH = 4  # words before the end of a longer gap: what they deny is quoted
-JOINED_CHARS = 100  # between two places of a page; nearer, words were left out
+PIECE_WORDS = 150  # aligned at once: aligning takes quadratic time
+MOST_PLACES = 4_000  # examined for the words of one piece
+BEST_PLACES = 3  # aligned per piece
+ADDED_WORDS = 8  # consecutive words of the text inside a quotation's words
+MOST_DIFFERENCES = 10  # listed
+SOURCE_CHARS = 1_500  # of the shown words of the text
+FAR_CHARS = 1_500  # between two parts of a quotation; from here on, both places are reported
+LEFT_OUT_CHARS = 300  # of the shown words in a gap
+SHORT_GAP = 8  # words; a negation in it denies the text around it
+NEXT_WORDS = 2  # words before the end of a gap over several sentences
+NEGATION_REACH = 4  # words before the end of a longer gap: they deny quoted text
+JOINED_CHARS = 100  # between two places of a page; nearer, words were omitted
 LEAST_JOINED = 3  # words of each half of a quotation that was joined from two places
 GLUE_NOTE = "Only spaces, or hyphens at the ends of lines, differ."
-LATE_ERROR = "No time was left to compare it."
+LATE_ERROR = "There was no time left to compare it."
 LATE = {"verdict": "unread", "error": LATE_ERROR}
 
-# Marks of notes and sources, which are no part of what is quoted.
-_NOTE = re.compile(r"\\?\[(?:\^?\d{1,3}|[a-z]|(?:note|nb|n) \d{1,3}|citation needed)\\?\](?!\w)")
-# What an author leaves out or puts in: "...", "[...]", "(…)", "[the company]"; "[t]his" is no gap.
+# Footnote numbers and source markers, which are not quoted.
+_NOTE = re.compile(
+    r"\\?\[(?:\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}|[a-z]|(?:note|nb|n) \d{1,3}"
+    r"|citation needed)\\?\](?![\w'\u2019])"
+)
+# Omissions and insertions of an author: "...", "[...]", "(…)", "[the company]"; "[t]his" is no gap.
 _DOTS = r"(?:…|\.(?:\s?\.){2,3})"
 _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
 _LETTER = rf"[^\W{UNSPACED}]"
 _TOKEN = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:'{_LETTER}+|(?<=\d)[.,]\d+)*|[^\w\s]")
-# A line end stands for the place between two characters that belong to one word or number.
+# A line end marks the place between two characters of one word or number.
 _INSIDE = re.compile(
     rf"{_LETTER}\n{_LETTER}|\d[.,]\n\d|\d\n[.,]\d|{_LETTER}'\n{_LETTER}|{_LETTER}\n'{_LETTER}"
     rf"|{MINUS}\n[\d.$€£¥]"
@@ -63,13 +66,13 @@ _SPACE = re.compile(r"(?<=\d)\s(?=\d{3}(?!\d))|(?<!\d)\s|\s(?!\d)")
 # Minutes or feet, and seconds or inches; a quotation mark has its partner before it.
 _PRIME = re.compile(r"""(?<=\d)(?:(['\u2032])|(["\u2033]))(?!\w)""")
 _OPENED = re.compile(r"""(?<![\w.,;:!?])['"](?=\w)""")
-_EDGES = " .,;:"  # a sentence's own signs at the ends of a quotation belong to the draft
+_EDGES = " .,;:"  # punctuation at the ends of a quotation belongs to the draft
 
 
 class Nearest(NamedTuple):
-    """The words of a text that are nearest to a piece of a quotation, and what differs."""
+    """The words of a text that are nearest to a piece of a quotation, and the differences."""
 
-    same: float  # the weight of its words that agree
+    same: float  # weight of the words that agree
     text: str
     differences: list[tuple[str, str]]  # (words of the quotation, words of the text)
     start: int = 0  # indexes of the tokens
@@ -77,24 +80,24 @@ class Nearest(NamedTuple):
 
 
 class ComparedText:
-    """A text in the form in which it is compared: compared, and the offset of each character.
+    """A text in the form for comparing: compared, and the offset of each character.
 
-    lead: how many characters stand before the text of the page, where offsets begin.
+    lead: characters before the text of the page, where offsets start.
     """
 
     def __init__(self, text: str, lead: int = 0) -> None:
         self.text = text
         self.lead = lead
-        unmarked = _NOTE.sub(lambda note: "\u200b" * len(note[0]), text)  # counts as nothing
+        unmarked = _NOTE.sub(lambda note: "\u200b" * len(note[0]), text)  # ignored in comparing
         normal, self.offsets = normal_text_with_map(unmarked)
         self.compared = normal.lower()
-        if len(self.compared) != len(normal):  # of a few capitals, two characters come
+        if len(self.compared) != len(normal):  # a few capitals become two characters
             lower = ((sign.lower(), sign) for sign in normal)
             self.compared = "".join(low if len(low) == 1 else sign for low, sign in lower)
 
     @functools.cached_property
     def tokens(self) -> list[re.Match[str]]:
-        """Return the words, numbers and signs of the text; of the signs at its ends none."""
+        """Return the words, numbers and punctuation of the text, without that at its ends."""
         end = len(self.compared.rstrip(_EDGES))
         start = len(self.compared) - len(self.compared.lstrip(_EDGES))
         return list(_TOKEN.finditer(self.compared, start, end))
@@ -114,7 +117,7 @@ class ComparedText:
         return places
 
     def original(self, first: int, last: int) -> str:
-        """Return the text from one token to before another one, in one line."""
+        """Return the text from one token to before another, in one line."""
         if first >= last:
             return ""
         return self.slice(self.tokens[first].start(), self.tokens[last - 1].end())
@@ -127,7 +130,7 @@ class ComparedText:
     # ----- literally
 
     def find(self, part: str, start: int, limit: int | None = None) -> Iterator[int]:
-        """Yield where a compared part ends that stands here as whole words, up to a limit."""
+        """Yield the ends of a part that the text contains as whole words, up to a limit."""
         while (start := self.compared.find(part, start, limit)) >= 0:
             end = start + len(part)
             if not any(self.is_inside_word(border) for border in (start, end)):
@@ -135,15 +138,15 @@ class ComparedText:
             start += 1
 
     def is_inside_word(self, index: int) -> bool:
-        """Return whether a word or number goes on over an index."""
+        """Return whether an index is inside a word or number."""
         text = self.compared
         around = f"{text[max(0, index - 2) : index]}\n{text[index : index + 2]}"
         return bool(_INSIDE.search(around))
 
     def spans_of(self, parts: Sequence[ComparedText]) -> Iterator[list[tuple[int, int]]]:
-        """Yield where parts of a quotation stand in order, short ones near to others.
+        """Yield the places of a quotation's parts in order, short parts near others.
 
-        Each time as near to the last part as they stand: what is between is what was left out.
+        Parts are as near to the last one as possible: the text between was omitted.
         """
         texts = [part.compared.strip(_EDGES) for part in parts]
         is_short = [len(part.words) < SHORT_PART for part in parts]
@@ -188,7 +191,7 @@ class ComparedText:
     # ----- nearly
 
     def nearest(self, part: ComparedText, deadline: float) -> list[Nearest]:
-        """Return the nearest words of this text to each piece of a part of a quotation.
+        """Return the words of this text that are nearest to each piece of a quotation's part.
 
         Raises TimeoutError after the deadline.
         """
@@ -200,7 +203,7 @@ class ComparedText:
         return pieces
 
     def nearest_to(self, part: ComparedText, offset: int, words: list[str]) -> Nearest:
-        """Return the nearest words of this text to words of a part from a token on."""
+        """Return the words of this text that are nearest to words of a part from a token on."""
         best = Nearest(0, "", [])
         margin = len(words) // 3 + ADDED_WORDS
         for start in self.likely_starts(words):
@@ -212,7 +215,7 @@ class ComparedText:
             )
             if same <= best.same:
                 continue
-            # Words that differ at the ends stand for as many words of the text.
+            # Words that differ at the ends replace as many words of the text.
             begin = blocks[0][1] - min(blocks[0][1], blocks[0][0])
             last_a, last_b, size = blocks[-1]
             end = min(len(window), last_b + len(words) - last_a)
@@ -224,13 +227,13 @@ class ComparedText:
                 if (a + size, b + size) != (next_a, next_b):
                     differences.append((own, its))
             begin, end = first + begin, first + end
-            if begin < end and self.is_inside_word(self.tokens[begin].start()):  # behind a minus
+            if begin < end and self.is_inside_word(self.tokens[begin].start()):  # after a minus
                 differences.insert(0, ("", self.original(begin - 1, begin)))
             best = Nearest(same, self.original(begin, end), differences, begin, end)
         return best
 
     def likely_starts(self, words: list[str]) -> list[int]:
-        """Return where most of some words would begin together, the rare ones asked first."""
+        """Return the likeliest starts of some words as a group, found by rare words first."""
         known = [
             (self.places[word], index) for index, word in enumerate(words) if word in self.places
         ]
@@ -252,7 +255,7 @@ class ComparedText:
 class GluedText(ComparedText):
     """A compared text without spaces, and without hyphens at the ends of lines.
 
-    Between two digits a space says something, unless it groups them in thousands.
+    Between two digits a space counts, unless it groups thousands.
     """
 
     def __init__(self, source: ComparedText) -> None:
@@ -269,21 +272,21 @@ class GluedText(ComparedText):
         self.words = source.words
 
     def is_inside_word(self, index: int) -> bool:
-        """Return whether a word of the text with its spaces goes on over an index."""
+        """Return whether an index is inside a word of the text with its spaces."""
         end = self.indexes[index - 1] + 1 if index else 0
         start = self.indexes[index] if index < len(self.indexes) else end
         return end == start and self.source.is_inside_word(start)
 
 
 def weight_of(word: str) -> float:
-    """Return what a word counts that a quotation and a text share; signs count nothing."""
+    """Return the weight of a shared word; punctuation weighs nothing."""
     return COMMON_WEIGHT if word in STOP_WORDS else float(word[0].isalnum())
 
 
 def agreeing_blocks(words: list[str], window: list[str]) -> list[tuple[int, int, int]]:
     """Return the blocks (start in words, start in window, size) that agree, around the largest.
 
-    A block that stands further from the next one than ADDED_WORDS more is another use of the word.
+    A block that is more than ADDED_WORDS further from the next is another use of the words.
     """
     matcher = SequenceMatcher(None, words, window, autojunk=False)
     blocks = [(a, b, size) for a, b, size in matcher.get_matching_blocks() if size]
@@ -304,15 +307,15 @@ def added_between(block: tuple[int, int, int], following: tuple[int, int, int]) 
 
 
 def primes(text: str) -> list[tuple[str, bool]]:
-    """Return the numbers with a mark of feet or inches behind them, and whether it is a double."""
+    """Return the numbers before a mark of feet or inches, and whether that is double."""
     found = (mark for mark in _PRIME.finditer(text) if not _OPENED.search(text, 0, mark.start()))
     return [(re.findall(r"\d+", text[: mark.start()])[-1], bool(mark[2])) for mark in found]
 
 
 def negation_in(gap: str) -> bool:
-    """Return whether a gap, as it is compared, holds a word that denies what stands around it.
+    """Return whether a gap contains a negation of the text around it.
 
-    In a long gap, or one over several sentences, most of what is denied was left out with it.
+    In a long gap, or one over several sentences, most of the denied text was omitted with it.
     """
     sentences = re.split(r"[.!?;。！？](?=\s|$)", gap)
     words = _TOKEN.findall(sentences[-1])
@@ -326,7 +329,7 @@ def negation_in(gap: str) -> bool:
 
 
 class Quotation:
-    """A quotation as it is compared: whole, and its parts between what was left out or put in."""
+    """A quotation in the form for comparing: whole, and its parts around gaps."""
 
     def __init__(self, text: str) -> None:
         self.whole = ComparedText(text)
@@ -335,18 +338,18 @@ class Quotation:
         self.parts = [part for part in parts if part.words]
         self.begins_with_gap = bool(_GAP.match(text))
 
-    def stands_in(self, page: ComparedText) -> bool:
-        """Return whether it stands in a page literally."""
+    def is_in(self, page: ComparedText) -> bool:
+        """Return whether a page contains it literally."""
         return self.literally(page).get("verdict") == "verbatim"
 
     def literally(self, page: ComparedText) -> Document:
-        """Return the verdict if its words stand in a page, whole or in parts, {} if they do not."""
+        """Return the verdict if a page contains it, whole or in parts, else {}."""
         if not self.parts:
             return {}
         return self.answer_in(page, self.whole, self.parts)
 
     def glued(self, page: ComparedText) -> Document:
-        """Return the verdict if it stands in a page but for spaces, {} if it does not."""
+        """Return the verdict if a page contains it except for spaces, else {}."""
         parts = [part.glued for part in self.parts]
         answer = self.answer_in(page.glued, self.whole.glued, parts) if parts else {}
         return {"note": GLUE_NOTE, **answer} if answer else {}
@@ -354,7 +357,7 @@ class Quotation:
     def answer_in(
         self, page: ComparedText, quoted: ComparedText, parts: Sequence[ComparedText]
     ) -> Document:
-        """Return the verdict on a quotation and its parts, in the form that the page has here."""
+        """Return the verdict on a quotation and its parts, which have the form of the page."""
         whole = next(page.spans_of([quoted]), None)
         if whole:
             return self.measured(page, whole[0])
@@ -365,8 +368,8 @@ class Quotation:
         return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
-        """Return verbatim, or altered if a number has another mark of feet or inches there."""
-        text = page.slice(span[0], span[1] + 1)
+        """Return verbatim, or altered if a number has another mark of feet or inches."""
+        text = page.slice(span[0], min(span[1] + 1, len(page.compared)))
         own, its = primes(self.whole.text), dict(primes(text))
         differs = [
             {
@@ -381,9 +384,9 @@ class Quotation:
         return {"verdict": "altered", "source_text": text, "differs": differs}
 
     def with_gaps(self, page: ComparedText, spans: list[tuple[int, int]]) -> Document:
-        """Return the verdict where the parts stand; left_out: what the page has in the gaps.
+        """Return the verdict for the places of the parts. left_out: the page's text in the gaps.
 
-        A negation in a gap, or right before one that begins the quotation, changes what is quoted.
+        A negation in a gap, or right before a gap at the start, changes the quotation.
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         denying = [gap for gap in gaps if negation_in(ComparedText(page.slice(*gap)).compared)]
@@ -397,7 +400,7 @@ class Quotation:
         if denying:
             text = shorten(page.slice(start, spans[-1][1]), SOURCE_CHARS)
             differs = [{"quote": "[…]", "source": page.slice(*gap)} for gap in denying]
-            note = {"note": "What was left out or replaced says the contrary."}
+            note = {"note": "The omitted or replaced words say the opposite."}
             return {
                 "verdict": "altered",
                 "source_text": text,
@@ -406,14 +409,14 @@ class Quotation:
                 **note,
             }
         far = [gap for gap in gaps if gap[1] - gap[0] > FAR_CHARS]
-        note = {"note": f"The parts stand far apart: {places(page, spans)}."} if far else {}
+        note = {"note": f"The parts are far apart: {places(page, spans)}."} if far else {}
         return {"verdict": "verbatim", **(left_out if left_out["left_out"] else {}), **note}
 
     def judged(self, page: ComparedText, deadline: float) -> Document:
-        """Return {verdict, source_text?, differs?, left_out?, note?} of it in a page.
+        """Return {verdict, source_text?, differs?, left_out?, note?} for a page.
 
         The verdict is verbatim, altered, absent, or unread after the deadline. differs: {quote,
-        source} of the first words that differ; "" stands for none.
+        source} of the first words that differ; "": no word.
         """
         answer = self.literally(page) or self.glued(page)
         if answer:
@@ -438,14 +441,14 @@ class Quotation:
         return {**answer, "differs": differs}
 
     def apart(self, page: ComparedText) -> str:
-        """Return a note that tells where parts stand that all stand somewhere."""
+        """Return a note with the places of parts that the page has separately."""
         found = [next(page.spans_of([part]), [(0, 0)])[0] for part in self.parts]
         if found != sorted(found):
-            return f"The parts stand in another order: {places(page, found)}."
-        return f"The parts stand far apart: {places(page, found)}."
+            return f"The parts are in another order: {places(page, found)}."
+        return f"The parts are far apart: {places(page, found)}."
 
     def joined(self, page: ComparedText) -> str:
-        """Return a note if two places of a page were joined without a gap, "" otherwise."""
+        """Return a note if two places of a page were joined without a gap, or ""."""
         if len(self.parts) != 1:
             return ""
         tokens = self.parts[0].tokens
@@ -468,10 +471,10 @@ class Quotation:
 
 
 def is_verbatim(answer: Document) -> bool:
-    """Return whether a verdict is that a quotation stands in its source."""
+    """Return whether a verdict is verbatim."""
     return bool(answer.get("verdict") == "verbatim")
 
 
 def places(page: ComparedText, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the offsets of some places of a page in words."""
+    """Return the offsets of places of a page as a phrase."""
     return f"offsets {' and '.join(f'{page.offset(start):,}' for start, _ in spans)}"

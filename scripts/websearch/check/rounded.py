@@ -1,0 +1,63 @@
+"""Numbers that a draft rounds: "about 4.5 million" for 4,512,000, "nearly 60%" for 59.6%."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+from websearch.base.numbers import decimals
+from websearch.base.words import UNSPACED, rounding_words
+from websearch.check.page_numbers import kind_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.base.numbers import Number
+
+_EITHER, _DOWN, _UP = rounding_words()
+_HEDGE = re.compile(
+    rf"(?i)(?:(?<![^\W{UNSPACED}])(?:(?P<either>{_EITHER})|(?P<down>{_DOWN})|(?P<up>{_UP}))|[~≈])"
+    r"\W{0,3}\Z"
+)
+HEDGE_CHARS = 20  # before a number, in which such a word is looked for
+
+
+class Rounding(NamedTuple):
+    """The values of a page that a number may be rounded from; is_open: the draft does not say so.
+
+    low, high: the values; without a word such as "about", those that round to the number's last
+    written digit, or to its second one if zeros follow (is_open).
+    """
+
+    low: Decimal
+    high: Decimal
+    number: Number
+    is_hedged: bool
+    is_open: bool
+
+    def fits(self, found: Number) -> bool:
+        """Return whether a number of a page within low and high may be what was rounded."""
+        is_year, is_own_year = kind_of(found)[1], kind_of(self.number)[1]
+        is_equal = not self.number.plain.isdisjoint(found.plain)  # of another thing, then
+        return not (is_year or is_equal) and (self.is_hedged or not is_own_year)
+
+
+def rounding_of(number: Number, sentence: str) -> Rounding | None:
+    """Return what a number of a draft's sentence may be rounded from, None if it is exact."""
+    value = max(decimals(number.scaled if number.power else number.plain), default=Decimal(0))
+    hedge = _HEDGE.search(sentence, max(0, number.start - HEDGE_CHARS), number.start)
+    if not value or (number.is_word and not hedge):
+        return None
+    last = int(value.normalize().as_tuple().exponent)  # power of ten of its last digit but zeros
+    written = min(last, number.power)
+    if hedge:
+        step = Decimal(1).scaleb(last)
+        low = value - step / 2 * (hedge.lastgroup != "down")
+        high = value + step / (1 if hedge.lastgroup == "down" else 2) * (hedge.lastgroup != "up")
+        return Rounding(low, high, number, is_hedged=True, is_open=False)
+    if value.adjusted() == written and not number.power:
+        return None  # of one digit
+    second = min(last, value.adjusted() - 1)
+    step = Decimal(1).scaleb(max(second, written))
+    is_open = second > written
+    return Rounding(value - step / 2, value + step / 2, number, is_hedged=False, is_open=is_open)
