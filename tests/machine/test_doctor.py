@@ -665,7 +665,7 @@ class SkillFolder(DoctorCase):
         for path in (copy / "assets/mcp").iterdir():
             path.write_text("{}", encoding="utf-8")
         changed = lines_of(self.run_copy(copy).document, "skill folder")[1]
-        said = changed["message"].partition("changed: ")[2]
+        said = changed["message"].partition("installed: ")[2]
         self.assertRegex(said, r"^SKILL\.md(, assets/mcp/\w+\.\w+){4} and 3 more\.$")
         (copy / "scripts/websearch/reading/read.py").unlink()
         run = self.run_copy(copy)
