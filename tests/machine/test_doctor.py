@@ -51,7 +51,7 @@ def lines_of(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def read_terminal(descriptor: int) -> bytes:
-    """What a terminal brings; nothing once its other end is closed, for which Linux says EIO."""
+    """The next bytes of a terminal; b"" if its other end is closed, which is EIO on Linux."""
     try:
         return os.read(descriptor, 65_536)
     except OSError:
@@ -69,7 +69,7 @@ class DoctorCase(EnvironmentCase):
         self.set_environment(HOME=str(self.home))
 
     def check(self, *arguments: str, **variables: str) -> dict[str, Any]:
-        """Run the checks in this process with further variables; return the document."""
+        """Run the checks in this process with additional variables; return the document."""
         self.set_environment(**{"HOME": str(self.home), **variables})
         run = call_main(command, *arguments)
         self.assert_sound(run)
@@ -573,7 +573,7 @@ ENGINE = Engine(
 
 
 class TableOfEngines(DoctorCase):
-    """An engine of the table appears by itself."""
+    """An engine of the table appears automatically."""
 
     def test_an_engine_with_a_key_and_an_address_has_its_lines(self) -> None:
         scripts = self.home / "skill/scripts"
@@ -708,7 +708,7 @@ class SkillFolder(DoctorCase):
 
 
 class Live(DoctorCase):
-    """What --live asks, and what it makes of the answers."""
+    """The requests of --live, and the lines on their answers."""
 
     server: FakeServer
 

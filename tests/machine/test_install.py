@@ -1,4 +1,4 @@
-"""scripts/install.py: what is installed is whole and works, and nobody else's files are touched.
+"""scripts/install.py: the copy is complete and works, and foreign files are never touched.
 
 The only module to notice a file of somebody else's that is touched.
 """
@@ -528,7 +528,7 @@ class Package(InstallCase):
         for name in packed:
             self.assertNotRegex(name, r"test|__pycache__|evals|\.git|/secrets\.yaml|\.pyc$")
         size = (self.repository / "dist/web-search.skill").stat().st_size
-        self.assertLess(size, 30_000_000)  # what can be uploaded
+        self.assertLess(size, 30_000_000)  # the limit for uploads
 
     def test_an_unpacked_package_can_be_updated_and_uninstalled(self) -> None:
         self.run_install("package")
@@ -644,7 +644,7 @@ class WholeSkill(InstallCase):
         self.assertEqual(list(empty.iterdir()), [])
 
     def uv_folder(self) -> Path:
-        """A folder with a stand-in for uv, which starts a script with this Python."""
+        """A folder with a fake uv, which starts a script with this Python."""
         folder = self.folder / "bin"
         folder.mkdir()
         program = folder / "uv"

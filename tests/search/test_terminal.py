@@ -29,7 +29,7 @@ from websearch.ways_in import best_passages, terminal, terminal_markdown
 
 
 def plain(shown: str) -> str:
-    """Return what a terminal shows, without styles."""
+    """Return a text of a terminal without styles."""
     return re.sub(r"\x1b\[\d*m", "", shown)
 
 
@@ -37,7 +37,7 @@ class TerminalCase(SmallWebCase):
     def at_terminal(
         self, script: str, *words: str, typed: str | None = None, **variables: str
     ) -> tuple[int, str, str]:
-        """Run a script whose stdout is a terminal; return (exit code, what it shows, stderr).
+        """Run a script whose stdout is a terminal; return (exit code, output, stderr).
 
         typed: what the person types; then standard input is the terminal, too.
         """
@@ -135,7 +135,7 @@ class ForPeople(TerminalCase):
 
 
 class FirstLook(TerminalCase):
-    """What a person sees of a search, and how the rest is reached."""
+    """The output of a search for a person, and the commands for more."""
 
     def test_results_show_two_passages_and_with_full_all(self) -> None:
         short = self.shown("sourdough starter", "-n", "2")
@@ -430,7 +430,7 @@ class FrontDoor(TerminalCase):
         self.assertEqual((pairs["kl"], len(json.loads(shown)["results"])), ("fr-fr", 1))
         _, pairs = asked("rye", "--no-pages", "--engine", "wikipedia")  # which knows no countries
         self.assertEqual(pairs["srlimit"], "2")
-        for words in (("help",), ("version",)):  # are no questions with a default format either
+        for words in (("help",), ("version",)):  # not questions, even with a default format
             run = self.run_script("web_search.py", *words, WEB_SEARCH_SECRETS=secrets)
             self.assertIn("web_search.py", run.stdout.decode())
         run = self.run_script("web_search.py", "cache", "stats", WEB_SEARCH_SECRETS=secrets)

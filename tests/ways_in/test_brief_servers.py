@@ -35,7 +35,7 @@ class BriefCase(unittest.TestCase):
         self.web.find(HERON, self.own, self.shared)
 
     def sources_of_the_command(self) -> Any:
-        """The sources that the command line gives for the same questions."""
+        """The sources of the command line for the same questions."""
         run = run_script("web_search.py", "brief", *QUESTIONS, env=self.variables)
         self.assertTrue(run.document["ok"], run.document)
         return run.document["sources"]

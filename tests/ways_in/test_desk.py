@@ -1,4 +1,4 @@
-"""The desk: pages for people that show what was searched and read, whatever strangers wrote.
+"""The desk: pages for people that search, read, check and list the history, safely.
 
 The only module to notice a stranger's word that is live in a browser, and a form of another site.
 """
@@ -40,7 +40,7 @@ HOSTILE = [
     '[a](https://a.example/ "t" onclick=1)',
     "**<i>x</i>** *<u>y</u>*",
 ]
-# What the renderer may make; a page of the desk also has its own frame and forms.
+# Elements that the renderer may write; pages of the desk also have their frame and forms.
 ELEMENTS = set(
     "p h2 h3 h4 h5 h6 ul ol li table thead tbody tr th td div blockquote pre code hr a strong em "
     "mark".split()

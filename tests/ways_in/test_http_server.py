@@ -1,4 +1,4 @@
-"""http_server.py as a process: GLSI's HTTP API, what it refuses, and how it starts and stops.
+"""http_server.py as a process: GLSI's HTTP API, refused requests, starting and stopping.
 
 The only module to notice a wrong status, a smuggled request, and a client that holds others up.
 """
@@ -354,7 +354,7 @@ class Parameters(ServerCase):
 
 
 class Callers(ServerCase):
-    """What a web page in the user's browser could send is refused."""
+    """Requests of web pages in the user's browser are refused."""
 
     def test_foreign_host_names_are_refused(self) -> None:
         hosts = ("evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1",
@@ -388,7 +388,7 @@ class Callers(ServerCase):
 
 
 class Protocol(ServerCase):
-    """Raw bytes: whatever comes, a JSON answer or a closed connection, and the server lives."""
+    """Any raw bytes get a JSON answer or a closed connection, and the server continues."""
 
     # name -> (bytes, status of the only answer)
     REFUSED: ClassVar = {
@@ -605,7 +605,7 @@ class Limits(EnvironmentCase):
 
 
 class SlowRequests(unittest.TestCase):
-    """Limits of time hold for all of a head or body, however its bytes come."""
+    """Time limits cover a whole head or body, even if it comes in small pieces."""
 
     def setUp(self) -> None:
         settings = {"loopback": True, "names": set(), "token": "", "session": "", "verbose": False}
@@ -790,7 +790,7 @@ class Stopping(ServerCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             server = ServerProcess()
             server.fetch("/health")
-            with server.connect() as idle, server.connect() as half:  # do not hold it up
+            with server.connect() as idle, server.connect() as half:  # do not delay it
                 idle.sendall(request())
                 idle.recv(65_536)
                 half.sendall(b"GET /health HTTP/1.1\r\nHo")

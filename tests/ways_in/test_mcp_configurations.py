@@ -1,4 +1,4 @@
-"""assets/mcp: each client's configuration has its form, holds no key, and starts the server.
+"""assets/mcp: each client's configuration is valid, contains no key and starts the server.
 
 The only module to notice a configuration that its client would refuse.
 """
@@ -77,7 +77,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def server(path: Path) -> dict[str, Any]:
-    """What a configuration file says of the server."""
+    """The entry of the server in a configuration file."""
     entry: dict[str, Any] = read(path)[CLIENTS[path.name][0]][NAME]
     return entry
 
@@ -91,7 +91,7 @@ def command(path: Path) -> list[str]:
 
 
 def variables(path: Path) -> dict[str, str]:
-    """The variables that a configuration names, with what it says for each."""
+    """The variables that a configuration names, with their values."""
     entry = server(path)
     if "env_vars" in entry:  # Codex: names only
         return dict.fromkeys(entry["env_vars"], "")
@@ -213,7 +213,7 @@ class ServersDocument(unittest.TestCase):
 class Start(unittest.TestCase):
     def test_each_documented_command_starts_a_server_that_answers(self) -> None:
         answers = {}
-        with tempfile.TemporaryDirectory(prefix="web search ") as folder:  # a blank in the path
+        with tempfile.TemporaryDirectory(prefix="web search ") as folder:  # a space in the path
             place = f"{folder}/skill"
             shutil.copytree(ROOT / "scripts", f"{place}/scripts")
             for path in sorted(FOLDER / name for name in CLIENTS):
@@ -221,7 +221,7 @@ class Start(unittest.TestCase):
                 if not shutil.which("uv"):  # then the user writes python3 for `uv run`
                     words = [sys.executable, *words[2:]]
                 with self.subTest(path.name):
-                    # What a client fills in where a variable is not set.
+                    # The value that a client fills in for an unset variable.
                     client = Client(dict.fromkeys(variables(path), ""), words)
                     self.addCleanup(client.close)
                     params = {"protocolVersion": LEGACY[0], "capabilities": {}}

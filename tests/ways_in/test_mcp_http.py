@@ -399,12 +399,12 @@ class Calls(McpHttpCase):
 
 
 class Attacks(McpHttpCase):
-    """What a foreign page, a broken client or somebody without the token could send."""
+    """Requests of foreign pages, broken clients and callers without the token."""
 
     BODY = json.dumps(message("tools/call", {"name": "clear_cache"})).encode()
 
     def body_request(self, *lines: str, body: bytes = BODY) -> bytes:
-        """A POST whose headers are right but for further lines."""
+        """A POST with valid headers and additional lines."""
         known = [f"Content-Type: {JSON}", f"Content-Length: {len(body)}"]
         return request("/mcp", "POST", *known, *lines) + body
 

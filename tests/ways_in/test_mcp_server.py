@@ -1,4 +1,4 @@
-"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, faults, and its end.
+"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, errors, and its end.
 
 The only module to notice a line that a client could not read, and a schema that is not the table's.
 """
@@ -165,7 +165,7 @@ class ProtocolWithoutAHandshake(SharedClient):
 
 
 class Faults(SharedClient):
-    """Edge inputs: what is no message, no request, no UTF-8, or too much."""
+    """Edge inputs: invalid messages and requests, other encodings, too many bytes."""
 
     def test_invalid_input_is_answered_and_the_server_continues(self) -> None:
         request = b'{"jsonrpc":"2.0","id":1,"method":"ping"'
@@ -745,7 +745,7 @@ class Output(McpCase):
     """Hazards of output: what hangs or kills a client must not be written."""
 
     def hostile(self, code: str) -> Client:
-        """A server whose run_web_search is the given function body."""
+        """A server with this body of run_web_search."""
         program = (
             f"import sys; sys.path.insert(0, {str(SERVER.parent)!r})\n"
             "import brave_search, mcp_server\n"
@@ -779,7 +779,7 @@ class Output(McpCase):
         )
         client = self.hostile(code)
         self.assertFalse(client.call("brave_web_search", query="x")["isError"])
-        self.assertTrue(client.is_alive())  # the child has not read what was meant for the server
+        self.assertTrue(client.is_alive())  # the child has not read the server's input
         client.close()
         for line in client.everything.splitlines():
             self.assertEqual(json.loads(line)["jsonrpc"], "2.0")

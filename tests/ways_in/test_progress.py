@@ -33,7 +33,7 @@ BATCH = ["python", "sourdough", "coffee"]
 @unittest.skipUnless(hasattr(os, "openpty"), "there are no terminals here")
 class Progress(SmallWebCase):
     def stderr_of(self, *command: str, terminal: bool) -> str:
-        """Run a script to its end; return what it wrote to stderr, a terminal or a pipe."""
+        """Run a script to its end; return its stderr, a terminal or a pipe."""
         reading, writing = os.openpty() if terminal else os.pipe()
         keys = dict.fromkeys(KEY_NAMES, "good-" + CANARY)
         environment = {**small_web_environment(self.server.url), **keys, "GLSI_DB_PATH": self.store}
@@ -100,7 +100,7 @@ class CtrlC(SmallWebCase):
     def interrupt(
         self, *command: str, requests: int = 1, **more: str
     ) -> tuple[int, Any, str, float]:
-        """Interrupt a script once the server has some requests of it; return what it left."""
+        """Interrupt a script after some of its requests; return its exit code and output."""
         environment = {**small_web_environment(self.server.url), "GLSI_DB_PATH": self.store, **more}
         self.server.clear()
         process = subprocess.Popen(

@@ -57,7 +57,7 @@ def check_target(target: Path) -> None:
     if target.is_symlink():
         raise InstallError(f"{target} is a link to {real}. Remove the link, then try again.")
     if ROOT in real.parents:
-        raise InstallError(f"{target} is in the skill's own folder. Pass another one for --dir.")
+        raise InstallError(f"{target} is in the skill's own folder. Pass another folder for --dir.")
     if target.exists() and not target.is_dir():
         raise InstallError(f"{target} is not a folder. Move it away.")
     if target.exists() and not is_skill(target) and any(target.iterdir()):

@@ -167,7 +167,7 @@ def folder_at(text: str) -> Path:
     """Return the folder of a text, which need not exist; raises InstallError."""
     folder = user_path(text)
     if not text.strip() or (folder.exists() and not folder.is_dir()):
-        raise InstallError(f"{text!r} is not a folder. Pass another one for --dir.")
+        raise InstallError(f"{text!r} is not a folder. Pass another folder for --dir.")
     return folder
 
 

@@ -137,7 +137,7 @@ def start(script: dict[str, Any], words: list[str], view: View) -> int:
         runs = script["run"].items()
         script = {**script, "run": {name: view.noting(run) for name, run in runs}}
     command, is_named = kit.find_command(script["commands"], words)
-    words[is_named:is_named] = formatting  # behind the command's name, which is the first word
+    words[is_named:is_named] = formatting  # after the command's name, the first word
     for_file = for_saving(script["commands"][command]["to_markdown"], words)
     script = {**script, "others": OTHERS, "instead": INSTEAD, "to_terminal": shown}
     return kit.run_command_line({**script, "to_markdown": for_file}, words)

@@ -54,7 +54,7 @@ COMMANDS: dict[str, kit.Command] = {
             {"name": "port", "type": "int", "min": 0, "max": 65_535, "flags": ["-p"],
              "help": f"port; 0: any free port (default: $GLSI_PORT, else {DEFAULT_PORT})"},
             {"name": "host", "type": "str", "default": LOOPBACK,
-             "help": f"address to listen on; another one needs --token-file (default: {LOOPBACK})"},
+             "help": f"address to listen on; others need --token-file (default: {LOOPBACK})"},
             {"name": "token_file", "type": "str",
              "help": f"file with the bearer token, at least {MIN_TOKEN_CHARS} characters, that "
                      "requests must carry"},

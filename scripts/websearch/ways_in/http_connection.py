@@ -231,7 +231,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         return request
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
-        """Raise an HttpError for what the library refuses."""
+        """Raise an HttpError for an error of the library."""
         raise HttpError(code, f"{kit.one_line(message or '', 200)}.")
 
     # ----- answering
