@@ -229,7 +229,7 @@ class Pages(DeskCase):
         self.assertNotIn("Empty", shown + rest)
         self.assertEqual(re.findall(r"<h(\d)", shown), ["2", "3", "3", "3"])
 
-    def test_a_brief_names_unanswered_questions_and_repeats_no_source(self) -> None:
+    def test_a_brief_names_unanswered_questions_and_shows_each_once(self) -> None:
         source = {"number": 1, "title": "Both", "url": "https://a.example/", "queries": [1, 2]}
         document = {
             "ok": True,
