@@ -367,7 +367,7 @@ class PowerPoint(unittest.TestCase):
         data = office.replaced(data, "ppt/slides/slide2.xml", "<p:sld ", '<p:sld show="0" ')
         document = read(data)
         self.assertEqual(document["text"], "## Fog\n\n## Slide 3\n\nLast")
-        self.assertEqual(document["note"], "Hidden, and left out: 1 slide and 1 shape.")
+        self.assertEqual(document["note"], "Omitted because hidden: 1 slide and 1 shape.")
         self.assertNotIn("cut", document)
 
     def test_each_footer_appears_once(self) -> None:
@@ -695,7 +695,7 @@ class OpenDocument(unittest.TestCase):
         )
         document = read(office.open_document("presentation", slides, styles))
         self.assertEqual(document["text"], "Harbor office\n\n## Slide 1\n\none")
-        self.assertEqual(document["note"], "Hidden, and left out: 1 slide.")
+        self.assertEqual(document["note"], "Omitted because hidden: 1 slide.")
 
     def test_cells_of_sheets(self) -> None:
         for attributes, expected in OPEN_CELLS:
@@ -869,7 +869,7 @@ class Hostile(unittest.TestCase):
             with mock.patch.object(*names):
                 found = read(document)
             self.assertIn("Internal error: KeyError", found["note"])
-            self.assertIn("bug of the program", found["note"])
+            self.assertIn("bug in the program", found["note"])
             self.assertTrue(found["cut"])
             self.assertIn("Rain" if "slide" in names else "Text.", found["text"])
 
@@ -877,7 +877,7 @@ class Hostile(unittest.TestCase):
         data = docx(p("A paragraph of a long report.") * 50_000)
         document = read(data, seconds=0.3)
         if document["ok"]:
-            self.assertIn("The time for this file was over", document["note"])
+            self.assertIn("The time for this file ran out", document["note"])
             self.assertTrue(document["cut"])
 
     def test_part_names_never_become_paths(self) -> None:

@@ -103,7 +103,7 @@ class PdfCase(unittest.TestCase):
 class Layout(PdfCase):
     """Lines, paragraphs and columns."""
 
-    def test_wrapped_lines_are_one_paragraph_and_a_gap_begins_another(self) -> None:
+    def test_wrapped_lines_are_a_paragraph_and_a_gap_begins_the_next(self) -> None:
         text = lines_at(
             (72, 700, "The keeper wrote down the weather every morning for many"),
             (72, 688, "years, and nobody ever asked what he did with all the books."),
@@ -640,7 +640,7 @@ class Fonts(PdfCase):
         fields = b"/Subtype/TrueType/BaseFont/X/Encoding/WinAnsiEncoding/ToUnicode %d 0 R" % number
         self.assertEqual(self.font(fields, b"ABCDEFGHI", builder), "flBΑΒΓЖ😀HI")
 
-    def test_ligatures_are_letters_and_private_characters_are_dropped(self) -> None:
+    def test_ligatures_become_letters_and_private_use_is_dropped(self) -> None:
         builder = PdfBuilder()
         number = builder.add_packed(to_unicode({1: "\ufb03", 2: "\ue001", 3: "\uf0b7", 4: "²"}, 1))
         fields = b"/Subtype/Type1/BaseFont/X/ToUnicode %d 0 R" % number
@@ -1139,7 +1139,7 @@ class Limits(PdfCase):
         self.assertIn("text", document["text"])
         return document
 
-    def test_a_long_description_and_a_long_paragraph_are_read_in_time(self) -> None:
+    def test_long_metadata_and_a_long_paragraph_are_read_in_time(self) -> None:
         def described(count: int) -> bytes:
             builder = PdfBuilder()
             builder.add_text("text")
