@@ -989,7 +989,7 @@ class WithoutText(PdfCase):
         font = b"<</Subtype/Type0/Encoding/Identity-H/DescendantFonts[<<>>]>>"
         builder = PdfBuilder()
         builder.add_page(b"BT /F1 9 Tf <00010002> Tj", b"<</Font<</F1 %b>>>>" % font)
-        self.failure(builder.build(), "unsupported", "fonts do not say")
+        self.failure(builder.build(), "unsupported", "do not define the letters")
 
     def test_an_empty_file_and_other_files_are_named(self) -> None:
         builder = PdfBuilder()
