@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+RAISED = (("sup",), ("sub",))  # marks of superscript and subscript
 MAX_DESCRIPTION = 500  # characters in the description of a picture
 _FILE_NAME = r"(?i)(?:fig: )?\S{0,300}\.(?:png|jpe?g|gif|svg|emf|wmf|bmp|tiff?|webp)"
 
@@ -55,15 +56,12 @@ def paragraph(pieces: list[Piece], heading: int = 0, kind: str = "") -> list[Nod
     if not text.strip():
         return []
     if heading:
-        plain = (piece._replace(marks=piece.marks if is_raised(piece) else ()) for piece in pieces)
+        plain = (
+            piece._replace(marks=piece.marks if piece.marks in RAISED else ()) for piece in pieces
+        )
         return [element(f"h{min(heading, 6)}", *line(plain))]
     block = element("p", *line(pieces))
     return [element("blockquote", block)] if kind == "quote" else [block]
-
-
-def is_raised(piece: Piece) -> bool:
-    """Return whether a piece is superscript or subscript."""
-    return piece.marks in (("sup",), ("sub",))
 
 
 def line(pieces: Iterable[Piece]) -> list[Node | str]:
