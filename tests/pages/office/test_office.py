@@ -1,6 +1,6 @@
-"""Office files: what each part of each kind becomes, what is damaged or hostile, every way in.
+"""Office files: the Markdown of each part of each kind, damaged and hostile files, all interfaces.
 
-The only module to notice a part of an office file that is not read.
+No other module notices a part of an office file that is not read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ URL = "https://example.org/files/report"
 
 
 def read(data: bytes, seconds: float = 20.0, **params: Any) -> dict[str, Any]:
-    """The document of a file, of which neither name nor type say what it is."""
+    """Return the document of a file whose kind neither name nor type show."""
     params = {"links": True, **params}
     deadline = time.monotonic() + seconds
     document = one_page.read_bytes(URL, data, "application/octet-stream", params, deadline)
@@ -42,35 +42,35 @@ def read(data: bytes, seconds: float = 20.0, **params: Any) -> dict[str, Any]:
 
 
 def text_of(data: bytes, **params: Any) -> str:
-    """The text of a file that can be read."""
+    """Return the text of a readable file."""
     return str(read(data, **params)["text"])
 
 
 def p(text: str, style: str = "", more: str = "") -> str:
-    """A paragraph of a Word file: text, or the XML of its runs."""
+    """Return a paragraph of a Word file from text or the XML of its runs."""
     runs = text if text.startswith("<") else f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
     style = f'<w:pStyle w:val="{style}"/>' if style else ""
     return f"<w:p><w:pPr>{style}{more}</w:pPr>{runs}</w:p>"
 
 
 def item(text: str, number: int, level: int = 0) -> str:
-    """An item of a list of a Word file."""
+    """Return a list item of a Word file."""
     return p(text, "", f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
 
 
 def run(text: str, properties: str = "") -> str:
-    """A run of a Word file."""
+    """Return a run of a Word file."""
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
 def row(*texts: str) -> str:
-    """A row of a table of a Word file; each text may be XML."""
+    """Return a table row of a Word file; each text may be XML."""
     cells = (f"<w:tc>{text if text.startswith('<') else p(text)}</w:tc>" for text in texts)
     return f"<w:tr>{''.join(cells)}</w:tr>"
 
 
 def levels(number: int, *formats: tuple[str, ...]) -> str:
-    """A definition of lists of a Word file: the format and the text of each level, and more."""
+    """Return a list definition of a Word file: format and text of each level, and more."""
     written = "".join(
         f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{text}"/>'
         f"{''.join(more)}</w:lvl>"
@@ -80,7 +80,7 @@ def levels(number: int, *formats: tuple[str, ...]) -> str:
 
 
 def items(number: int, *texts: tuple[int, str]) -> str:
-    """Items of a list of a Word file with their levels."""
+    """Return list items of a Word file with their levels."""
     return "".join(item(text, number, level) for level, text in texts)
 
 

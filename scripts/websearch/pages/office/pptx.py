@@ -1,4 +1,4 @@
-"""PowerPoint files (.pptx): each slide as a heading and what it shows (ECMA-376, part 1)."""
+"""PowerPoint files (.pptx): each slide as a heading and its content (ECMA-376, part 1)."""
 
 from __future__ import annotations
 

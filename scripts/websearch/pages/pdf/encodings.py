@@ -1,8 +1,7 @@
 """Encodings of simple fonts, names of glyphs, and widths of the standard fonts.
 
-ISO 32000-1, annex D; the Adobe Glyph List, of which the names stand here that occur in real files
-and that do not follow from a rule; the metrics of the 14 standard fonts, whose widths need not
-stand in a file.
+ISO 32000-1, annex D; the names of the Adobe Glyph List that occur in real files and do not follow
+from a rule; the metrics of the 14 standard fonts, whose widths a file may omit.
 """
 
 from __future__ import annotations

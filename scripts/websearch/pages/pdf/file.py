@@ -65,7 +65,7 @@ class PdfFile:
         self.cached_items = 0
         self.loading: set[int] = set()
         self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # the last one
-        self.stream_gap = (0, -1)  # from where to where there is no "endstream"
+        self.stream_gap = (0, -1)  # begin and end of a range without "endstream"
         self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # some offsets count from here
         self.read_references()
         self.unlock()
@@ -198,7 +198,7 @@ class PdfFile:
     def stream_data(self, stream: Stream, limit: int = 0) -> bytes | None:
         """Return a stream's bytes, decrypted and unpacked; None for those of an image.
 
-        limit: the most bytes to return; by default what the budget allows for one stream.
+        limit: the most bytes to return (default: the budget for a stream).
         """
         limit = min(limit, self.budget.max_stream) if limit else self.budget.max_stream
         names, params = self.stream_filters(stream)

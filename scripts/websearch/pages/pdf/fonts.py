@@ -200,7 +200,7 @@ def standard_width(text: str, known: dict[str, int]) -> float:
 
 
 class CompositeFont(Font):
-    """A font whose codes may have several bytes and stand for numbered glyphs: Type 0."""
+    """A font whose codes may have several bytes and represent numbered glyphs: Type 0."""
 
     is_composite = True
 
