@@ -1,4 +1,4 @@
-"""What takes longer: 2,000 mutated PDF files, and hostile files of the largest size.
+"""Slow tests: 2,000 mutated PDF files and hostile files of the largest size.
 
 PDF_FUZZ_SEED: another series. A file that fails prints its number; PDF_FUZZ_CASE=NUMBER repeats it.
 The only module to notice a damaged PDF file that raises, or one that takes the memory.
@@ -158,7 +158,7 @@ class Fuzz(unittest.TestCase):
 
 
 class Memory(unittest.TestCase):
-    """What a file takes of memory, measured in a process of its own."""
+    """Memory for a file, measured in a separate process."""
 
     MEASURE = """
 import re, sys, time
@@ -219,7 +219,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) // 1024)
 
 
 class Hostile(unittest.TestCase):
-    """25 MB of anything, and what unpacks to much more, end soon after the deadline."""
+    """25 MB of any content, and data that unpacks to much more, end soon after the deadline."""
 
     BIG = 24_000_000
 
@@ -269,7 +269,7 @@ class Hostile(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    """Pages of lines, words and tables without end are read within their time and memory."""
+    """Pages of endless lines, words and tables are read within time and memory."""
 
     def test_endless_lines_words_and_nested_tables_end(self) -> None:
         generator = random.Random(29)

@@ -1,4 +1,4 @@
-"""PDF files through read_page: from the web, from this machine, and what other ways in refuse.
+"""PDF files through read_page: from the web, from this machine, and refused by other interfaces.
 
 The only module to notice a file of this machine that a server would read.
 """
@@ -49,7 +49,7 @@ class FromTheWeb(SiteCase):
         self.assertEqual(self.page("articles/sourdough", pages="2")["title"], "Why sourdough rises")
 
     def test_the_outline_is_that_of_the_file(self) -> None:
-        """Entries lead to pages by an array, an action, or a name in the tree of names."""
+        """Entries point to pages by an array, an action or a name in the name tree."""
         outline = self.page("papers/manual.pdf", outline=True)["outline"]
         self.assertEqual(
             [(entry["level"], entry["heading"], entry["page"]) for entry in outline],

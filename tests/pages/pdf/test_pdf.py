@@ -52,21 +52,21 @@ def text_of(data: bytes) -> str:
 
 
 def shown(content: bytes, font: bytes = HELVETICA, **page: Any) -> str:
-    """The text of a page whose content stream is this, with one font."""
+    """Return the text of a page with this content stream and a single font."""
     builder = PdfBuilder()
     builder.add_page(content, b"<</Font<</F1 %b>>>>" % font, **page)
     return text_of(builder.build())
 
 
 def lines_at(*lines: tuple[float, float, str], size: int = 10) -> str:
-    """The text of a page with a string at each place."""
+    """Return the text of a page with a string at each place."""
     parts = [b"BT /F1 %d Tf" % size]
     parts += [f"1 0 0 1 {x} {y} Tm ({text}) Tj".encode("cp1252") for x, y, text in lines]
     return shown(b"\n".join(parts))
 
 
 def markdown_at(*lines: tuple[float, float, str]) -> str:
-    """The Markdown of a page with a string at each place."""
+    """Return the Markdown of a page with a string at each place."""
     parts = [f"1 0 0 1 {x} {y} Tm ({text}) Tj".encode("cp1252") for x, y, text in lines]
     builder = PdfBuilder()
     builder.add_page(b"BT /F1 10 Tf " + b"\n".join(parts))
@@ -222,7 +222,7 @@ class Layout(PdfCase):
 
 
 class RightToLeft(PdfCase):
-    """Hebrew and Arabic, which files hold in the order in which they look."""
+    """Hebrew and Arabic, which files contain in visual order."""
 
     def visual(self, codes: bytes, more: bytes = b"") -> str:
         builder = PdfBuilder()
@@ -268,7 +268,7 @@ class RightToLeft(PdfCase):
 
 
 class Pages(PdfCase):
-    """Marks, ranges, the page tree, and what a file says about itself."""
+    """Page numbers, ranges, the page tree and metadata."""
 
     def book(self, pages: int = 6) -> bytes:
         builder = PdfBuilder()
@@ -357,7 +357,7 @@ class Pages(PdfCase):
 
 
 class References(PdfCase):
-    """Where the objects are: tables and streams, and files that lie about it."""
+    """Cross-reference tables and streams, and files in which they are wrong."""
 
     def setUp(self) -> None:
         builder = PdfBuilder()
@@ -481,7 +481,7 @@ class References(PdfCase):
 
 
 class Filters(PdfCase):
-    """How streams are packed."""
+    """Compression and encoding of streams."""
 
     CONTENT = b"BT /F1 9 Tf (%b) Tj ET " % WORDS.encode()
 
@@ -1000,7 +1000,7 @@ class WithoutText(PdfCase):
 
 
 class Limits(PdfCase):
-    """Hostile files end in time, within their memory, and with what could be read."""
+    """Hostile files end within time and memory, with the text read so far."""
 
     def test_the_deadline_ends_the_reading_and_says_so(self) -> None:
         builder = PdfBuilder()
