@@ -1014,7 +1014,7 @@ run_web_search, run_context, run_news = RUN["web"], RUN["context"], RUN["news"]
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
     text = document.get("summary_text") or document.get("text") or document.get("correction")
-    blocks = [str(text or "")]
+    blocks = [str(text or ("No correction." if document.get("changed") is False else ""))]
     lists = {"citations": object_field(document, "enrichments").get("context"), **document}
     for name, heading in HEADINGS.items():
         items = objects(lists.get(name))
