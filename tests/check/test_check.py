@@ -642,7 +642,7 @@ class Interfaces(CheckCase):
             ("text/markdown", "*/*", text, 200, '"verdict":"altered"'),
             (form, "*/*", text, 200, '"verdict":"altered"'),  # what curl says by itself
             ("application/json", "*/*", json.dumps({"text": text}), 200, '"verdict":"altered"'),
-            ("application/json", "*/*", '{"draft": "x"}', 400, "the text alone"),
+            ("application/json", "*/*", '{"draft": "x"}', 400, "with only text"),
             ("application/json", "*/*", "{", 400, "neither UTF-8 text nor JSON"),
             ("text/markdown", "*/*", "", 400, "The draft is missing"),
             (form, browser, urlencode({"text": text}), 200, ">altered</strong> line 1"),
