@@ -147,6 +147,19 @@ class FurtherResults(AnsweringCase):
         self.assertEqual(second["results"], first["results"])
 
 
+class SmallRoom(AnsweringCase):
+    def test_the_results_that_rank_first_are_shown_with_text(self) -> None:
+        question = "which team won the squash title"
+        texts = (TEXT.replace("19", str(30 + n)).replace("20", str(50 + n)) for n in range(10))
+        pages = [self.web.page(f"/{n}", text) for n, text in enumerate(texts)]
+        self.web.find(question, *pages)
+        document = self.answer(question, "-n", "10", "--max-chars", "3000")
+        shown = [one["url"] for one in document["results"]]
+        self.assertEqual(shown, pages[: len(shown)])
+        self.assertEqual(document["truncated"]["items_dropped"], {"results": 10 - len(shown)})
+        self.assertGreater(sum(len(one.get("text", "")) for one in document["results"]), 1_000)
+
+
 class RecallByPassages(AnsweringCase):
     def test_the_page_that_answers_comes_before_one_that_holds_the_words(self) -> None:
         scattered = "\n\n".join(

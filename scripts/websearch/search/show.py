@@ -47,7 +47,7 @@ RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_HEAD = 15  # characters of a snippet that are looked for in its page
 LINE_CHARS = 120  # of the snippet of a page without an answer
-# Characters of JSON: with less room for the text of each, the one that answers worst is left out.
+# Characters of JSON: with less room for the text of each, one is left out.
 LEAST_TEXT = 250
 MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
 HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are numbered
@@ -327,7 +327,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     """Put what answers into a document's results or sources, within its limits.
 
     evidence: of these items. If the room is too small for a passage of each text, the attempts go
-    first, then the items that answer worst; the only source of a question goes last. A text that
+    first, then items, as last_to_spare says; the only source of a question goes last. A text that
     was cut is marked truncated, beside the length of the page.
     """
     name = "sources" if "sources" in document else "results"
@@ -429,11 +429,14 @@ def fill_item(
 
 
 def last_to_spare(evidence: Evidence) -> int:
-    """Return the index of the source that answers worst, the last of those that answer alike.
+    """Return the index of the source that is left out first.
 
-    The only source of a question is spared if there is another one.
+    Of one question, that is the last one; those without an answer go before it. Of several, it is
+    the one that answers worst. The only source of a question is spared if there is another one.
     """
     sources, best = evidence.sources, evidence.best()
+    if len(evidence.queries) == 1:
+        best = [float(strength > 0) for strength in best]
 
     def needed(index: int) -> bool:
         others = [source.questions for number, source in enumerate(sources) if number != index]
