@@ -431,12 +431,13 @@ def fill_item(
 def last_to_spare(evidence: Evidence) -> int:
     """Return the index of the source that is left out first.
 
-    Of one question, that is the last one; those without an answer go before it. Of several, it is
-    the one that answers worst. The only source of a question is spared if there is another one.
+    Of one question, that is the last one; those without an answer go before it, and the one that
+    answers best stays. Of several, it is the one that answers worst. The only source of a question
+    is spared if there is another one.
     """
     sources, best = evidence.sources, evidence.best()
     if len(evidence.queries) == 1:
-        best = [float(strength > 0) for strength in best]
+        best = [float(strength > 0) + (strength == max(best) > 0) for strength in best]
 
     def needed(index: int) -> bool:
         others = [source.questions for number, source in enumerate(sources) if number != index]
