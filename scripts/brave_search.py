@@ -67,6 +67,7 @@ PLANS = {
 # since October 2026, so a longer query brings a warning, and the API decides.
 QUERY_CHARS, QUERY_WORDS = 400, 50
 MAX_GOGGLES, MAX_IDS = 3, 20  # in one request; the API takes no more
+CONTEXT_URLS = 20  # pages in an answer of the context command unless more are asked for
 LAST_OFFSET = 9  # offset counts result pages; the API refuses 10
 POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # for a summary; the values of Brave's own MCP server
 ANSWER_TIMEOUT = 90.0  # seconds; a model writes the answer
@@ -192,8 +193,13 @@ QUERY = parameter("query", "str", None, "what to search for", wire="q", position
 COUNT = parameter("count", "int", 20, "results, 1 to 20 (default: 10)", min=1, max=20, default=10,
                   flags=["-n"], aliases=["num"])
 COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
+# Pages that Brave searches and pages in the answer are one number: see wire_params.
+CONTEXT_COUNT: Parameter = {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)",
+                            "aliases": ["num", "max_urls", "maximum_number_of_urls"]}
 OFFSET = parameter("offset", "int", 0, "result pages to skip, 0 to 9 (not results)", min=0,
                    max=LAST_OFFSET)
+PAGE = parameter("page", "int", None, "result page to begin with, 1 to 10", wire="", min=1,
+                 max=LAST_OFFSET + 1)
 SINCE = parameter("since", "since", None,
                   "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
                   choices=[*FRESHNESS], values={code: word for word, code in FRESHNESS.items()},
@@ -238,7 +244,7 @@ NOTE_CHARS = 350  # of what a document says about what was cut from it
 SIDE_SECTIONS = ("video_results", "news_results", "discussions_results", "faq_results", "locations",
                  "infobox", "extra_snippets")
 # What a command cannot do -> what to do instead.
-NO_OFFSET = {"offset": "There are no result pages; raise count."}
+NO_OFFSET = dict.fromkeys(("offset", "page"), "There are no result pages; raise count.")
 NO_SITES = {"site": "Put site:example.com into the query.",
             "exclude_site": "Put -site:example.com into the query."}
 NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by age.")
@@ -246,7 +252,7 @@ NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by a
 COMMANDS: dict[str, Command] = {
     "web": {"help": "web pages, and the FAQ, discussions, news and videos found",
             "expendable": SIDE_SECTIONS, "params": [
-        QUERY, COUNT, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
+        QUERY, COUNT, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
         parameter("result_filter", "csv", "all", "only these sections", choices=RESULT_TYPES),
         parameter("summary", "bool", "false",
                   "ask for a summarizer_key (Pro AI plan only)"),
@@ -274,10 +280,9 @@ COMMANDS: dict[str, Command] = {
                   min=1, max=1_000, default=POLL_ATTEMPTS, wire=""),
     ]},
     "context": {"help": "passages of pages for a model to answer from", "params": [
-        QUERY, {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)"}, SINCE, COUNTRY,
+        QUERY, CONTEXT_COUNT, SINCE, COUNTRY,
         LANGUAGE, SAFE, SITE, EXCLUDE_SITE, GOGGLES, SPELLCHECK,
         limit("max_tokens", 1024, 32_768, 8192, "approximate tokens in all"),
-        limit("max_urls", 1, 50, 20, "pages in the answer"),
         limit("max_snippets", 1, 256, 50, "passages in all"),
         limit("max_tokens_per_url", 512, 8192, 4096, "tokens of one page"),
         limit("max_snippets_per_url", 1, 100, 50, "passages of one page"),
@@ -287,9 +292,9 @@ COMMANDS: dict[str, Command] = {
         parameter("enable_local", "bool", "true with a location", "include places"),
         parameter("enable_source_metadata", "bool", "false", "describe each source"),
         *LOCATION,
-    ], "cannot": {"offset": "There are no result pages; raise count or max_tokens."}},
+    ], "cannot": NO_OFFSET},
     "news": {"help": "news articles", "params": [
-        QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE_STRICT, SITE,
+        QUERY, COUNT_50, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE_STRICT, SITE,
         EXCLUDE_SITE, SNIPPETS, GOGGLES, SPELLCHECK, OPERATORS, FETCHED, RAW,
     ], "expendable": ("extra_snippets",)},
     "images": {"help": "images", "params": [
@@ -299,8 +304,8 @@ COMMANDS: dict[str, Command] = {
         SPELLCHECK, RAW,
     ], "cannot": {**NO_OFFSET, **NO_SITES, **NO_AGES}},
     "videos": {"help": "videos", "params": [
-        QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK, OPERATORS,
-        FETCHED, RAW,
+        QUERY, COUNT_50, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK,
+        OPERATORS, FETCHED, RAW,
     ], "cannot": {**NO_SITES, "goggles": "The web, context and news commands take goggles."}},
     "places": {"help": "places near a location, or by their ids", "params": [
         {**QUERY, "required": False, "help": "what to look for; without it, whatever is near"},
@@ -309,11 +314,12 @@ COMMANDS: dict[str, Command] = {
                   wire="latitude", **LATITUDE),
         parameter("long", "float", None, "longitude of the point to search around",
                   wire="longitude", **LONGITUDE),
-        parameter("radius", "float", None, "metres around the point; farther places come later",
+        parameter("ll", "str", None, "the same point as LAT,LONG", wire="",
+                  note="For example 37.7749,-122.4194; south and west are negative."),
+        parameter("radius", "float", None, "meters around the point; farther places come later",
                   min=0, max=20_000_000),
         {**COUNT, "max": 100, "help": "results, 1 to 100 (default: 10)"},
         COUNTRY, LANGUAGE, UI_LANG, UNITS, SAFE_STRICT, SPELLCHECK,
-        parameter("geoloc", "str", None, "LATxLONG: the point from which distances are measured"),
         parameter("ids", "csv", None, "instead of a search: details of up to 20 places (ids are "
                   "valid for 8 hours)", wire=""),
         parameter("descriptions", "bool", None, "describe the places (one more request)", wire=""),
@@ -362,6 +368,31 @@ COMMANDS: dict[str, Command] = {
 # ===== parameters -> requests =====================================================================
 
 
+def api_params(params: Fields) -> Fields:
+    """Return the parameters with page as an offset and ll as lat and long.
+
+    Raises SearchError (invalid_input) for both spellings at once and for a wrong ll.
+    """
+    for name, others in (("page", ["offset"]), ("ll", ["lat", "long"])):
+        both = [other for other in others if name in params and other in params]
+        if both:
+            message = f"{name} and {both[0]} say the same."
+            raise SearchError("invalid_input", message, f"Leave {both[0]} out.")
+    params = dict(params)
+    if "page" in params:
+        params["offset"] = params.pop("page") - 1
+    if "ll" in params:
+        entry = next(item for item in COMMANDS["places"]["params"] if item["name"] == "ll")
+        point = re.fullmatch(r"@?([-+]?[\d.]+)\s*,\s*([-+]?[\d.]+)", text := params.pop("ll"))
+        if not point:
+            raise wrong_value(entry, text, "LAT,LONG")
+        bounds: dict[str, Any] = {"lat": LATITUDE, "long": LONGITUDE}
+        for number, name in enumerate(bounds, 1):
+            part = parameter(name, "float", None, "", **bounds[name])
+            params[name] = check_value(part, point[number])
+    return params
+
+
 def wire_params(command: str, params: Fields) -> Fields:
     """Return the parameters that are sent, under Brave's names; raises as usable_goggles does."""
     wire: Fields = {}
@@ -371,6 +402,8 @@ def wire_params(command: str, params: Fields) -> Fields:
             if entry["type"] == "since":
                 value = FRESHNESS.get(value, value.replace("..", "to"))
             wire[entry["wire"]] = value
+    if command == "context" and params["count"] > CONTEXT_URLS:
+        wire["maximum_number_of_urls"] = params["count"]
     goggles = usable_goggles(params)[0]
     return {**wire, "goggles": goggles} if goggles else wire
 
@@ -558,6 +591,10 @@ def trim_result(kind: str, item: Fields) -> Fields:
         fields |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
     if "long_desc" in fields:  # it repeats the description
         fields.pop("description", None)
+    if kind == "places" and "description" in fields:
+        fields["description"] = re.sub(r"^### Overview\s+", "", str(fields["description"]))
+    if "age" in fields and (day := re.match(r"\d{4}-\d\d-\d\d", str(item.get("page_age")))):
+        fields["date"] = day[0]
     return {**fields, **hours_and_distance(item)} if kind == "places" else fields
 
 
@@ -583,7 +620,7 @@ def nothing_found(what: str, offset: int = 0) -> Document:
     """Return the error document for an answer without results; offset: result pages skipped."""
     message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
     if offset:
-        message, hint = f"No more {what} from offset {offset} on.", ""
+        message, hint = f"No more {what} on page {offset + 1}.", ""
     return error_document(SearchError("no_results", message, hint))
 
 
@@ -879,6 +916,7 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
     make_document = makers.get(command, functools.partial(list_document, command))
 
     def operation(params: Fields) -> Document:
+        params = api_params(params)
         wire = wire_params(command, params)
         answer = call_endpoint(command, wire, params, deadline_of(params))
         document = make_document(params, answer)
@@ -949,7 +987,7 @@ def run_places(params: Fields, report: ProgressCallback = None) -> Document:
     """
 
     def operation(params: Fields) -> Document:
-        deadline = deadline_of(params)
+        params, deadline = api_params(params), deadline_of(params)
         answer = find_places(params, deadline)
         document = list_document("places", params, answer)
         places = document.get("results", [])
@@ -958,7 +996,7 @@ def run_places(params: Fields, report: ProgressCallback = None) -> Document:
             described = call_endpoint("descriptions", {"ids": ids}, params, deadline)
             texts = {str(item.get("id")): item for item in objects(described.get("results"))}
             for place in places:
-                place.update(pick_fields(texts.get(str(place.get("id")), {}), "description"))
+                place.update(trim_result("places", texts.get(str(place.get("id")), {})))
         return {**document, **drop_empty({"location": object_field(answer, "location")})}
 
     return run_operation("brave.places", COMMANDS["places"], params, operation, max_chars=0)
@@ -1038,7 +1076,7 @@ def item_markdown(number: int, item: Fields) -> str:
     head = markdown_link(title or str(url), str(url)) if url else shown_text(title)
     if not head:  # live data has a shape of its own for each subject
         return f"{number}. {make_harmless(dump_json(item))}"
-    facts = dict(item)
+    facts = {**item, "date": item.get("date") if "age" not in item else None}
     if item.get("rating"):
         reviews = f" ({item['reviews']} reviews)" if item.get("reviews") else ""
         facts["rating"] = f"rated {item['rating']}{reviews}"
