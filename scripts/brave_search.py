@@ -197,7 +197,7 @@ COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 1
 CONTEXT_COUNT: Parameter = {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)",
                             "aliases": ["num", "max_urls", "maximum_number_of_urls"]}
 OFFSET = parameter("offset", "int", 0, "result pages to skip, 0 to 9 (not results)", min=0,
-                   max=LAST_OFFSET)
+                   max=LAST_OFFSET, rare=True)
 PAGE = parameter("page", "int", None, "result page to begin with, 1 to 10", wire="", min=1,
                  max=LAST_OFFSET + 1)
 SINCE = parameter("since", "since", None,
@@ -212,7 +212,7 @@ LANGUAGE = parameter("language", "str", "en", "language of the results", choices
                      aliases=["hl"], names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
 LANG: Parameter = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
 UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
-                    text="language of texts such as the age of a page")
+                    text="language of texts such as the age of a page", rare=True)
 SAFE = parameter("safe", "str", "moderate", "filter for adult content", wire="safesearch",
                  choices=["off", "moderate", "strict"])
 SAFE_STRICT: Parameter = {**SAFE, "api_default": "strict"}
@@ -224,20 +224,26 @@ GOGGLES = parameter("goggles", "list", None, "re-ranking: https:// URLs, inline 
 SPELLCHECK = parameter("spellcheck", "bool", "true", "correct the query")
 SNIPPETS = parameter("extra_snippets", "bool", "false", "up to 5 more excerpts for each result")
 UNITS = parameter("units", "str", "by country", "units of measurement",
-                  choices=["metric", "imperial"])
-OPERATORS = parameter("operators", "bool", "true", "understand operators such as filetype:")
-FETCHED = parameter("include_fetch_metadata", "bool", "false", "say when each page was fetched")
-RAW = parameter("raw", "bool", None, "keep HTML marks and entities in titles and snippets", wire="")
+                  choices=["metric", "imperial"], rare=True)
+OPERATORS = parameter("operators", "bool", "true", "understand operators such as filetype:",
+                      rare=True)
+FETCHED = parameter("include_fetch_metadata", "bool", "false", "say when each page was fetched",
+                    rare=True)
+RAW = parameter("raw", "bool", None, "keep HTML marks and entities in titles and snippets", wire="",
+                rare=True)
 LATITUDE, LONGITUDE = {"min": -90, "max": 90}, {"min": -180, "max": 180}
 LOCATION = [
     parameter("lat", "float", None, "latitude of the user", header="X-Loc-Lat", **LATITUDE),
     parameter("long", "float", None, "longitude of the user", header="X-Loc-Long", **LONGITUDE),
-    parameter("city", "str", None, "city of the user", header="X-Loc-City"),
-    parameter("state", "str", None, "state or region code, such as CA", header="X-Loc-State"),
-    parameter("state_name", "str", None, "state or region by name", header="X-Loc-State-Name"),
+    parameter("city", "str", None, "city of the user", header="X-Loc-City", rare=True),
+    parameter("state", "str", None, "state code, such as CA", header="X-Loc-State",
+              rare=True),
+    parameter("state_name", "str", None, "state by name", header="X-Loc-State-Name",
+              rare=True),
     parameter("location_country", "str", None, "two-letter country of the user",
-              header="X-Loc-Country"),
-    parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code"),
+              header="X-Loc-Country", rare=True),
+    parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code",
+              rare=True),
 ]
 NOTE_CHARS = 350  # of what a document says about what was cut from it
 # What goes first from a web document that is too long: side sections, then further excerpts.
@@ -251,21 +257,28 @@ NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by a
 
 COMMANDS: dict[str, Command] = {
     "web": {"help": "web pages, and the FAQ, discussions, news and videos found",
+            "examples": ["'rust async runtimes' -n 5 --md",
+                         "'postgres 18 release' --since month --site postgresql.org",
+                         "'bäckerei' --country DE --language de --page 2"],
             "expendable": SIDE_SECTIONS, "params": [
         QUERY, COUNT, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
         parameter("result_filter", "csv", "all", "only these sections", choices=RESULT_TYPES),
         parameter("summary", "bool", "false",
-                  "ask for a summarizer_key (Pro AI plan only)"),
+                  "ask for a summarizer_key (Pro AI plan only)", rare=True),
         SNIPPETS, GOGGLES, SPELLCHECK,
-        parameter("text_decorations", "bool", "true", "mark matched words (seen with raw)"),
+        parameter("text_decorations", "bool", "true", "mark matched words (seen with raw)",
+                  rare=True),
         UNITS, OPERATORS, FETCHED,
-        parameter("enable_rich_callback", "bool", "false", "say if the rich command has data"),
+        parameter("enable_rich_callback", "bool", "false", "say if the rich command has data",
+                  rare=True),
         *LOCATION,
-        parameter("timezone", "str", None, "IANA time zone of the user, such as Europe/Berlin",
-                  header="X-Loc-Timezone"),
+        parameter("timezone", "str", None, "IANA time zone, such as Europe/Berlin",
+                  header="X-Loc-Timezone", rare=True),
         RAW,
     ]},
     "summarizer": {"help": "summary of a search (only with the discontinued Pro AI plan)",
+            "examples": ["KEY", "--query 'how do vaccines work'",
+                         "KEY --entity-info --inline-references"],
                    # "raw" of the enrichments is the text once more.
                    "expendable": ("raw", "summary_raw", "enrichments"), "params": [
         parameter("key", "str", None, "summarizer_key of a web search with summary, unchanged",
@@ -279,7 +292,9 @@ COMMANDS: dict[str, Command] = {
         parameter("max_attempts", "int", None, "tries until the summary is complete (default: 20)",
                   min=1, max=1_000, default=POLL_ATTEMPTS, wire=""),
     ]},
-    "context": {"help": "passages of pages for a model to answer from", "params": [
+    "context": {"help": "passages of pages for a model to answer from",
+            "examples": ["'how does io_uring work' --md", "'sourdough hydration' --max-tokens 2048",
+                         "'asyncio timeout' --site docs.python.org"], "params": [
         QUERY, CONTEXT_COUNT, SINCE, COUNTRY,
         LANGUAGE, SAFE, SITE, EXCLUDE_SITE, GOGGLES, SPELLCHECK,
         limit("max_tokens", 1024, 32_768, 8192, "approximate tokens in all"),
@@ -293,21 +308,30 @@ COMMANDS: dict[str, Command] = {
         parameter("enable_source_metadata", "bool", "false", "describe each source"),
         *LOCATION,
     ], "cannot": NO_OFFSET},
-    "news": {"help": "news articles", "params": [
+    "news": {"help": "news articles",
+            "examples": ["'rust' --since week -n 5 --md", "'elections' --country GB --page 2",
+                         "'chip exports' --exclude-site example.com"], "params": [
         QUERY, COUNT_50, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE_STRICT, SITE,
         EXCLUDE_SITE, SNIPPETS, GOGGLES, SPELLCHECK, OPERATORS, FETCHED, RAW,
     ], "expendable": ("extra_snippets",)},
-    "images": {"help": "images", "params": [
+    "images": {"help": "images",
+            "examples": ["'northern lights' -n 5 --md", "'golden gate bridge' --safe off",
+                         "'kölner dom' --language de"], "params": [
         QUERY, {**COUNT, "max": 200, "api_default": 50, "help": "results, 1 to 200 (default: 10)"},
         COUNTRY, LANGUAGE, {**SAFE_STRICT, "choices": ["off", "strict"],
                             "note": "Brave's image search has no moderate filter."},
         SPELLCHECK, RAW,
     ], "cannot": {**NO_OFFSET, **NO_SITES, **NO_AGES}},
-    "videos": {"help": "videos", "params": [
+    "videos": {"help": "videos",
+            "examples": ["'sourdough shaping' -n 5 --md", "'python tutorial' --since month",
+                         "'guitar' --page 2"], "params": [
         QUERY, COUNT_50, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK,
         OPERATORS, FETCHED, RAW,
     ], "cannot": {**NO_SITES, "goggles": "The web, context and news commands take goggles."}},
-    "places": {"help": "places near a location, or by their ids", "params": [
+    "places": {"help": "places near a location, or by their ids",
+            "examples": ["coffee --location 'san francisco ca united states' --md",
+                         "coffee --ll 37.7749,-122.4194 --radius 500",
+                         "--ids ID1,ID2 --descriptions"], "params": [
         {**QUERY, "required": False, "help": "what to look for; without it, whatever is near"},
         parameter("location", "str", None, "where, for example 'san francisco ca united states'"),
         parameter("lat", "float", None, "latitude of the point to search around",
@@ -325,17 +349,24 @@ COMMANDS: dict[str, Command] = {
         parameter("descriptions", "bool", None, "describe the places (one more request)", wire=""),
         RAW,
     ], "cannot": NO_OFFSET},
-    "rich": {"help": "live data (weather, stocks, ...) by a web search's callback key", "params": [
+    "rich": {"help": "live data (weather, stocks, ...) by a web search's callback key",
+            "examples": ["KEY"], "params": [
         parameter("callback_key", "str", None,
                   "rich.hint.callback_key of a web search with enable_rich_callback",
                   positional=True, required=True, verbatim=True),
     ]},
-    "suggest": {"help": "completions of a query", "params": [
+    "suggest": {"help": "completions of a query",
+            "examples": ["'how to sh' -n 5", "'berl' --country DE --language de", "'eins' --rich"],
+                "params": [
         QUERY, {**COUNT, "api_default": 5, "help": "suggestions, 1 to 20 (default: 10)"},
         COUNTRY, LANG, parameter("rich", "bool", "false", "describe entities (paid plan)"),
     ]},
-    "spellcheck": {"help": "corrected spelling of a query", "params": [QUERY, COUNTRY, LANG]},
-    "answers": {"help": "an answer by Brave's model (timeout: 90 s; research: 330 s)", "params": [
+    "spellcheck": {"help": "corrected spelling of a query",
+            "examples": ["'recieve definiton'", "'fahrad' --language de"],
+                   "params": [QUERY, COUNTRY, LANG]},
+    "answers": {"help": "an answer by Brave's model (timeout: 90 s; research: 330 s)",
+            "examples": ["'how tall is mount everest' --md", "'is fusion power viable' --research",
+                         "'rust vs go' --model brave-pro --entities"], "params": [
         {**QUERY, "wire": "", "help": "the question"},
         parameter("model", "str", "brave", "model that writes (default: brave)", default="brave",
                   choices=["brave", "brave-pro"]),
@@ -1161,6 +1192,7 @@ if TYPE_CHECKING:
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
+        rare: bool  # in the help of its command, but not in that of the script
         default: Any  # sent if nothing is given
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
@@ -1172,6 +1204,7 @@ if TYPE_CHECKING:
 
         help: str
         params: list[Parameter]
+        examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
@@ -1824,6 +1857,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+# Parameters that narrow down what is found, whatever it is; the help lists them together.
+FILTER_NAMES = (
+    "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
+).split()
 COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
   --max-chars N (default: 9000; 0: no limit)
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
@@ -1844,11 +1881,11 @@ SIBLINGS = {
 class Parser(argparse.ArgumentParser):
     """Parses flags; errors are SearchErrors. Its help has no columns: a model pays for them."""
 
-    help_text = ""
+    get_help: Callable[[], str]
 
     def format_help(self) -> str:
         """Return the help."""
-        return self.help_text
+        return self.get_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -1932,19 +1969,33 @@ def all_params(spec: Command) -> list[Parameter]:
     return [*spec["params"], *COMMON_PARAMS, *options]
 
 
-def help_text(script: Fields, command: str) -> str:
-    """Return the help of a command; that of the default command is that of the script."""
-    spec, usage = script["commands"][command], f"usage: {script['name']} {command}"
-    for item in [item for item in spec["params"] if item.get("positional")]:
+def help_text(script: Fields, command: str, is_named: bool) -> str:
+    """Return the help of a command, or that of the script if no command is named.
+
+    The script's help lists the commands, and those flags of the default command that are not rare.
+    """
+    commands: dict[str, Command] = script["commands"]
+    spec, call = commands[command], f"{script['name']} {command}"
+    usage, params = f"usage: {call}", spec["params"]
+    for item in [item for item in params if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
-    about = [spec["help"]]
-    if command == next(iter(commands := script["commands"])):
+    more, about = [], [f"{spec['help'][0].upper()}{spec['help'][1:]}."]
+    if is_named:
+        examples = [f"  {call} {words}".rstrip() for words in spec.get("examples", ())]
+        about += ["", "examples:", *examples] if examples else []
+    else:
         listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
+        params = [item for item in params if not item.get("rare")]
+        more = [f"  more: {call} --help"] if len(params) < len(spec["params"]) else []
     batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
-    lines = map(flag_help, [*spec["params"], *batch])
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
+    filters = [item for item in params if item["name"] in FILTER_NAMES or "header" in item]
+    others = [item for item in params if item not in filters]
+    groups = {"options:": others, "filters:": filters, "lines and batches:": batch}
+    lines = [["", head, *map(flag_help, group)] for head, group in groups.items() if group]
+    parts = [[f"{usage} [options]", "", *about], *lines, more, ["", COMMON_HELP]]
+    return "\n".join(line for part in parts for line in part)
 
 
 def flag_help(parameter: Parameter) -> str:
@@ -1982,7 +2033,7 @@ def parse_arguments(
         hint += f"{script['name']} {default} '{command}'."
         raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     end = words.index("--") if "--" in words else len(words)
-    flagged, plain = parse_flags(script, command, words[:end], options)
+    flagged, plain = parse_flags(script, command, words[:end], is_named, options)
     if plain and not is_named and " " not in plain[0]:
         refuse_first_word(script, plain)
     params: Fields = {}
@@ -1999,13 +2050,15 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
+def flag_parser(
+    script: Fields, command: str, is_named: bool, spec: Command
+) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
-    parser.help_text = help_text(script, command)
+    parser.get_help = lambda: help_text(script, command, is_named)
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
@@ -2021,7 +2074,7 @@ def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, di
 
 
 def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
+    script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> tuple[Fields, list[str]]:
     """Return (values of the flags, the words that are not flags); output options go into options.
 
@@ -2029,7 +2082,7 @@ def parse_flags(
     after a switch for its value. canonical_names checks the values. Raises SearchError.
     """
     spec, joined, rest = options["spec"], [], iter(words)
-    parser, types = flag_parser(script, command, spec)
+    parser, types = flag_parser(script, command, is_named, spec)
     for word in rest:
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")

@@ -7,11 +7,8 @@
 
 Examples:
   gemini_search.py 'what changed in the latest python release'
-  gemini_search.py search 'rate limiting' --context 'asyncio service' --focus code
-  gemini_search.py dev 'connection pool' --language Python --framework FastAPI
   gemini_search.py docs 'hooks' --technology React --md
-  gemini_search.py reddit 'mechanical keyboards' --subreddit MechanicalKeyboards
-  gemini_search.py batch --query 'first question' --query 'second question' --jsonl
+  gemini_search.py batch questions.txt --jsonl
 
 The key: GEMINI_API_KEY (or GOOGLE_API_KEY) in the environment or in secrets.yaml. Vertex AI needs
 GOOGLE_CLOUD_PROJECT with VERTEX_ACCESS_TOKEN or gcloud, or VERTEX_API_KEY alone.
@@ -239,24 +236,27 @@ ANSWER_PARAMS: list[Parameter] = [
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
      "help": "sources listed, at most (default: all)"},
     {"name": "output_format", "type": "str", "choices": ["full", *ALONE], "default": "full",
+     "rare": True,
      "help": "everything, the text alone or the sources alone (default: full)"},
     {"name": "thinking", "type": "str", "choices": ["none", *THINKING_LEVELS],
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
      "documented_default": DEFAULT_THINKING,
      "help": "how much the model thinks; none: send nothing, the model decides (default: low for "
              "models that take a level)"},
-    {"name": "include_thoughts", "type": "bool",
+    {"name": "include_thoughts", "type": "bool", "rare": True,
      "help": "add a summary of what the model thought (field thoughts)"},
     {"name": "since", "type": "since", "choices": ["day", *PERIOD_DAYS], "aliases": ["freshness"],
      "wire": "tools.googleSearch.timeRangeFilter",
      "help": "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
      "note": f"{NO_SHORT_WINDOW}; day is asked for in words."},
     URL,
-    {"name": "resolve_urls", "type": "bool",
+    {"name": "resolve_urls", "type": "bool", "rare": True,
      "help": "replace Google's redirect links by the pages' own addresses; off because of "
              "Google's terms"},
-    {"name": "require_grounding", "type": "bool", "help": "fail if the answer names no sources"},
-    {"name": "suggestions", "type": "bool", "help": "add Google's search suggestions as HTML"},
+    {"name": "require_grounding", "type": "bool", "rare": True,
+     "help": "fail if the answer names no sources"},
+    {"name": "suggestions", "type": "bool", "rare": True,
+     "help": "add Google's search suggestions as HTML"},
 ]
 SEARCH_PARAMS: list[Parameter] = [
     {"name": "context", **WORDS, "help": "what the question is about, or what the answer is for"},
@@ -277,10 +277,19 @@ ANSWERS: Command = {  # of every command that answers
     },
 }
 COMMANDS: dict[str, Command] = {
-    "search": {**ANSWERS, "help": "an answer with sources", "params": [QUERY, *SEARCH_PARAMS]},
+    "search": {
+        **ANSWERS, "help": "an answer with sources",
+        "examples": ["'what changed in the latest python release' --md",
+                     "'rate limiting' --context 'asyncio service' --focus code",
+                     "'new exoplanets' --since month --max-sources 5"],
+        "params": [QUERY, *SEARCH_PARAMS],
+    },
     "dev": {
         **ANSWERS,
         "help": "an answer for developers, from GitHub, Stack Overflow and documentation",
+        "examples": ["'connection pool' --language Python --framework FastAPI",
+                     "'borrow checker error E0502' --language Rust --md",
+                     "'retry with backoff' --since year"],
         "params": [
             QUERY,
             {"name": "language", **WORDS, "help": "programming language, for example Python"},
@@ -290,6 +299,8 @@ COMMANDS: dict[str, Command] = {
     },
     "docs": {
         **ANSWERS, "help": "an answer from official documentation",
+        "examples": ["'hooks' --technology React --md", "'partial indexes' --technology PostgreSQL",
+                     "'summarize this page' --url https://example.org/guide"],
         "params": [
             QUERY,
             {"name": "technology", **WORDS,
@@ -297,11 +308,17 @@ COMMANDS: dict[str, Command] = {
             *ANSWER_PARAMS,
         ],
     },
-    "reddit": {**ANSWERS, "help": "an answer from discussions on Reddit",
-               "params": [QUERY, SUBREDDIT, *ANSWER_PARAMS]},
+    "reddit": {
+        **ANSWERS, "help": "an answer from discussions on Reddit",
+        "examples": ["'quiet mechanical keyboards' --md", "'best espresso grinder' --since year",
+                     "'switches' --subreddit MechanicalKeyboards"],
+        "params": [QUERY, SUBREDDIT, *ANSWER_PARAMS],
+    },
     "batch": {
         **ANSWERS, "batch": True,
         "help": "several searches at once (timeout: of each search, from its own start)",
+        "examples": ["questions.txt --jsonl", "--query 'first question' --query 'second question'",
+                     "questions.txt --output answers.jsonl --skip-done answers.jsonl"],
         "params": [
             {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
              "wire": "contents", "help": "the questions; repeat it, or give input"},
@@ -312,7 +329,7 @@ COMMANDS: dict[str, Command] = {
             *SEARCH_PARAMS,
         ],
     },
-    "models": {"help": "models that the key can ask", "params": []},
+    "models": {"help": "models that the key can ask", "examples": ["", "--md"], "params": []},
 }
 # fmt: on
 
@@ -1652,6 +1669,7 @@ if TYPE_CHECKING:
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
+        rare: bool  # in the help of its command, but not in that of the script
         default: Any  # sent if nothing is given
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
@@ -1663,6 +1681,7 @@ if TYPE_CHECKING:
 
         help: str
         params: list[Parameter]
+        examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
@@ -2315,6 +2334,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+# Parameters that narrow down what is found, whatever it is; the help lists them together.
+FILTER_NAMES = (
+    "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
+).split()
 COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
   --max-chars N (default: 9000; 0: no limit)
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
@@ -2335,11 +2358,11 @@ SIBLINGS = {
 class Parser(argparse.ArgumentParser):
     """Parses flags; errors are SearchErrors. Its help has no columns: a model pays for them."""
 
-    help_text = ""
+    get_help: Callable[[], str]
 
     def format_help(self) -> str:
         """Return the help."""
-        return self.help_text
+        return self.get_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -2423,19 +2446,33 @@ def all_params(spec: Command) -> list[Parameter]:
     return [*spec["params"], *COMMON_PARAMS, *options]
 
 
-def help_text(script: Fields, command: str) -> str:
-    """Return the help of a command; that of the default command is that of the script."""
-    spec, usage = script["commands"][command], f"usage: {script['name']} {command}"
-    for item in [item for item in spec["params"] if item.get("positional")]:
+def help_text(script: Fields, command: str, is_named: bool) -> str:
+    """Return the help of a command, or that of the script if no command is named.
+
+    The script's help lists the commands, and those flags of the default command that are not rare.
+    """
+    commands: dict[str, Command] = script["commands"]
+    spec, call = commands[command], f"{script['name']} {command}"
+    usage, params = f"usage: {call}", spec["params"]
+    for item in [item for item in params if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
-    about = [spec["help"]]
-    if command == next(iter(commands := script["commands"])):
+    more, about = [], [f"{spec['help'][0].upper()}{spec['help'][1:]}."]
+    if is_named:
+        examples = [f"  {call} {words}".rstrip() for words in spec.get("examples", ())]
+        about += ["", "examples:", *examples] if examples else []
+    else:
         listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
+        params = [item for item in params if not item.get("rare")]
+        more = [f"  more: {call} --help"] if len(params) < len(spec["params"]) else []
     batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
-    lines = map(flag_help, [*spec["params"], *batch])
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
+    filters = [item for item in params if item["name"] in FILTER_NAMES or "header" in item]
+    others = [item for item in params if item not in filters]
+    groups = {"options:": others, "filters:": filters, "lines and batches:": batch}
+    lines = [["", head, *map(flag_help, group)] for head, group in groups.items() if group]
+    parts = [[f"{usage} [options]", "", *about], *lines, more, ["", COMMON_HELP]]
+    return "\n".join(line for part in parts for line in part)
 
 
 def flag_help(parameter: Parameter) -> str:
@@ -2473,7 +2510,7 @@ def parse_arguments(
         hint += f"{script['name']} {default} '{command}'."
         raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     end = words.index("--") if "--" in words else len(words)
-    flagged, plain = parse_flags(script, command, words[:end], options)
+    flagged, plain = parse_flags(script, command, words[:end], is_named, options)
     if plain and not is_named and " " not in plain[0]:
         refuse_first_word(script, plain)
     params: Fields = {}
@@ -2490,13 +2527,15 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
+def flag_parser(
+    script: Fields, command: str, is_named: bool, spec: Command
+) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
-    parser.help_text = help_text(script, command)
+    parser.get_help = lambda: help_text(script, command, is_named)
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
@@ -2512,7 +2551,7 @@ def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, di
 
 
 def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
+    script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> tuple[Fields, list[str]]:
     """Return (values of the flags, the words that are not flags); output options go into options.
 
@@ -2520,7 +2559,7 @@ def parse_flags(
     after a switch for its value. canonical_names checks the values. Raises SearchError.
     """
     spec, joined, rest = options["spec"], [], iter(words)
-    parser, types = flag_parser(script, command, spec)
+    parser, types = flag_parser(script, command, is_named, spec)
     for word in rest:
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")

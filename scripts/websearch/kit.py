@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
+        rare: bool  # in the help of its command, but not in that of the script
         default: Any  # sent if nothing is given
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 
         help: str
         params: list[Parameter]
+        examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
@@ -720,6 +722,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+# Parameters that narrow down what is found, whatever it is; the help lists them together.
+FILTER_NAMES = (
+    "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
+).split()
 COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
   --max-chars N (default: 9000; 0: no limit)
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
@@ -740,11 +746,11 @@ SIBLINGS = {
 class Parser(argparse.ArgumentParser):
     """Parses flags; errors are SearchErrors. Its help has no columns: a model pays for them."""
 
-    help_text = ""
+    get_help: Callable[[], str]
 
     def format_help(self) -> str:
         """Return the help."""
-        return self.help_text
+        return self.get_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -828,19 +834,33 @@ def all_params(spec: Command) -> list[Parameter]:
     return [*spec["params"], *COMMON_PARAMS, *options]
 
 
-def help_text(script: Fields, command: str) -> str:
-    """Return the help of a command; that of the default command is that of the script."""
-    spec, usage = script["commands"][command], f"usage: {script['name']} {command}"
-    for item in [item for item in spec["params"] if item.get("positional")]:
+def help_text(script: Fields, command: str, is_named: bool) -> str:
+    """Return the help of a command, or that of the script if no command is named.
+
+    The script's help lists the commands, and those flags of the default command that are not rare.
+    """
+    commands: dict[str, Command] = script["commands"]
+    spec, call = commands[command], f"{script['name']} {command}"
+    usage, params = f"usage: {call}", spec["params"]
+    for item in [item for item in params if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
-    about = [spec["help"]]
-    if command == next(iter(commands := script["commands"])):
+    more, about = [], [f"{spec['help'][0].upper()}{spec['help'][1:]}."]
+    if is_named:
+        examples = [f"  {call} {words}".rstrip() for words in spec.get("examples", ())]
+        about += ["", "examples:", *examples] if examples else []
+    else:
         listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
+        params = [item for item in params if not item.get("rare")]
+        more = [f"  more: {call} --help"] if len(params) < len(spec["params"]) else []
     batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
-    lines = map(flag_help, [*spec["params"], *batch])
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
+    filters = [item for item in params if item["name"] in FILTER_NAMES or "header" in item]
+    others = [item for item in params if item not in filters]
+    groups = {"options:": others, "filters:": filters, "lines and batches:": batch}
+    lines = [["", head, *map(flag_help, group)] for head, group in groups.items() if group]
+    parts = [[f"{usage} [options]", "", *about], *lines, more, ["", COMMON_HELP]]
+    return "\n".join(line for part in parts for line in part)
 
 
 def flag_help(parameter: Parameter) -> str:
@@ -878,7 +898,7 @@ def parse_arguments(
         hint += f"{script['name']} {default} '{command}'."
         raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     end = words.index("--") if "--" in words else len(words)
-    flagged, plain = parse_flags(script, command, words[:end], options)
+    flagged, plain = parse_flags(script, command, words[:end], is_named, options)
     if plain and not is_named and " " not in plain[0]:
         refuse_first_word(script, plain)
     params: Fields = {}
@@ -895,13 +915,15 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
+def flag_parser(
+    script: Fields, command: str, is_named: bool, spec: Command
+) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
-    parser.help_text = help_text(script, command)
+    parser.get_help = lambda: help_text(script, command, is_named)
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
@@ -917,7 +939,7 @@ def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, di
 
 
 def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
+    script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> tuple[Fields, list[str]]:
     """Return (values of the flags, the words that are not flags); output options go into options.
 
@@ -925,7 +947,7 @@ def parse_flags(
     after a switch for its value. canonical_names checks the values. Raises SearchError.
     """
     spec, joined, rest = options["spec"], [], iter(words)
-    parser, types = flag_parser(script, command, spec)
+    parser, types = flag_parser(script, command, is_named, spec)
     for word in rest:
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")

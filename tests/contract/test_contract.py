@@ -11,6 +11,7 @@ import graphlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -186,12 +187,40 @@ class EveryScript(unittest.TestCase):
             for command, spec in module.COMMANDS.items():
                 text = call_main(module, command, "--help").stdout.decode()
                 self.assertIn("output: --md (Markdown)", text)
+                self.assertLessEqual(len(text), 2_500, f"{name} {command}")
                 for parameter in spec["params"]:
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
                         self.assertRegex(text, rf"(?m)^  (-\w, )?{flag}\b[^:]*: ")
                         words = "".join(parameter["help"].split())
                         self.assertIn(words, "".join(text.split()))
+
+    def test_every_example_of_a_help_can_be_run(self) -> None:
+        for name in STANDALONE:
+            module = load_script(name)
+            for command, spec in module.COMMANDS.items():
+                text = call_main(module, command, "--help").stdout.decode()
+                for example in spec["examples"]:
+                    with self.subTest(name, command=command, example=example):
+                        self.assertIn(f"  {name} {command} {example}".rstrip() + "\n", text)
+                        words = shlex.split(example)
+                        if command == "batch" and not words[0].startswith("-"):
+                            words[0] = "--queries=one"  # in place of a file
+                        run = call_main(module, command, *words, "--dry-run")
+                        self.assertEqual(run.code, 0, run.stdout)
+
+    def test_help_of_a_script_is_short_and_names_where_the_other_flags_are(self) -> None:
+        for name in STANDALONE:
+            module = load_script(name)
+            text = call_main(module, "--help").stdout.decode()
+            default, spec = next(iter(module.COMMANDS.items()))
+            self.assertLessEqual(len(text), 2_500, name)
+            self.assertIn(f"more: {name} {default} --help", text)
+            for parameter in spec["params"]:
+                flag = "--" + parameter["name"].replace("_", "-")
+                with self.subTest(name, parameter=parameter["name"]):
+                    shown = re.search(rf"(?m)^  (-\w, )?{flag}\b", text)
+                    self.assertEqual(shown is None, parameter.get("rare", False))
 
     def test_every_command_has_its_run_function_and_common_parts(self) -> None:
         for name in STANDALONE:
@@ -344,7 +373,7 @@ class NamesOfOtherTools(FakeServerCase):
 
     def test_those_that_cannot_be_had_say_what_to_do(self) -> None:
         for script, flag, hint in (
-            ("brave_search.py", "--page", "To go on, give --offset. For more, raise --count."),
+            ("read_page.py", "--page", "To go on, give --offset."),
             ("brave_search.py", "--size", "For the number of results give --count."),
             ("web_search.py", "--page", "For more, raise --count."),
             ("gemini_search.py", "--page", "It has no result pages."),
