@@ -165,14 +165,14 @@ FAULTS: dict[str | int, tuple[str, str, str]] = {
         ("A free key cannot search with {model}, or the paid searches are used up: enable "
          f"billing, or use model {FREE_MODEL}.")),
     "quota": ("quota", QUOTA_EXCEEDED,
-        "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."),
+        "Google does not say when the quota is renewed: see https://ai.dev/rate-limit."),
     "busy": ("rate_limit", QUOTA_EXCEEDED, "Wait, then send fewer requests a minute."),
     "DEADLINE_EXCEEDED": TIMED_OUT, 408: TIMED_OUT, 504: TIMED_OUT,
     "NOT_FOUND": ("invalid_input", "There is no model {model!r} here: {words}",
         "The models command lists the names."),
     "FAILED_PRECONDITION": ("provider", REFUSED,  # another provider may serve the account
         "Google does not serve this account or place; provider vertex may work."),
-    400: ("invalid_input", REFUSED, "Mend what the message names."),
+    400: ("invalid_input", REFUSED, "Correct the value that the message names."),
 }
 FOCUS = {
     "general": "Give a complete answer that a reader can check against its sources.",
@@ -649,7 +649,7 @@ def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
 
 
 def refused_credential(words: str, name: str, reasons: list[str], details: Fields) -> SearchError:
-    """Return the error for a key or token that Google refused; it names where to mend it."""
+    """Return the error for a key or token that Google refused; it names where to correct it."""
     message = f"Error: Google refused the credential in {name}: {words}"
     if name != "gcloud":
         variable = "GEMINI_API_KEY" if name in KEY_NAMES else name
@@ -1703,8 +1703,8 @@ class SearchError(Exception):
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
     retryable: the same call may work later. retry_after: seconds until then, if known. details:
-    what the document shows, among it hint, status (of the HTTP answer) and code (the provider's
-    own, or NAME_NOT_RESOLVED).
+    other fields of the document, such as hint, status (of the HTTP answer) and code (the
+    provider's own, or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1717,7 +1717,7 @@ class SearchError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do next."""
+        """The next step for the caller."""
         return str(self.details["hint"])
 
     @hint.setter
@@ -1726,7 +1726,7 @@ class SearchError(Exception):
 
     @property
     def code(self) -> str:
-        """What callers tell apart within a kind, "" if there is nothing."""
+        """The cause within a kind, for callers; "" if there is none."""
         return str(self.details.get("code", ""))
 
 
@@ -1750,7 +1750,7 @@ def error_document(error: SearchError) -> Document:
 def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
     """Return a document whose hints and warnings name parameters as its reader writes them.
 
-    names: parameter -> what the reader calls it; a sentence that names any other is left out.
+    names: parameter -> the reader's word for it. A sentence with another parameter is omitted.
     Without names every parameter goes by its own name.
     """
 
@@ -1903,7 +1903,7 @@ DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leav
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
-NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
+NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these for omitted values
 # fmt: off
 # Names from other search tools -> the parameter they mean, in flags, JSON and MCP arguments.
 SYNONYMS = {
@@ -1913,8 +1913,8 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "It has no result pages. To go on, give {offset}. For more, raise {count}.",
-    "size": "For the number of results give {count}. For the length of the text {max_chars}.",
+    "page": "It has no result pages. To continue, set {offset}. For more, raise {count}.",
+    "size": "For the number of results set {count}. For the length of the text set {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
 MAX_CHARS: Parameter = {
@@ -1941,7 +1941,7 @@ OUTPUT_PARAMS: list[Parameter] = [
      "help": "one document per line, as it comes (implied by --output FILE.jsonl)"},
     {"name": "ordered", "type": "bool", "batch": True, "help": "jsonl in the order of the input"},
     {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
-     "help": "jsonl without what this output of an earlier run has; --output FILE appends to it"},
+     "help": "jsonl without inputs that this earlier output answers; --output FILE appends to it"},
     {"name": "overwrite", "type": "bool", "batch": True,
      "help": "let --output replace a file that has content"},
 ]
@@ -2016,7 +2016,7 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
-    parameter with "between" where that matches. Empty items among others are left out.
+    parameter with "between" where that matches. Empty items among others are omitted.
     """
     items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
     between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
@@ -2076,7 +2076,7 @@ def check_value(parameter: Parameter, value: Any) -> Any:
 
 
 def check_text(parameter: Parameter, value: Any) -> str:
-    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
+    """Return text that is not empty; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
     "is_language" says that a language may have a country.
@@ -2086,7 +2086,7 @@ def check_text(parameter: Parameter, value: Any) -> str:
         raise wrong_value(parameter, value, "text")
     if not text.strip():
         hint = f"Give {parameter['name']}: {parameter['help']}."
-        raise SearchError("invalid_input", f"{parameter['name']} is blank.", hint)
+        raise SearchError("invalid_input", f"{parameter['name']} is empty.", hint)
     if re.search("[\ud800-\udfff]", text):
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
@@ -2210,7 +2210,7 @@ def bug_error(error: Exception, verbose: bool) -> SearchError:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
+    hint = "This is a bug of the program: report it. Set {verbose} for the traceback."
     return SearchError("internal", message, hint)
 
 
@@ -2244,7 +2244,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 def fit_document(
     document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
-    """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
+    """Cut a document to max_chars characters (0: no limit); "truncated" reports the cuts.
 
     expendable: fields that go first, in this order; then _CUTS are tried. measure(document) returns
     its length as it will be printed, by default as JSON.
@@ -2268,12 +2268,12 @@ def fit_document(
 
 
 def refused_keys(document: Fields) -> list[Fields]:
-    """Return the attempts that failed because of a key, which are told whatever is cut."""
+    """Return the attempts that failed because of a key; no cut removes them."""
     return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
 
 
 def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
-    """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
+    """Return a value without fields that are gone, within limits (see _CUTS); note each cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
     if isinstance(value, str) and len(value) > limits[1] and not re.match(WEB_ADDRESS, value):
@@ -2323,7 +2323,7 @@ def error_markdown(document: Document) -> str:
 
 
 def error_advice(document: Document) -> str:
-    """Return what an error document says to do next, and when to try again if it says so."""
+    """Return the hint of an error document, and when to try again if it is known."""
     details = document["details"]
     wait = details.get("retry_after") or 0
     again = f"Try again in {max(1, round(wait))} s." if wait > 0 else ""
@@ -2334,7 +2334,7 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
-# Parameters that narrow down what is found, whatever it is; the help lists them together.
+# Parameters that the help lists together: they restrict the results.
 FILTER_NAMES = (
     "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
 ).split()
@@ -2383,7 +2383,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     function of a "batch" also gets the output options; one that prints JSON Lines returns its exit
     code (batch: True, or the parameter that makes it one). argv: None for sys.argv's.
     """
-    # The bytes of an argument are UTF-8, whatever the locale made of them.
+    # The bytes of an argument are UTF-8, also in another locale.
     words = sys.argv[1:] if argv is None else argv
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]
     command, is_named = find_command(script["commands"], words)
@@ -2599,10 +2599,10 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
     sibling = script.get("instead", {}).get(word.lower(), sibling)
     if sibling and (len(words) < 3 or " " in words[1] or word in script.get("instead", ())):
-        message = f"{quoted(word)} is no command of {script['name']}."
+        message = f"{quoted(word)} is not a command of {script['name']}."
         raise SearchError("invalid_input", message, f"{sibling}. {hint}")
     if matches:
-        message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
+        message = f"{quoted(word)} is not a command; did you mean {matches[0]}?"
         raise SearchError("invalid_input", message, f"The commands are {', '.join(names)}. {hint}")
 
 
@@ -2618,8 +2618,8 @@ def take_words(
         lines = [line.strip() for line in read_argument("@-", "-").splitlines() if line.strip()]
         words = [line for word in words for line in (lines if word == "-" else [word])]
         if not lines:
-            hint = "Give - only where something is piped in."
-            raise SearchError("invalid_input", "Standard input held nothing.", hint)
+            hint = "Use - only with piped input."
+            raise SearchError("invalid_input", "Standard input is empty.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
         words = [" ".join(words)]
@@ -2728,7 +2728,7 @@ NOT_ASKED = "timeout max_chars verbose dry_run input urls urls_from connections 
 # Errors that the same input would meet again; a page that is gone (404, 410) is one as well.
 SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
 STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
-COSTS = ("credits", "billed_queries", "billed")  # fields with what a document has cost
+COSTS = ("credits", "billed_queries", "billed")  # fields with the cost of a document
 PIECE = 100  # queries that are answered together
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"
 
@@ -2739,7 +2739,7 @@ def file_name(path: str) -> bytes:
 
 
 def is_same_file(path: str, other: Any) -> bool:
-    """Return whether a path and another one (or a descriptor) name the same existing file."""
+    """Return whether two paths (or a path and a descriptor) name the same existing file."""
     with contextlib.suppress(OSError, ValueError):
         other = file_name(other) if isinstance(other, str) else other
         return os.path.samestat(os.stat(file_name(path)), os.stat(other))
@@ -2841,7 +2841,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
     given = params.get("queries", [])
     queries = [*(given if isinstance(given, list) else [given]), *read]
     if not (queries or may_be_empty):
-        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+        raise SearchError("invalid_input", f"input: {params['input']!r} contains no query.", hint)
     return {name: item for name, item in params.items() if name != "input"} | {"queries": queries}
 
 
@@ -3029,7 +3029,7 @@ def json_fields(text: str | bytes) -> Fields | None:
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer; real ones stay under 1 MB
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
-BACKOFF = 0.3  # seconds before the second try; doubled for each further one
+BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
 
@@ -3210,7 +3210,7 @@ def send_once(request: Fields, deadline: float) -> Response:
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of what a request is answered with, whatever its status.
+    """Return status, headers and body of the answer to a request, also of an error.
 
     A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
     """
@@ -3277,7 +3277,7 @@ def certificate_error(reason: Any, host: str) -> SearchError:
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
-    """Return what a failed exchange means; never its own words, which may quote key and URL."""
+    """Return the error of a failed exchange, without its words, which may quote key and URL."""
     import socket
     import ssl
     import urllib.request
@@ -3309,7 +3309,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
 
 
 def status_error(response: Response, provider: str) -> SearchError:
-    """Return what an answer's status means, if the provider's own codes say nothing better."""
+    """Return the error of an answer's status, for answers whose code is unknown."""
     status = response.status
     details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
@@ -3351,7 +3351,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
     data = json_object(response, clean)
     if data is not None:
         return data
-    message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
+    message = f"{provider}'s answer is not a JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)
 
 

@@ -77,7 +77,7 @@ KEY_HINT = (f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does
 MESSAGES = {
     "unauthorized": ("auth", f"Serper refused the key in {KEY_NAME}", KEY_HINT),
     "not enough credits": ("quota", "The Serper account has no credits left",
-        "Buy credits at serper.dev, or use another provider; the account command shows the rest."),
+        "Buy credits at serper.dev, or use another provider: credits are not renewed."),
     "not allowed for free accounts": ("auth",
         f"The free account of {KEY_NAME} may not send this query",
         ("Take quotation marks, operators (site:, filetype:, inurl:, ...), {site} and "
@@ -1114,8 +1114,8 @@ class SearchError(Exception):
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
     retryable: the same call may work later. retry_after: seconds until then, if known. details:
-    what the document shows, among it hint, status (of the HTTP answer) and code (the provider's
-    own, or NAME_NOT_RESOLVED).
+    other fields of the document, such as hint, status (of the HTTP answer) and code (the
+    provider's own, or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1128,7 +1128,7 @@ class SearchError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do next."""
+        """The next step for the caller."""
         return str(self.details["hint"])
 
     @hint.setter
@@ -1137,7 +1137,7 @@ class SearchError(Exception):
 
     @property
     def code(self) -> str:
-        """What callers tell apart within a kind, "" if there is nothing."""
+        """The cause within a kind, for callers; "" if there is none."""
         return str(self.details.get("code", ""))
 
 
@@ -1161,7 +1161,7 @@ def error_document(error: SearchError) -> Document:
 def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
     """Return a document whose hints and warnings name parameters as its reader writes them.
 
-    names: parameter -> what the reader calls it; a sentence that names any other is left out.
+    names: parameter -> the reader's word for it. A sentence with another parameter is omitted.
     Without names every parameter goes by its own name.
     """
 
@@ -1314,7 +1314,7 @@ DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leav
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
-NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
+NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these for omitted values
 # fmt: off
 # Names from other search tools -> the parameter they mean, in flags, JSON and MCP arguments.
 SYNONYMS = {
@@ -1324,8 +1324,8 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "It has no result pages. To go on, give {offset}. For more, raise {count}.",
-    "size": "For the number of results give {count}. For the length of the text {max_chars}.",
+    "page": "It has no result pages. To continue, set {offset}. For more, raise {count}.",
+    "size": "For the number of results set {count}. For the length of the text set {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
 MAX_CHARS: Parameter = {
@@ -1352,7 +1352,7 @@ OUTPUT_PARAMS: list[Parameter] = [
      "help": "one document per line, as it comes (implied by --output FILE.jsonl)"},
     {"name": "ordered", "type": "bool", "batch": True, "help": "jsonl in the order of the input"},
     {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
-     "help": "jsonl without what this output of an earlier run has; --output FILE appends to it"},
+     "help": "jsonl without inputs that this earlier output answers; --output FILE appends to it"},
     {"name": "overwrite", "type": "bool", "batch": True,
      "help": "let --output replace a file that has content"},
 ]
@@ -1427,7 +1427,7 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
-    parameter with "between" where that matches. Empty items among others are left out.
+    parameter with "between" where that matches. Empty items among others are omitted.
     """
     items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
     between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
@@ -1487,7 +1487,7 @@ def check_value(parameter: Parameter, value: Any) -> Any:
 
 
 def check_text(parameter: Parameter, value: Any) -> str:
-    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
+    """Return text that is not empty; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
     "is_language" says that a language may have a country.
@@ -1497,7 +1497,7 @@ def check_text(parameter: Parameter, value: Any) -> str:
         raise wrong_value(parameter, value, "text")
     if not text.strip():
         hint = f"Give {parameter['name']}: {parameter['help']}."
-        raise SearchError("invalid_input", f"{parameter['name']} is blank.", hint)
+        raise SearchError("invalid_input", f"{parameter['name']} is empty.", hint)
     if re.search("[\ud800-\udfff]", text):
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
@@ -1621,7 +1621,7 @@ def bug_error(error: Exception, verbose: bool) -> SearchError:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
+    hint = "This is a bug of the program: report it. Set {verbose} for the traceback."
     return SearchError("internal", message, hint)
 
 
@@ -1655,7 +1655,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 def fit_document(
     document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
-    """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
+    """Cut a document to max_chars characters (0: no limit); "truncated" reports the cuts.
 
     expendable: fields that go first, in this order; then _CUTS are tried. measure(document) returns
     its length as it will be printed, by default as JSON.
@@ -1679,12 +1679,12 @@ def fit_document(
 
 
 def refused_keys(document: Fields) -> list[Fields]:
-    """Return the attempts that failed because of a key, which are told whatever is cut."""
+    """Return the attempts that failed because of a key; no cut removes them."""
     return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
 
 
 def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
-    """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
+    """Return a value without fields that are gone, within limits (see _CUTS); note each cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
     if isinstance(value, str) and len(value) > limits[1] and not re.match(WEB_ADDRESS, value):
@@ -1734,7 +1734,7 @@ def error_markdown(document: Document) -> str:
 
 
 def error_advice(document: Document) -> str:
-    """Return what an error document says to do next, and when to try again if it says so."""
+    """Return the hint of an error document, and when to try again if it is known."""
     details = document["details"]
     wait = details.get("retry_after") or 0
     again = f"Try again in {max(1, round(wait))} s." if wait > 0 else ""
@@ -1745,7 +1745,7 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
-# Parameters that narrow down what is found, whatever it is; the help lists them together.
+# Parameters that the help lists together: they restrict the results.
 FILTER_NAMES = (
     "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
 ).split()
@@ -1794,7 +1794,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     function of a "batch" also gets the output options; one that prints JSON Lines returns its exit
     code (batch: True, or the parameter that makes it one). argv: None for sys.argv's.
     """
-    # The bytes of an argument are UTF-8, whatever the locale made of them.
+    # The bytes of an argument are UTF-8, also in another locale.
     words = sys.argv[1:] if argv is None else argv
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]
     command, is_named = find_command(script["commands"], words)
@@ -2010,10 +2010,10 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
     sibling = script.get("instead", {}).get(word.lower(), sibling)
     if sibling and (len(words) < 3 or " " in words[1] or word in script.get("instead", ())):
-        message = f"{quoted(word)} is no command of {script['name']}."
+        message = f"{quoted(word)} is not a command of {script['name']}."
         raise SearchError("invalid_input", message, f"{sibling}. {hint}")
     if matches:
-        message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
+        message = f"{quoted(word)} is not a command; did you mean {matches[0]}?"
         raise SearchError("invalid_input", message, f"The commands are {', '.join(names)}. {hint}")
 
 
@@ -2029,8 +2029,8 @@ def take_words(
         lines = [line.strip() for line in read_argument("@-", "-").splitlines() if line.strip()]
         words = [line for word in words for line in (lines if word == "-" else [word])]
         if not lines:
-            hint = "Give - only where something is piped in."
-            raise SearchError("invalid_input", "Standard input held nothing.", hint)
+            hint = "Use - only with piped input."
+            raise SearchError("invalid_input", "Standard input is empty.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
         words = [" ".join(words)]
@@ -2139,7 +2139,7 @@ NOT_ASKED = "timeout max_chars verbose dry_run input urls urls_from connections 
 # Errors that the same input would meet again; a page that is gone (404, 410) is one as well.
 SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
 STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
-COSTS = ("credits", "billed_queries", "billed")  # fields with what a document has cost
+COSTS = ("credits", "billed_queries", "billed")  # fields with the cost of a document
 PIECE = 100  # queries that are answered together
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"
 
@@ -2150,7 +2150,7 @@ def file_name(path: str) -> bytes:
 
 
 def is_same_file(path: str, other: Any) -> bool:
-    """Return whether a path and another one (or a descriptor) name the same existing file."""
+    """Return whether two paths (or a path and a descriptor) name the same existing file."""
     with contextlib.suppress(OSError, ValueError):
         other = file_name(other) if isinstance(other, str) else other
         return os.path.samestat(os.stat(file_name(path)), os.stat(other))
@@ -2252,7 +2252,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
     given = params.get("queries", [])
     queries = [*(given if isinstance(given, list) else [given]), *read]
     if not (queries or may_be_empty):
-        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+        raise SearchError("invalid_input", f"input: {params['input']!r} contains no query.", hint)
     return {name: item for name, item in params.items() if name != "input"} | {"queries": queries}
 
 
@@ -2440,7 +2440,7 @@ def json_fields(text: str | bytes) -> Fields | None:
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer; real ones stay under 1 MB
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
-BACKOFF = 0.3  # seconds before the second try; doubled for each further one
+BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
 
@@ -2621,7 +2621,7 @@ def send_once(request: Fields, deadline: float) -> Response:
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of what a request is answered with, whatever its status.
+    """Return status, headers and body of the answer to a request, also of an error.
 
     A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
     """
@@ -2688,7 +2688,7 @@ def certificate_error(reason: Any, host: str) -> SearchError:
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
-    """Return what a failed exchange means; never its own words, which may quote key and URL."""
+    """Return the error of a failed exchange, without its words, which may quote key and URL."""
     import socket
     import ssl
     import urllib.request
@@ -2720,7 +2720,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
 
 
 def status_error(response: Response, provider: str) -> SearchError:
-    """Return what an answer's status means, if the provider's own codes say nothing better."""
+    """Return the error of an answer's status, for answers whose code is unknown."""
     status = response.status
     details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
@@ -2762,7 +2762,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
     data = json_object(response, clean)
     if data is not None:
         return data
-    message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
+    message = f"{provider}'s answer is not a JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)
 
 

@@ -294,7 +294,7 @@ class MistypedCommands(FakeServerCase):
         for script, word, command, given in self.CASES:
             with self.subTest(script):
                 run = self.run_script(script, word, "--params-json", given)
-                message = f"{word!r} is no command; did you mean {command}?"
+                message = f"{word!r} is not a command; did you mean {command}?"
                 self.assertEqual((run.code, run.document["error"]), (2, message))
         self.assertEqual(self.server.requests, [])
 
@@ -312,7 +312,7 @@ class MistypedCommands(FakeServerCase):
         ):
             with self.subTest(script, words=words):
                 run = self.run_script(script, *words)
-                error = f"{words[0]!r} is no command of {script}."
+                error = f"{words[0]!r} is not a command of {script}."
                 self.assertEqual((run.code, run.document["error"]), (2, error))
                 self.assertIn(hint, run.document["details"]["hint"])
                 self.assertIn("put -- before it", run.document["details"]["hint"])
@@ -373,8 +373,8 @@ class NamesOfOtherTools(FakeServerCase):
 
     def test_those_that_cannot_be_had_say_what_to_do(self) -> None:
         for script, flag, hint in (
-            ("read_page.py", "--page", "To go on, give --offset."),
-            ("brave_search.py", "--size", "For the number of results give --count."),
+            ("read_page.py", "--page", "To continue, set --offset."),
+            ("brave_search.py", "--size", "For the number of results set --count."),
             ("web_search.py", "--page", "For more, raise --count."),
             ("gemini_search.py", "--page", "It has no result pages."),
             ("gemini_search.py", "--limit", "max_sources lists fewer of them"),
@@ -569,7 +569,7 @@ class OneDocument(FakeServerCase):
 
     def test_a_word_beside_quoted_words_is_named_as_a_mistyped_command(self) -> None:
         run = call_main(load_script(self.script), "nwes", "climate change")
-        self.assertEqual(run.document["error"], "'nwes' is no command; did you mean news?")
+        self.assertEqual(run.document["error"], "'nwes' is not a command; did you mean news?")
         self.assertIn("The commands are web,", run.document["details"]["hint"])
 
     def test_a_switch_is_given_alone_with_a_value_or_negated(self) -> None:
