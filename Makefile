@@ -30,8 +30,8 @@ picture: ## make README's pictures: a terminal, and the desk in a Chromium
 test: ## run the tests (standard library, loopback only)
 	@$(PYTHON) tests/run.py
 
-snapshots: ## write the snapshots of the tests anew: read the difference before you commit it
-	@WRITE_SNAPSHOTS=1 $(PYTHON) tests/run.py _wire
+snapshots: ## write the snapshots of the tests anew (API=keyless: its alone): read the difference before you commit it
+	@WRITE_SNAPSHOTS=1 $(PYTHON) tests/run.py $(API)_wire
 
 test-long: ## run what takes longer: fuzz, concurrency, kill tests
 	@$(PYTHON) tests/run.py --long

@@ -25,7 +25,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch import kit
-from websearch.search.commands import COMMANDS, RUN, to_markdown
+from websearch.search.commands import COMMANDS, RUN
 from websearch.ways_in import front_door
 
 
@@ -43,7 +43,6 @@ def main(argv: list[str] | None = None) -> int:
         "description": __doc__,
         "commands": COMMANDS,
         "run": RUN,
-        "to_markdown": to_markdown,
         "settings": settings,
     }
     return front_door.run(script, argv)

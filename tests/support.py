@@ -1,7 +1,7 @@
 """What the test modules share: a clean environment, the scripts as processes and as modules.
 
 run_script   runs a script as a process of its own, as a user does
-load_script  imports a script for its functions and tables
+load_script  imports a script whose name a table or a loop has
 call_main    runs a script's main in this process, for tables of many command lines
 FakeServerCase, CannedCase   test cases with a server and a key of their own
 SmallWebCase                 the same where results lead to pages that can be read
@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 
+from tests import SCRIPTS
 from tests.fake_server.server import FakeServer
 from tests.tools import capture
 
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from tests.fake_server.messages import RecordedRequest
 
 ROOT = Path(__file__).resolve().parent.parent
-# Another folder of scripts: a test of the table of engines runs the checks on a changed copy.
-SCRIPTS = Path(os.environ.get("TEST_SCRIPTS") or ROOT / "scripts")
 # What tests/tools/portability.py changes in the environment of the scripts.
 CHILD_ENVIRONMENT: dict[str, str | None] = json.loads(
     os.environ.get("TEST_CHILD_ENVIRONMENT", "{}")
@@ -138,9 +137,7 @@ def page_texts(folder: Path) -> list[str]:
 
 
 def load_script(name: str) -> ModuleType:
-    """Import a script of scripts/ by its name without .py; the modules beside it can be found."""
-    if str(SCRIPTS) not in sys.path:
-        sys.path.insert(0, str(SCRIPTS))
+    """Import a script of scripts/ by its name, for tables of several scripts."""
     return importlib.import_module(name.removesuffix(".py"))
 
 

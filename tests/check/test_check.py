@@ -17,15 +17,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import web_search
 from tests.pages.fetch.test_archive import ArchiveCase
-from tests.support import SLACK, CannedCase, Run, call_main, load_script, run_script
+from tests.support import SLACK, CannedCase, Run, call_main, run_script
 from tests.ways_in.http_support import ServerProcess
-
-draft: Any = load_script("websearch.check.draft")
-numbers: Any = load_script("websearch.check.numbers")
-computed: Any = load_script("websearch.check.computed")
-matching: Any = load_script("websearch.base.matching")
-web_search: Any = load_script("web_search")
+from websearch.base import matching
+from websearch.check import computed, draft, numbers
+from websearch.check.check import run_check
 
 PAGE = """<html><head><title>The report of the committee on tides</title></head><body><article>
 <h1>The report of the committee on tides</h1>
@@ -591,13 +589,13 @@ class Archived(ArchiveCase):
     def test_dead_link_with_an_archived_copy_is_named(self) -> None:
         url = self.address("gone/bread")
         text = f"Bread [needs]({url}) flour."
-        document = load_script("websearch.check.check").run_check({"text": text})
+        document = run_check({"text": text})
         ((link),) = document["dead_links"]
         self.assertEqual((link["url"], document["ok"]), (url, False))
         self.assertEqual(link["archived_url"], f"{self.server.url}/web/20240131120000/{url}")
         self.assertIn("2024-01-31", link["error"])
         cited = text.replace(url, link["archived_url"].replace("0/http", "0id_/http"))
-        self.assertTrue(load_script("websearch.check.check").run_check({"text": cited})["ok"])
+        self.assertTrue(run_check({"text": cited})["ok"])
 
 
 class Interfaces(CheckCase):

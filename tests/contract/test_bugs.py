@@ -16,24 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from tests.support import call_main, load_script
+import read_page
+from tests.support import call_main
+from websearch.check import check
+from websearch.markdown import units
+from websearch.passages import excerpts, ranking
+from websearch.reading import page as reading
+from websearch.reading import pages_document, read_list
+from websearch.search import evidence, rank, show, show_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-check: Any = load_script("websearch.check.check")
-evidence: Any = load_script("websearch.search.evidence")
-excerpts: Any = load_script("websearch.passages.excerpts")
-pages_document: Any = load_script("websearch.reading.pages_document")
-ranking: Any = load_script("websearch.passages.ranking")
-rank: Any = load_script("websearch.search.rank")
-read: Any = load_script("websearch.reading.read")
-read_list: Any = load_script("websearch.reading.read_list")
-read_page: Any = load_script("read_page")
-reading: Any = load_script("websearch.reading.page")
-show: Any = load_script("websearch.search.show")
-show_markdown: Any = load_script("websearch.search.show_markdown")
-units: Any = load_script("websearch.markdown.units")
 
 GOOD = "# Ferries\n\nThe ferry leaves the harbor at noon every day of the week."
 BAD = "# Trains\n\nThe zyxword train meets the ferry at the station in the evening."
@@ -105,7 +99,7 @@ class OnePage(unittest.TestCase):
     def test_markdown_shows_the_other_items(self) -> None:
         document = searched()
         with raising(show_markdown, "page_text"):
-            text = show_markdown.to_markdown(document)
+            text = show_markdown.search_markdown(document)
         self.assertIn("leaves the harbor", text)
         self.assertIn("zyxword train", text)
         self.assertIn("KeyError", text)

@@ -22,11 +22,9 @@ from email.utils import formatdate
 from typing import Any
 from unittest import mock
 
-from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
-
-kit = load_script("websearch.kit")
-untrusted = load_script("websearch.base.untrusted")
-http_client = load_script("websearch.base.http_client")
+from tests.support import SLACK, CannedServer, EnvironmentCase
+from websearch import kit
+from websearch.base import http_client, untrusted
 
 SPEC: dict[str, Any] = {
     "params": [

@@ -37,6 +37,7 @@ from tests.support import (
     run_script,
 )
 from tests.tools.sync import STANDALONE
+from websearch import kit
 
 WITH_TABLES = (
     "brave_search",
@@ -47,7 +48,6 @@ WITH_TABLES = (
     "websearch.search.commands",
     "websearch.ways_in.http_api",
 )
-KIT: Any = load_script("websearch.kit")
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the top down: a module imports what stands below its room, or
 # beside it. The single files stand on the ground, like core.
@@ -411,7 +411,7 @@ class Messages(unittest.TestCase):
     def test_parameters_in_hints_are_marked_and_known_to_every_way_in(self) -> None:
         """What the way in that shows a hint writes in its own spelling, or leaves out."""
         tables = [load_script(name).COMMANDS for name in WITH_TABLES]
-        common_params = [*KIT.COMMON_PARAMS, *KIT.OUTPUT_PARAMS]
+        common_params = [*kit.COMMON_PARAMS, *kit.OUTPUT_PARAMS]
         known = {item["name"] for item in common_params} | {
             item["name"] for table in tables for spec in table.values() for item in spec["params"]
         }
@@ -430,17 +430,17 @@ class Messages(unittest.TestCase):
                 self.assertLessEqual(set(re.findall(r"\{([a-z_]+)\}", text)), known)
                 self.assertNotRegex(text, bare)
                 for spelling in takes:
-                    hint = KIT.spell_hints({"hint": text}, spelling)["hint"]
+                    hint = kit.spell_hints({"hint": text}, spelling)["hint"]
                     self.assertNotRegex(hint, r"\{[a-z_]+\}")
 
     def test_a_hint_is_written_as_its_reader_writes_parameters(self) -> None:
         hint = "Try later. Raise {page_timeout}. Or {since} it."
         document = {"details": {"hint": hint}, "warnings": ["{since}.", "{x}."], "hint": "{a}?"}
         self.assertEqual(
-            KIT.spell_hints(document, {"since": "from"}),
+            kit.spell_hints(document, {"since": "from"}),
             {"details": {"hint": "Try later. Or from it."}, "warnings": ["from."], "hint": ""},
         )
-        plain = KIT.spell_hints(document)["details"]["hint"]
+        plain = kit.spell_hints(document)["details"]["hint"]
         self.assertEqual(plain, "Try later. Raise page_timeout. Or since it.")
 
 
@@ -863,7 +863,7 @@ class Keys(FakeServerCase):
             "QUOTED": "x y",
             "EMPTY": "",
         }
-        self.assertEqual(KIT.read_secrets(), expected)
+        self.assertEqual(kit.read_secrets(), expected)
 
     def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
         run = run_script(self.script, "python", env=self.place)

@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Any
 
 from tests.support import (
     CANARY,
@@ -21,11 +20,10 @@ from tests.support import (
     SmallWebCase,
     add_engine,
     clean_environment,
-    load_script,
 )
+from websearch.engines import table as engines
+from websearch.engines.base.engine import FILTERS
 
-engines: Any = load_script("websearch.engines.table")
-FILTERS = load_script("websearch.engines.base.engine").FILTERS
 KEY = "good-" + CANARY
 
 # A tiny engine: the API that Wikipedia has, at another address and under another name.

@@ -9,17 +9,16 @@ import re
 import unittest
 from typing import Any
 
+import brave_search as brave
+import serper_search as serper
 from tests.fake_server.corpus import CORPUS, Document
 from tests.fake_server.engine_pages import ranked
-from tests.support import CANARY, ROOT, SmallWebCase, load_script, small_web_environment
+from tests.support import CANARY, ROOT, SmallWebCase, small_web_environment
 from tests.tools.faults import EXPECTED
-
-brave: Any = load_script("brave_search")
-keyless: Any = load_script("websearch.search.keyless")
-pacing: Any = load_script("websearch.engines.base.pacing")
-wikipedia: Any = load_script("websearch.engines.wikipedia")
-read: Any = load_script("websearch.reading.read")
-serper: Any = load_script("serper_search")
+from websearch.engines import wikipedia
+from websearch.engines.base import pacing
+from websearch.reading import read
+from websearch.search import keyless
 
 KEYLESS = ("duckduckgo", "google", "searxng", "wikipedia")
 ENGINES = ("brave", "serper", *KEYLESS)

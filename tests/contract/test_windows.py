@@ -8,15 +8,12 @@ from __future__ import annotations
 import ntpath
 import os
 import unittest
-from typing import Any
 from unittest import mock
 
-from tests.support import load_script
+from websearch import kit
+from websearch.pages.fetch import local_files
+from websearch.store import database as store_file
 
-http_client: Any = load_script("websearch.base.http_client")
-kit: Any = load_script("websearch.kit")
-local_files: Any = load_script("websearch.pages.fetch.local_files")
-store_file: Any = load_script("websearch.store.database")
 HOME = r"C:\Users\Jürgen"
 
 

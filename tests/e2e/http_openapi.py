@@ -13,6 +13,8 @@ Every check of schemathesis is on. What the description cannot say is told to it
 - No engine has every filter: a request with a filter is left to engine=auto and focus=general,
   without since=hour, which goes with few others; likewise one with stale. auto, keyless and all
   stand alone.
+- An empty optional parameter counts as not given, and so do null, None and undefined: where the
+  description allows no such text, another wrong one takes its place.
 - Addresses in the format uri are those of pages that there are, and are not.
 
 Prints what schemathesis found, and at the end: N passed, N failed. Without PyPI it says so, and the
@@ -64,6 +66,8 @@ mended = {
 alone = {"auto", "keyless", "all"}
 engines = {*alone, *os.environ["E2E_ENGINES"].split(",")}
 focuses = set(os.environ["E2E_FOCUSES"].split(","))
+typed = set(os.environ["E2E_TYPED"].split(","))
+not_given = {"", "null", "None", "undefined", "[]"}
 # What some engines cannot do, and what is for one engine only.
 special = {"since", "country", "language", "site", "exclude_site", "safe", "stale"}
 
@@ -74,6 +78,10 @@ def before_call(context, case, kwargs):
     for name, (valid, value) in mended.items():
         if isinstance(query.get(name), str) and re.fullmatch(valid, query[name]):
             query[name] = value
+    for name in typed.intersection(query):
+        values = query[name] if isinstance(query[name], list) else [query[name]]
+        if all(value is None or str(value).strip() in not_given for value in values):
+            query[name] = "wrong"
     given = query.get("engine", "auto")
     names = set(map(str, given) if isinstance(given, list) else str(given).split(","))
     if names <= engines and (set(query) & special or (len(names) > 1 and names & alone)):
@@ -92,6 +100,19 @@ def install() -> None:
     installing.python_package(VENV, "schemathesis", VERSION)
 
 
+def typed_parameters(address: str) -> set[str]:
+    """Return the parameters of the description that do not take any text."""
+    with urllib.request.urlopen(f"{address}/openapi.json") as answer:
+        paths = json.load(answer)["paths"]
+    operations = [operation for methods in paths.values() for operation in methods.values()]
+    parameters = [item for operation in operations for item in operation.get("parameters", [])]
+    return {
+        item["name"]
+        for item in parameters
+        if item["schema"].get("type") != "string" or {"enum", "pattern"} & item["schema"].keys()
+    }
+
+
 def run_schemathesis(address: str, site: str, folder: Path) -> tuple[int, str]:
     """Run every check against a server; return the exit code and what was printed."""
     (folder / "hooks.py").write_text(HOOKS, encoding="utf-8")
@@ -103,6 +124,7 @@ def run_schemathesis(address: str, site: str, folder: Path) -> tuple[int, str]:
         "E2E_SITE": site,
         "E2E_ENGINES": ",".join(engines.ENGINES),
         "E2E_FOCUSES": ",".join(engines.FOCUSES),
+        "E2E_TYPED": ",".join(typed_parameters(address)),
         "NO_COLOR": "1",
         "COLUMNS": "100",
     }

@@ -8,9 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.support import FakeServerCase, load_script
-
-gemini = load_script("gemini_search")
+from tests.support import FakeServerCase
 
 # What the user's own environment could change, beside what support.py takes away.
 UNSET = dict.fromkeys(

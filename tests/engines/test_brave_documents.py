@@ -10,16 +10,14 @@ import random
 import re
 from typing import Any
 
+import brave_search as brave
 from tests.engines.wire import SNAPSHOTS
 from tests.support import (
     CannedCase,
     FakeServerCase,
     call_main,
     copy_json,
-    load_script,
 )
-
-brave = load_script("brave_search")
 
 TEA = "https://tea.example.org/green"
 MUTATIONS = 100  # broken answers of each command

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import brave_search as brave
 from tests.support import (
     CANARY,
     SLACK,
@@ -22,10 +23,8 @@ from tests.support import (
     EnvironmentCase,
     FakeServerCase,
     call_main,
-    load_script,
 )
 
-brave = load_script("brave_search")
 SCRIPT = "brave_search.py"
 
 

@@ -14,10 +14,10 @@ import time
 import unittest
 from typing import Any, ClassVar
 
+import brave_search as brave
 from tests.fake_server import brave_parameters as api
-from tests.support import SLACK, FakeServerCase, call_main, load_script, run_script
+from tests.support import SLACK, FakeServerCase, call_main, run_script
 
-brave = load_script("brave_search")
 COMMANDS = brave.COMMANDS
 
 

@@ -15,7 +15,8 @@ import time
 import unittest
 from typing import Any
 
-from tests.engines.gemini_support import GeminiCase, answer, chunk, gemini, support
+import gemini_search as gemini
+from tests.engines.gemini_support import GeminiCase, answer, chunk, support
 from tests.fake_server.gemini_answers import redirect_link
 from tests.support import CANARY, SLACK, CannedCase, call_main
 

@@ -14,7 +14,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.engines.gemini_support import GeminiCase, gemini
+import gemini_search as gemini
+from tests.engines.gemini_support import GeminiCase
 from tests.fake_server.faults import SLOW_SECONDS, SLOWER_SECONDS
 from tests.fake_server.gemini_errors import RETRY_SECONDS
 from tests.support import CANARY, PYTHON, SCRIPTS, SLACK, clean_environment, run_script

@@ -9,7 +9,8 @@ import time
 import unittest
 from typing import Any
 
-from tests.engines.gemini_support import GeminiCase, gemini
+import gemini_search as gemini
+from tests.engines.gemini_support import GeminiCase
 from tests.fake_server import gemini_errors as bodies
 from tests.fake_server.faults import SLOWER_SECONDS
 from tests.support import CANARY, SLACK

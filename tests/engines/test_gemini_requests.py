@@ -11,7 +11,8 @@ import re
 import time
 import unittest
 
-from tests.engines.gemini_support import GeminiCase, gemini
+import gemini_search as gemini
+from tests.engines.gemini_support import GeminiCase
 from tests.fake_server.gemini_requests import MODELS
 from tests.support import CANARY, ROOT, load_script
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.engines.gemini_support import GeminiCase, answer, chunk, gemini
+import gemini_search as gemini
+from tests.engines.gemini_support import GeminiCase, answer, chunk
 from tests.support import CANARY, SLACK, call_main
 
 SCRIPT = "gemini_search.py"

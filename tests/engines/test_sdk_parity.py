@@ -12,7 +12,8 @@ import unittest
 from datetime import datetime, timezone
 from typing import Any
 
-from tests.engines.gemini_support import GeminiCase, gemini
+import gemini_search as gemini
+from tests.engines.gemini_support import GeminiCase
 from tests.support import CANARY
 
 try:

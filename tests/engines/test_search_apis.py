@@ -13,6 +13,7 @@ import tempfile
 import unittest
 from typing import Any
 
+import web_search as command
 from tests.support import (
     CANARY,
     CannedServer,
@@ -20,15 +21,12 @@ from tests.support import (
     FakeServerCase,
     Run,
     call_main,
-    load_script,
     samples_folder,
     small_web_environment,
 )
+from websearch.engines import table as engines
+from websearch.engines.base import pacing
 
-engines: Any = load_script("websearch.engines.table")
-pacing: Any = load_script("websearch.engines.base.pacing")
-command = load_script("web_search")
-keyless = load_script("keyless_search")
 KEYS = {
     name: engine.keys[0]
     for name, engine in engines.ENGINES.items()

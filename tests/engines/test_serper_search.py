@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import serper_search as serper
 from tests.fake_server.corpus import CORPUS
 from tests.fake_server.serper_results import place_ids
 from tests.support import (
@@ -30,12 +31,10 @@ from tests.support import (
     Run,
     call_main,
     clean_environment,
-    load_script,
     mutations,
     run_script,
 )
 
-serper = load_script("serper_search")
 COMMANDS = serper.COMMANDS
 SCRIPT = "serper_search.py"
 PLACE = place_ids(next(document for document in CORPUS.documents if document.place))

@@ -10,8 +10,9 @@ Words before it change what the script meets:
 
 {files} is the folder of the table. `[name]` begins the lines whose snapshots are in name.json.
 
-`make snapshots` writes the snapshots anew; read the difference before you commit it. "as of: LINE"
-stands for a document, or a member of one, that is the same as that of an earlier line of the file.
+`make snapshots` writes the snapshots anew, with API=keyless those of one folder; read the
+difference before you commit it. "as of: LINE" stands for a document, or a member of one, that is
+the same as that of an earlier line of the file.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from tests.engines.clock import skipped_waits
 from tests.fake_server.gemini_answers import TOKEN_START
 from tests.fake_server.messages import JSON_TYPE, Reply
 from tests.support import CANARY, FakeServerCase, call_main, load_script, mutations
+from websearch.engines.table import ENGINES
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -66,6 +68,9 @@ DATES = re.compile(
 LINKS = re.compile(rf"{TOKEN_START}([\w-]+=*)")
 # The fake Brave makes it of the key that asks, which is another one in each run.
 HASHES = re.compile(r"(?<=results_hash\\\": \\\")[0-9a-f]{64}")
+# Three engines or more, perhaps with what configures them: one more engine changes no snapshot.
+ENGINE = rf"(?:{'|'.join(ENGINES)})(?: \([A-Z_]+\))?"
+ENGINE_LIST = re.compile(rf"\b{ENGINE}(?:(?:, | or ){ENGINE})" + "{2,}")
 # The fence around a page's text carries a mark that the page cannot guess.
 MARKS = re.compile(r"(?<=page text )[0-9a-f]{8}|(?<=end of )[0-9a-f]{8}(?=\])")
 
@@ -194,7 +199,7 @@ class WireCase(FakeServerCase):
         text = json.dumps(value)
         host = self.server.url.removeprefix("http://")
         text = text.replace(host, "api").replace(os.environ["HOME"], "HOME")
-        text = HASHES.sub("HASH", text)
+        text = ENGINE_LIST.sub("ENGINES", HASHES.sub("HASH", text))
         text = MARKS.sub("MARK", text.replace(str(SNAPSHOTS), "SNAPSHOTS"))
         if not dates:
             text = LINKS.sub(lambda link: json.loads(b64decode(link[1], "-_"))[1], text)

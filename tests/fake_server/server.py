@@ -5,8 +5,9 @@ As a program:       python3 tests/fake_server/server.py [--port N] [--local-link
                     prints its address on one line, then serves until SIGTERM or SIGINT
 Other processes:    GET /__requests lists what was received, DELETE /__requests forgets it
 
-Each provider is a module with a list of routes; its key picks a plan or a fault (faults.py). A
-second port, the foreign one, takes part in the fault `redirect`: it records and answers 200.
+Each provider is a module with ROUTES, which is found by itself; its key picks a plan or a fault
+(faults.py). A second port, the foreign one, takes part in the fault `redirect`: it records and
+answers 200.
 
 With local_links results lead to pages on the same server instead of hosts that do not exist:
 local_links.py says how, and how a query makes some of these pages fail; small_web.py serves them.
@@ -27,32 +28,18 @@ if __name__ == "__main__" and not __package__:
 
 import argparse
 import contextlib
+import importlib
+import pkgutil
 import signal
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
 
-from . import (
-    brave,
-    docs_sites,
-    exa,
-    gemini,
-    kagi,
-    keenable,
-    keyless,
-    parallel,
-    serper,
-    small_web,
-    stackexchange,
-    tavily,
-    wayback,
-    website,
-    you,
-)
+from . import docs_sites, gemini, small_web, stackexchange, wayback, website
 from .connection import BadRequestError, Connection
 from .local_links import leading_here
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, Stream, json_reply
@@ -63,26 +50,21 @@ MAX_RECORDED = 10_000
 JOIN_SECONDS = 5.0
 REQUESTS_PATH = "/__requests"
 
-SEARCH_APIS = [
-    *tavily.ROUTES,
-    *you.ROUTES,
-    *keenable.ROUTES,
-    *exa.ROUTES,
-    *parallel.ROUTES,
-    *kagi.ROUTES,
-]
-ROUTES: tuple[Route, ...] = (
-    *map(leading_here, brave.ROUTES),
-    *gemini.ROUTES,
-    *map(leading_here, keyless.ROUTES),
-    *map(leading_here, serper.ROUTES),
-    *map(leading_here, SEARCH_APIS),
-    *stackexchange.ROUTES,  # it compresses its answers itself, so its results lead here before
-    *wayback.ROUTES,  # its addresses begin like those of the small web
-    *small_web.ROUTES,
-    *docs_sites.ROUTES,
-    *website.ROUTES,
-)
+# Their answers stay as they are, and come last: the first two lead here themselves or are streams,
+# the addresses of the others are patterns, those of the archive before those of the small web.
+LAST = (gemini, stackexchange, wayback, small_web, docs_sites, website)
+
+
+def found_routes() -> Iterator[Route]:
+    """Yield the routes of every module here that has ROUTES; results lead to this server."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)], f"{__package__}."):
+        if module.name != f"{__package__}.server":
+            double = importlib.import_module(module.name)
+            if double not in LAST:
+                yield from map(leading_here, getattr(double, "ROUTES", ()))
+
+
+ROUTES: tuple[Route, ...] = (*found_routes(), *(one for double in LAST for one in double.ROUTES))
 
 
 class Listener:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+import web_search
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
@@ -42,6 +43,9 @@ from tests.support import (
 from tests.tools.faults import SAMPLES
 from tests.ways_in.http_support import ServerProcess, responses
 from tests.ways_in.mcp_support import Client
+from websearch import kit
+from websearch.pages.extract import markdown
+from websearch.passages import excerpts as passages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,12 +62,6 @@ MODULES = [
     for path in sorted(SCRIPTS.glob("*.py"))
     if hasattr(load_script(path.stem), "COMMANDS")
 ]
-kit: Any = load_script("websearch.kit")
-http_client: Any = load_script("websearch.base.http_client")
-markdown: Any = load_script("websearch.pages.extract.markdown")
-passages: Any = load_script("websearch.passages.excerpts")
-page_store: Any = load_script("websearch.store.page_store")
-web_search: Any = load_script("web_search")
 # The thin commands, and the modules of the package that hold their functions.
 HOMES = {
     "web_search": ("websearch.search.commands",),
@@ -276,7 +274,9 @@ class FuzzCase(EnvironmentCase):
             if ONE_CASE or time.monotonic() > end:
                 break
 
-    def check_document(self, module: Any, document: Any, told: object) -> None:
+    def check_document(
+        self, module: Any, document: Any, told: object, command: str = "search"
+    ) -> None:
         """A document of any kind but a defect's, which JSON and Markdown can hold."""
         self.assertIsInstance(document["ok"], bool)
         if not document["ok"]:
@@ -284,7 +284,8 @@ class FuzzCase(EnvironmentCase):
             self.assertNotEqual(document["details"]["kind"], "internal", (document, told))
             self.assertTrue(document["error"], told)
         json.dumps(document, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
-        self.assertTrue(function_of(module, "to_markdown")(document), told)
+        own = getattr(module, "COMMANDS", {}).get(command, {}).get("to_markdown")
+        self.assertTrue((own or function_of(module, "to_markdown"))(document), told)
         as_results = function_of(module, "as_results")
         if as_results:
             for item in as_results(document):
@@ -318,7 +319,7 @@ class Parameters(FuzzCase):
             params = self.random_params(source, module.COMMANDS[command])
             params = {**params, "dry_run": True, "timeout": 5}
             function = run_of(module, command)
-            self.check_document(module, function(params), (module.__name__, command, params))
+            self.check_document(module, function(params), (module.__name__, params), command)
 
         self.fuzz(check)
 
@@ -429,7 +430,7 @@ class Answers(FuzzCase):
             if source.random() < 0.3:
                 params["max_chars"] = source.choice([1, 300, 2_000, 0])
             document = run_of(module, command)(params)
-            self.check_document(module, document, (module.__name__, command, params, said))
+            self.check_document(module, document, (module.__name__, params, said), command)
 
         self.fuzz(check)
 
@@ -787,7 +788,8 @@ class StoredRows(FuzzCase):
         )
         self.check_document(web_search, recalled, changes)
         for given in ({"action": "stats"}, {"action": "clear", "query": self.wanted["query"]}):
-            self.check_document(web_search, function_of(web_search, "run_cache")(given), changes)
+            document = function_of(web_search, "run_cache")(given)
+            self.check_document(web_search, document, changes, "cache")
 
     def test_with_cells_of_any_type_and_bytes_are_misses_or_text(self) -> None:
         self.fuzz(lambda source: self.check_store(source, self.break_cells))

@@ -11,7 +11,8 @@ import time
 import unittest
 from typing import Any
 
-from tests.engines.gemini_support import GeminiCase, answer, chunk, gemini
+import gemini_search as gemini
+from tests.engines.gemini_support import GeminiCase, answer, chunk
 from tests.support import SLACK
 
 SCRIPT = "gemini_search.py"

@@ -18,7 +18,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.support import SLACK
-from tests.ways_in.http_support import ServerCase, limits, read_all, request, responses
+from tests.ways_in.http_support import ServerCase, read_all, request, responses
+from websearch.ways_in import http_connection as limits
 
 REQUESTS, AT_ONCE = 3_000, 8
 

@@ -9,11 +9,10 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from tests.support import FakeServerCase, Run, load_script
+from tests.support import FakeServerCase, Run
+from websearch.engines.base import pacing
 
-pacing: Any = load_script("websearch.engines.base.pacing")
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
 SEED = 6_004

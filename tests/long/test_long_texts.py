@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import tempfile
 import unittest
-from typing import Any
 
 from tests.long.test_attack_deadline import TEXTS
 from tests.support import load_script
+from websearch.passages import excerpts
+from websearch.store import page_store
 
-page_store: Any = load_script("websearch.store.page_store")
-excerpts: Any = load_script("websearch.passages.excerpts")
 PARSERS = (
     load_script("websearch.engines.duckduckgo").parse_result_page,
     load_script("websearch.engines.google").parse_result_page,

@@ -11,13 +11,9 @@ import os
 import random
 import re
 import unittest
-from typing import Any
 
 from tests.fake_server import office_builder as office
 from tests.pages.office import test_office as files
-from tests.support import load_script
-
-one_page: Any = load_script("websearch.reading.one_page")
 
 CASES = int(os.environ.get("OFFICE_FUZZ_CASES", "2000"))
 SEED = int(os.environ.get("OFFICE_FUZZ_SEED", "5"))

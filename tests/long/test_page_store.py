@@ -19,9 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.support import PYTHON, SCRIPTS, EnvironmentCase, clean_environment, load_script
+from tests.support import PYTHON, SCRIPTS, EnvironmentCase, clean_environment
+from websearch.store import page_store
 
-page_store = load_script("websearch.store.page_store")
 SECONDS = float(os.environ.get("STORE_SECONDS", "10"))
 PROCESSES = 16
 KILLS = 40

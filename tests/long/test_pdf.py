@@ -16,7 +16,6 @@ import time
 import tracemalloc
 import unittest
 import zlib
-from typing import Any
 from unittest import mock
 
 from tests.fake_server.pdf_builder import (
@@ -30,11 +29,10 @@ from tests.fake_server.pdf_builder import (
 )
 from tests.pages.pdf.font_programs import cff_program, truetype_program
 from tests.pages.pdf.test_pdf_tables import show
-from tests.support import SCRIPTS, SLACK, load_script
-
-pdf: Any = load_script("websearch.pages.pdf.read_pdf")
-crypt: Any = load_script("websearch.pages.pdf.crypt")
-kit: Any = load_script("websearch.kit")
+from tests.support import SCRIPTS, SLACK
+from websearch import kit
+from websearch.pages.pdf import crypt
+from websearch.pages.pdf import read_pdf as pdf
 
 CASES = 2_000
 SEED = int(os.environ.get("PDF_FUZZ_SEED", "5"))

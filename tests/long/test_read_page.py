@@ -8,12 +8,9 @@ from __future__ import annotations
 import ipaddress
 import random
 import unittest
-from typing import Any
 
 from tests.pages.extract.test_read_page_extract import fuzz
-from tests.support import load_script
-
-fetch: Any = load_script("websearch.pages.fetch.fetch")
+from websearch.pages.fetch import fetch
 
 
 class Fuzz(unittest.TestCase):

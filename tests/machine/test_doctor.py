@@ -18,6 +18,7 @@ import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import doctor as command
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
@@ -32,15 +33,13 @@ from tests.support import (
     load_script,
     run_script,
 )
+from websearch.engines import table as engines
+from websearch.engines.base import messages, pacing
+from websearch.machine import doctor
 
 if TYPE_CHECKING:
     from tests.support import Run
 
-doctor = load_script("websearch.machine.doctor")
-command = load_script("doctor")
-engines: Any = load_script("websearch.engines.table")
-messages: Any = load_script("websearch.engines.base.messages")
-pacing: Any = load_script("websearch.engines.base.pacing")
 
 STATUSES = {"ok", "warning", "failed"}
 NO_ADDRESS = "http://127.0.0.1:9"  # nothing listens there

@@ -19,15 +19,12 @@ import tempfile
 import unittest
 import zipfile
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 from tests.fake_server.server import FakeServer
 from tests.support import CANARY, ROOT, clean_environment, load_script, run_script
+from websearch.machine import installation, packing, skill_files
 
-installation: Any = load_script("websearch.machine.installation")
-packing: Any = load_script("websearch.machine.packing")
-skill_files: Any = load_script("websearch.machine.skill_files")
 PARTS = (
     "SKILL.md", "LICENSE", "Makefile", "server.json", "references", "assets/opencode",
     "assets/mcp/codex.toml", "assets/secrets.example.yaml",

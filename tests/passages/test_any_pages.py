@@ -8,16 +8,16 @@ from __future__ import annotations
 import random
 import re
 import unittest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tests.support import ROOT, load_script, page_texts
+from tests.support import ROOT, page_texts
+from websearch.markdown import units
+from websearch.pages.extract import markdown
+from websearch.passages import excerpts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-excerpts: Any = load_script("websearch.passages.excerpts")
-markdown: Any = load_script("websearch.pages.extract.markdown")
-units: Any = load_script("websearch.markdown.units")
 
 DRAWS = 12
 ROOMS = range(1_000, 13_000, 1_000)

@@ -15,10 +15,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.support import load_script
-
-excerpts: Any = load_script("websearch.passages.excerpts")
-units: Any = load_script("websearch.markdown.units")
+from websearch.markdown import units
+from websearch.passages import excerpts
 
 GAP = "[…]"
 # Language -> a page of three paragraphs, and questions with the words that answer them.
@@ -654,6 +652,25 @@ class Whole(unittest.TestCase):
     def test_a_section_that_is_too_long_is_not_shown_whole(self) -> None:
         text = self.one(f"## Hoisting sails\n\nSails go up.\n\n{self.FILLER * 3}", "hoisting sails")
         self.assertIn("Sails go up", text)
+
+    def test_an_entry_in_a_list_that_a_question_names_is_whole_without_its_siblings(self) -> None:
+        told = "\n\n".join(f"    Mate {number} told it to the crew." for number in range(15))
+        entries = {
+            name: f"- ### {name}\n\n    public long {name}(Deck deck)\n\n{told}\n"
+            f"    - **Returns:**\n      the {name[3:].lower()} of the deck"
+            for name in (
+                "getSail",
+                "getMast",
+                "getHull",
+                "getWind",
+                "getDeck",
+                "getRope",
+                "getKeel",
+            )
+        }
+        text = self.one("## Methods\n\n" + "\n".join(entries.values()), "methods getWind")
+        self.assertIn(entries["getWind"], text)
+        self.assertNotIn("getHull", text)
 
     def test_what_does_not_fit_into_the_room_stays_cut(self) -> None:
         items = "\n".join(f"- `flag{number}`: {'tides ' * 9}" for number in range(9))

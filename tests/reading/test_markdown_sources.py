@@ -10,13 +10,13 @@ import unittest
 from typing import Any
 from unittest import mock
 
+import read_page
 from tests.fake_server import docs_sites
 from tests.reading.test_read_page import read_for_search
 from tests.support import SmallWebCase, call_main, load_script
+from websearch.reading import markdown_sources as sources
+from websearch.reading import page_reading
 
-read_page = load_script("read_page")
-read: Any = load_script("websearch.reading.read")
-sources: Any = load_script("websearch.reading.markdown_sources")
 TRUE = ("link-element", "link-header", "mintlify", "gitbook")
 FALSE = (
     "soft-404", "labelled-html", "not-found", "login", "other-language", "summary", "huge",
@@ -80,13 +80,13 @@ class Twins(DocsCase):
         self.assertIn(f"[retries]({self.url('link-element', 'retries')})", text)
 
     def test_a_slow_source_does_not_cost_the_page(self) -> None:
-        with mock.patch.object(read, "TWIN_SECONDS", 0.0):
+        with mock.patch.object(page_reading, "TWIN_SECONDS", 0.0):
             self.assertNotIn("source", self.page("link-element"))
 
     def test_a_page_that_waits_for_its_source_at_the_deadline_is_shown(self) -> None:
         never = threading.Event()
         self.addCleanup(never.set)
-        with mock.patch.object(read.PageReading, "read_twin", lambda *_: never.wait()):
+        with mock.patch.object(page_reading.PageReading, "read_twin", lambda *_: never.wait()):
             page = self.page("link-element", "--timeout", "1")
         self.assertIn(docs_sites.SENTENCES[-1], page["text"])
 
@@ -148,7 +148,7 @@ class LlmsFiles(DocsCase):
     def test_a_page_that_cannot_be_read_is_looked_up_in_it(self) -> None:
         with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):
             page = self.page("listed")
-            self.assertEqual((page["source"], page["note"]), ("markdown", read.LISTED_NOTE))
+            self.assertEqual((page["source"], page["note"]), ("markdown", page_reading.LISTED_NOTE))
             (page,) = read_for_search([self.url("listed")])
             self.assertIn(docs_sites.SENTENCES[0], page["text"])
 

@@ -10,11 +10,10 @@ import unittest
 from typing import Any
 
 from tests.reading.test_read_page import SiteCase
-from tests.support import load_script
+from websearch.pages.fetch import fetch
+from websearch.reading import one_page
+from websearch.reading import pages_document as documents
 
-documents: Any = load_script("websearch.reading.pages_document")
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-one_page: Any = load_script("websearch.reading.one_page")
 URL = "https://example.org/news"
 PROSE = (
     "<p>The company said on Monday that it had agreed to be bought, and that its shareholders "

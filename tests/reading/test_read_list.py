@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import read_page as command
 from tests.fake_server.server import FakeServer
 from tests.fake_server.small_web import DOCUMENTS
 from tests.reading.test_read_page import SCRIPT, SiteCase
@@ -30,12 +31,11 @@ from tests.support import (
     load_script,
     run_script,
 )
+from websearch import kit
+from websearch.reading import lists
+from websearch.reading import read_list as bulk
+from websearch.reading import schedule as schedules
 
-command: Any = load_script("read_page")
-kit: Any = load_script("websearch.kit")
-lists: Any = load_script("websearch.reading.lists")
-bulk: Any = load_script("websearch.reading.read_list")
-schedules: Any = load_script("websearch.reading.schedule")
 GOOD = ("articles/sourdough", "articles/bridges", "docs/timeouts", "shop/kettle", "text/notes.txt")
 # The address of a page of the small web.
 PAGE = next(name for name in DOCUMENTS if name.isascii() and "?" not in name)

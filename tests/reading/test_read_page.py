@@ -20,17 +20,15 @@ from unittest import mock
 from urllib.parse import quote, urlsplit
 from urllib.request import urlopen
 
+import read_page as command
 from tests.fake_server.server import FakeServer
-from tests.support import PYTHON, ROOT, SLACK, CannedServer, FakeServerCase, call_main, load_script
+from tests.support import PYTHON, ROOT, SLACK, CannedServer, FakeServerCase, call_main
+from websearch import kit
+from websearch.pages.extract import other_formats
+from websearch.pages.fetch import charsets, fetch
+from websearch.reading import one_page, read
+from websearch.store import page_store
 
-command: Any = load_script("read_page")
-kit: Any = load_script("websearch.kit")
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-charsets: Any = load_script("websearch.pages.fetch.charsets")
-other_formats: Any = load_script("websearch.pages.extract.other_formats")
-one_page: Any = load_script("websearch.reading.one_page")
-read: Any = load_script("websearch.reading.read")
-page_store: Any = load_script("websearch.store.page_store")
 SCRIPT = "read_page.py"
 REFERENCE = ROOT / "references/reading.md"
 # interstitials: pages with status 200 served instead of the requested page, by kind;

@@ -18,10 +18,8 @@ from tests.reading.test_read_page import SCRIPT, SiteCase
 from tests.support import load_script, run_script
 from tests.ways_in.mcp_support import Client
 from tests.ways_in.test_http_server import ServerProcess
-
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-local_files: Any = load_script("websearch.pages.fetch.local_files")
-read: Any = load_script("websearch.reading.read")
+from websearch.pages.fetch import fetch, local_files
+from websearch.reading import read
 
 PAPER = "papers/lighthouse.pdf"
 
@@ -210,7 +208,7 @@ class FromThisMachine(unittest.TestCase):
     def test_the_bare_name_of_a_file_asks_nobody(self) -> None:
         run = self.read_here("notes.html")
         self.assertEqual(run.document["details"]["kind"], "invalid_input", run.document)
-        self.assertIn("./notes.html reads the file", run.document["details"]["hint"])
+        self.assertIn("To read the file, pass ./notes.html.", run.document["details"]["hint"])
 
     def test_names_without_a_path_stay_hosts(self) -> None:
         for text in ("paper.pdf", "example.org/x.pdf", "https://example.org/./x.pdf", "a/../b"):

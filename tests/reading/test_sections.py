@@ -11,20 +11,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tests.support import CannedServer, SmallWebCase, call_main, load_script, small_web_environment
+import read_page
+import web_search
+from tests.support import CannedServer, SmallWebCase, call_main, small_web_environment
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
+from websearch.base import site_rules
+from websearch.markdown import sections, units
+from websearch.reading import finding, one_page, pages_document, read
+from websearch.search import show_markdown
 
-pages_document: Any = load_script("websearch.reading.pages_document")
-sections: Any = load_script("websearch.markdown.sections")
-units: Any = load_script("websearch.markdown.units")
-one_page: Any = load_script("websearch.reading.one_page")
-read: Any = load_script("websearch.reading.read")
-show_markdown: Any = load_script("websearch.search.show_markdown")
-site_rules: Any = load_script("websearch.base.site_rules")
-finding: Any = load_script("websearch.reading.finding")
-read_page = load_script("read_page")
-web_search = load_script("web_search")
 TEXT = """# Guide
 
 Intro.
@@ -165,7 +161,7 @@ class LowerHeadings(unittest.TestCase):
         page = {"url": "https://a.example/x", "title": "T", "text": "# T\n\nWords.\n\n## Part"}
         result = {"ok": True, "results": [page]}
         self.assertIn("### T\n\nWords.\n\n#### Part", show_markdown.consolidated_text(result))
-        self.assertIn("\n### T\n", show_markdown.to_markdown(result))
+        self.assertIn("\n### T\n", show_markdown.search_markdown(result))
         document = {"ok": True, "pages": [{**page, "ok": True, "chars": 30}]}
         self.assertIn("\n#### Part", read.to_markdown(document))
         document["pages"][0]["note"] = one_page.RAW_NOTE

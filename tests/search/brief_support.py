@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.search.scripted_web import ScriptedWeb, story
 from tests.support import CANARY, EnvironmentCase, Run, call_main, load_script, run_script
+from websearch.engines.base import result_pages
 
-result_pages = load_script("websearch.engines.base.result_pages")
 OTTER, HERON, NEWT, TOAD = QUESTIONS = ("otter log", "heron log", "newt log", "toad log")
 SITES = 4
 

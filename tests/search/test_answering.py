@@ -140,6 +140,50 @@ class RecallByPassages(AnsweringCase):
         self.assertEqual(count, 1)
 
 
+class OutsideOfTheArticle(AnsweringCase):
+    """A row of a box beside the article is found by a search, a brief and a recall."""
+
+    PROSE = (
+        "<p>Playa PLYA said on Monday that it had agreed to be bought, and that its shareholders "
+        "would vote on the plan in the summer of the year.</p>"
+    )
+    QUOTE = (
+        '<div class="column--aside"><h3>Quote</h3><table><tr><th>Market Cap</th><td>$1.25B</td>'
+        "</tr><tr><th>Volume</th><td>3,904</td></tr></table></div>"
+    )
+
+    def setUp(self) -> None:
+        super().setUp()
+        html = (
+            "<html lang=en><head><title>PLYA stock</title></head><body><article><h1>A sale</h1>"
+            f"{self.PROSE * 6}</article>{self.QUOTE}</body></html>"
+        )
+        self.question = "PLYA market cap"
+        self.url = self.web.file("/quote.html", html.encode())
+        for query in (self.question, "PLYA shareholders vote"):
+            self.web.find(query, self.url)
+
+    def shown(self, *arguments: str) -> str:
+        document = self.answer(*arguments)
+        self.assertNotIn("Not in the", str(document))
+        (item,) = document.get("results") or document["sources"]
+        return str(item.get("text", ""))
+
+    def test_every_command_that_answers_shows_the_row_last(self) -> None:
+        for arguments in (
+            (self.question,),
+            ("brief", self.question, "PLYA shareholders vote"),
+            ("recall", self.question),
+        ):
+            text = self.shown(*arguments)
+            inside, _, outside = text.partition("[outside of the article]")
+            self.assertIn("$1.25B", outside, arguments)
+            self.assertNotIn("$1.25B", inside)
+
+    def test_a_question_that_the_text_answers_gets_nothing_of_it(self) -> None:
+        self.assertNotIn("[outside", self.shown("PLYA shareholders vote"))
+
+
 class BriefFollowsItsQuestions(AnsweringCase):
     def test_sources_are_in_the_order_of_the_questions_and_absent_names_are_told(self) -> None:
         questions = ("otter dam of Kettle", "heron nest of Moor", "newt pond of Zyxburg")
@@ -154,6 +198,28 @@ class BriefFollowsItsQuestions(AnsweringCase):
         self.assertEqual(missing, [None, None, ["Zyxburg"]])
         text = self.run_here("brief", *questions, "--md").stdout.decode()
         self.assertIn("3. newt pond of Zyxburg (no page that was read has: Zyxburg)", text)
+
+
+class Lines(AnsweringCase):
+    """A page that answers nothing is one line."""
+
+    def line(self, snippet: str) -> str:
+        answer = "The herons of the lake nest in March. " * 9
+        other = "Ships were built here. Then the harbor was closed to all trade, and people left."
+        pages = [self.web.page("/heron", answer), self.web.page("/ship", other)]
+        results = [{"url": pages[0], "title": "Herons", "snippet": "Herons nest."}]
+        results += [{"url": pages[1], "title": "Ships", "snippet": snippet}]
+        self.web.find("when do herons nest", *results)
+        return str(self.answer("when do herons nest")["results"][1]["snippet"])
+
+    def test_a_snippet_begins_at_a_word(self) -> None:
+        self.assertEqual(self.line("bor was closed to all trade"), "was closed to all trade")
+
+    def test_a_menu_is_no_snippet(self) -> None:
+        self.assertTrue(self.line("Home Docs Timers URL Zlib").startswith("Ships were built here."))
+
+    def test_another_snippet_stays(self) -> None:
+        self.assertEqual(self.line("A page on ships, and trade."), "A page on ships, and trade.")
 
 
 class CutSections(AnsweringCase):

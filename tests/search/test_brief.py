@@ -16,12 +16,9 @@ from typing import Any
 from tests.bench import bench_brief
 from tests.search.brief_support import HERON, NEWT, OTTER, QUESTIONS, SITES, BriefCase
 from tests.search.scripted_web import GOOD_KEY, story
-from tests.support import SmallWebCase, load_script
-
-kit = load_script("websearch.kit")
-rank = load_script("websearch.search.rank")
-plan = load_script("websearch.search.plan")
-answers = load_script("websearch.search.answers")
+from tests.support import SmallWebCase
+from websearch import kit
+from websearch.search import answers, plan, rank
 
 
 def ranked(lists: list[list[dict[str, Any]]]) -> Any:

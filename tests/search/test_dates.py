@@ -10,9 +10,9 @@ import unittest
 from datetime import date, timedelta
 from typing import Any
 
-from tests.support import CannedServer, SmallWebCase, load_script
+from tests.support import CannedServer, SmallWebCase
+from websearch.engines.base import days
 
-days: Any = load_script("websearch.engines.base.days")
 GUIDE = "python.example.org/guides/asyncio"  # published 30 days ago, says the page
 DAY = 86_400.0
 

@@ -12,10 +12,10 @@ import time
 import unittest
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support import CANARY, CannedCase, Run, SmallWebCase, load_script, run_script
+from tests.support import CANARY, CannedCase, Run, SmallWebCase, run_script
+from websearch.base import words
+from websearch.search import plan
 
-words = load_script("websearch.base.words")
-plan = load_script("websearch.search.plan")
 TODAY = time.strftime("%Y-%m-%d", time.gmtime())
 FOUND = {
     "https://gov.example/a": "",

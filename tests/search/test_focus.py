@@ -12,15 +12,15 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tests.fake_server import duckduckgo as fake_duckduckgo
-from tests.support import CannedServer, SmallWebCase, load_script
+from tests.support import CannedServer, SmallWebCase
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
+from websearch.engines import table as engines
+from websearch.engines.base import pacing
+from websearch.search import commands as brief
+from websearch.search import commands as search
+from websearch.ways_in import mcp_tools as tools
 
-search: Any = load_script("websearch.search.commands")
-brief: Any = load_script("websearch.search.commands")
-engines: Any = load_script("websearch.engines.table")
-pacing: Any = load_script("websearch.engines.base.pacing")
-tools: Any = load_script("websearch.ways_in.mcp_tools")
 QUESTION = "sourdough bread"
 SOURCES = {
     "code": {"stackexchange", "github", "duckduckgo"},

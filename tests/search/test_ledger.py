@@ -17,12 +17,12 @@ from unittest import mock
 
 from tests.search.scripted_web import HANG_SECONDS, ScriptedWeb, story
 from tests.support import EnvironmentCase, Run, call_main, load_script, run_script
+from websearch import kit
+from websearch.engines.base import ledger
+from websearch.search import commands as search
+from websearch.store import page_store as store_module
+from websearch.ways_in import mcp_tools as tools
 
-kit: Any = load_script("websearch.kit")
-ledger: Any = load_script("websearch.engines.base.ledger")
-search = load_script("websearch.search.commands")
-store_module = load_script("websearch.store.page_store")
-tools = load_script("websearch.ways_in.mcp_tools")
 PROCESSES = 16
 QUESTION = "otter log"
 

@@ -15,7 +15,6 @@ import sys
 import time
 import unittest
 import urllib.parse
-from typing import Any
 
 from tests.search.scripted_web import GOOD_KEY
 from tests.support import (
@@ -26,10 +25,7 @@ from tests.support import (
     load_script,
     run_script,
 )
-
-best_passages: Any = load_script("websearch.ways_in.best_passages")
-terminal: Any = load_script("websearch.ways_in.terminal")
-terminal_markdown: Any = load_script("websearch.ways_in.terminal_markdown")
+from websearch.ways_in import best_passages, terminal, terminal_markdown
 
 
 def plain(shown: str) -> str:
@@ -353,7 +349,7 @@ class FrontDoor(TerminalCase):
         hint = json.loads(text)["details"]["hint"]
         self.assertEqual(code, 2)
         self.assertIn("web_search.py 'QUERY' --since week", hint)
-        self.assertIn("serper_search.py news", hint)
+        self.assertIn("--focus news asks Brave and Serper", hint)
         self.assertEqual(self.server.requests, [])
         self.assertEqual(self.run_words("news python", "--no-pages")[0], 0)
 
@@ -431,6 +427,8 @@ class FrontDoor(TerminalCase):
         for words in (("help",), ("version",)):  # are no questions with a default format either
             run = self.run_script("web_search.py", *words, WEB_SEARCH_SECRETS=secrets)
             self.assertIn("web_search.py", run.stdout.decode())
+        run = self.run_script("web_search.py", "cache", "stats", WEB_SEARCH_SECRETS=secrets)
+        self.assertIn("\n- answers: ", run.stdout.decode())
         self.assertEqual(self.server.requests, [])
         shown, pairs = asked('{"query": "bread", "no_pages": true}')
         self.assertEqual((pairs["q"], "## http" in shown), ("bread", True))

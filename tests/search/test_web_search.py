@@ -18,24 +18,23 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import web_search as command
 from tests.support import (
     CANARY,
     SLACK,
     FakeServerCase,
     SmallWebCase,
     call_main,
-    load_script,
     run_script,
     small_web_environment,
 )
+from websearch import kit
+from websearch.base import durations
+from websearch.engines import table as engines
+from websearch.engines.base import pacing
+from websearch.search import answers, show_markdown
+from websearch.search import commands as web_search
 
-web_search = load_script("websearch.search.commands")
-command = load_script("web_search")
-answers = load_script("websearch.search.answers")
-durations = load_script("websearch.base.durations")
-engines = load_script("websearch.engines.table")
-kit = load_script("websearch.kit")
-pacing: Any = load_script("websearch.engines.base.pacing")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
 SERPER = {"SERPER_API_KEY": "good-" + CANARY}
@@ -115,7 +114,9 @@ class FromQuestionToPassages(WebSearchCase):
         for result in cut:
             page = next(one for one in whole["results"] if one["url"] == result["url"])
             self.assertGreaterEqual(result["chars"], len(page["text"]))
-            self.assertIn(f" of {result['chars']:,} characters", web_search.to_markdown(document))
+            self.assertIn(
+                f" of {result['chars']:,} characters", show_markdown.search_markdown(document)
+            )
         dropped = self.search(max_chars=800)["truncated"]
         self.assertTrue(dropped["items_dropped"])
         self.assertEqual(dropped["hint"], "A larger {max_chars} shows more.")
@@ -541,7 +542,7 @@ class Batch(WebSearchCase):
         self.assertEqual([one["query"] for one in document["results"]],
                          ["sourdough starter", "python asyncio"])  # fmt: skip
         self.assertLess(len(json.dumps(document)), 10_000)
-        self.assertEqual(f"\n{web_search.to_markdown(document)}".count("\n# "), 2)
+        self.assertEqual(f"\n{show_markdown.batch_markdown(document)}".count("\n# "), 2)
         self.server.clear()
         document = web_search.run_batch({"queries": [f"guide {number}" for number in range(10)]})
         self.assertIn("10 questions do not fit 9000 characters", document["error"])
@@ -577,7 +578,7 @@ class Changes(WebSearchCase):
             page = next(one for one in found if "printing-press" in one["url"])
             self.assertLess(page["date"], yesterday)
             self.assertEqual(page["changed"], yesterday)
-            self.assertIn(f", changed {page['changed']}", web_search.to_markdown(document))
+            self.assertIn(f", changed {page['changed']}", show_markdown.brief_markdown(document))
             self.assertTrue(all("changed" not in one for one in found if one is not page))
 
 
@@ -647,7 +648,7 @@ class CacheCommand(WebSearchCase):
 class Markdown(WebSearchCase):
     def test_the_text_has_glsis_form_inside_a_fence(self) -> None:
         document = self.search(count=3)
-        text = web_search.to_markdown(document)
+        text = show_markdown.search_markdown(document)
         sections = text.split("\n## ")[1:]
         self.assertEqual(len(sections), 3)
         for section, result in zip(sections, document["results"], strict=True):
@@ -668,7 +669,7 @@ class Markdown(WebSearchCase):
             {"url": "https://b/", "text": "Part", "chars": 900, "truncated": True, "title": "B"},
             {"url": "https://c/", "snippet": "Words.", "title": "C"},
         ]
-        shown = web_search.to_markdown({"ok": True, "results": results})
+        shown = show_markdown.search_markdown({"ok": True, "results": results})
         self.assertIn("Whole.\n\n---\n\n## https://b/", shown)
         self.assertIn("Part\n\n## https://c/", shown)
 
@@ -720,21 +721,16 @@ class Markdown(WebSearchCase):
     def test_every_document_reads_as_markdown(self) -> None:
         self.search()
         partly = self.search(f"{QUESTION} pagefault:404:1")
-        self.assertIn("(page not read: ", web_search.to_markdown(partly))
+        self.assertIn("(page not read: ", show_markdown.search_markdown(partly))
         failed = self.search("sourdough faultblocked")
-        self.assertIn("**Error (blocked):**", web_search.to_markdown(failed))
+        self.assertIn("**Error (blocked):**", show_markdown.search_markdown(failed))
         recalled = web_search.run_recall({"query": "asyncio"})
-        self.assertIn("## http", web_search.to_markdown(recalled))
-        stats = web_search.to_markdown(web_search.run_cache({"action": "stats"}))
+        self.assertIn("## http", show_markdown.search_markdown(recalled))
+        stats = show_markdown.cache_markdown(web_search.run_cache({"action": "stats"}))
         self.assertRegex(stats, r"(?m)^- pages: \d+$")
-        cleared = web_search.to_markdown(web_search.run_cache({"action": "clear"}))
+        cleared = show_markdown.cache_markdown(web_search.run_cache({"action": "clear"}))
         self.assertIn("Removed", cleared)
-        self.assertIn('"url"', web_search.to_markdown(self.search("rust", dry_run=True)))
-
-    def test_results_for_other_scripts(self) -> None:
-        results = web_search.as_results(self.search())
-        self.assertEqual(len(results), 5)
-        self.assertTrue(all({"title", "url", "snippet"} <= set(one) for one in results))
+        self.assertIn('"url"', show_markdown.search_markdown(self.search("rust", dry_run=True)))
 
 
 class GlsiCache(WebSearchCase):

@@ -10,9 +10,8 @@ import re
 import unittest
 from typing import Any
 
-from tests.support import ROOT, load_script
-
-VERSION = load_script("websearch.kit").VERSION
+from tests.support import ROOT
+from websearch.kit import VERSION
 
 
 def read(path: str) -> Any:

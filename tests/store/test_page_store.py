@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tests.support import PYTHON, SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
+from websearch.store import database as store_file
+from websearch.store import page_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-page_store = load_script("websearch.store.page_store")
-store_file = load_script("websearch.store.database")
 PageStore = page_store.PageStore
 SEED = 6_002
 

@@ -621,11 +621,8 @@ def run_in_process(cell: Cell, url: str, folder: str) -> Outcome:
     run = call_main(module, *words_of(cell, url))
     outcome = judge_run(cell, run, time.monotonic() - started, read_log(environment))
     if run.document is not None:
-        # web_search's documents are written by the module that writes briefs, too.
-        is_search = cell.subject.script == "web_search"
-        shown = (load_script("websearch.search.commands") if is_search else module).to_markdown(
-            run.document
-        )
+        own = getattr(module, "COMMANDS", {}).get(words_of(cell, url)[0], {})
+        shown = (own.get("to_markdown") or module.to_markdown)(run.document)
         outcome.wrong.extend([] if shown and CANARY not in shown else ["has no good Markdown"])
     return outcome
 

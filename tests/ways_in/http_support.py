@@ -19,14 +19,12 @@ from tests.support import (
     CannedServer,
     FakeServerCase,
     clean_environment,
-    load_script,
 )
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
-limits: Any = load_script("websearch.ways_in.http_connection")
 SCRIPT = "http_server.py"
 TOKEN = "a-token-of-tests-0123456789"
 DEAD_PROXY = "http://127.0.0.1:9"

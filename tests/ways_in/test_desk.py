@@ -12,18 +12,16 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
-from tests.support import SmallWebCase, load_script, run_script
+from tests.support import SmallWebCase, run_script
 from tests.ways_in.http_support import TOKEN, Answer, ServerProcess
+from websearch.ways_in.desk import answers, markdown_html, views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-markdown_html: Any = load_script("websearch.ways_in.desk.markdown_html")
-views: Any = load_script("websearch.ways_in.desk.views")
-answers: Any = load_script("websearch.ways_in.desk.answers")
 QUESTION = "sourdough starter"
 PAGES = ("/", "/read", "/check", "/history", "/state", "/docs")
 HOSTILE = [

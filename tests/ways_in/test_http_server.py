@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 from unittest import mock
 from urllib.parse import quote, urlencode
 
+import http_server as command
 from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 from tests.ways_in.http_support import (
     SCRIPT,
@@ -32,16 +33,13 @@ from tests.ways_in.http_support import (
     ServerCase,
     ServerProcess,
     damaged,
-    limits,
     read_all,
     request,
     responses,
 )
-
-command: Any = load_script("http_server")
-kit: Any = load_script("websearch.kit")
-messages: Any = load_script("websearch.ways_in.http_messages")
-
+from websearch import kit
+from websearch.ways_in import http_connection as limits
+from websearch.ways_in import http_messages as messages
 
 CHUNKED = "Transfer-Encoding: chunked"
 

@@ -33,9 +33,9 @@ from tests.ways_in.http_support import (
     responses,
 )
 from tests.ways_in.mcp_support import LEGACY, META, MODERN, modern_meta
+from websearch.ways_in import http_messages as messages
+from websearch.ways_in import mcp_http
 
-messages: Any = load_script("websearch.ways_in.http_messages")
-mcp_http: Any = load_script("websearch.ways_in.mcp_http")
 TOOLS = 7  # five that need no key, two of Brave's
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022

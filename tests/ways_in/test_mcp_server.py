@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.support import CANARY, SLACK, CannedServer, call_main, load_script, run_script
+import mcp_server as server
+from tests.support import CANARY, SLACK, CannedServer, call_main, run_script
 from tests.ways_in.mcp_support import LEGACY, META, MODERN, SERVER, Client, McpCase, modern_meta
+from websearch.ways_in import mcp_protocol as protocol
+from websearch.ways_in import mcp_tools as tools
 
-tools = load_script("websearch.ways_in.mcp_tools")
-protocol = load_script("websearch.ways_in.mcp_protocol")
-server = load_script("mcp_server")
 KEYLESS = ["web_search", "read_page", "recall", "check_quotes", "clear_cache"]
 NAMES = [  # with all keys
     "web_search", "read_page", "recall", "check_quotes", "grounded_search", "google_search",
@@ -456,7 +456,7 @@ class EveryTool(SharedClient):
     def test_hints_name_the_arguments_that_a_tool_has_and_no_others(self) -> None:
         shell = self.client.call("read_page", urls=[f"{self.server.url}/site/shell"])
         text = shell["content"][0]["text"]  # read_page over MCP starts no browser
-        self.assertIn("Look for the site's API", text)
+        self.assertIn("Use the site's API", text)
         self.assertNotRegex(text, "[{}]|browser")
         gone = self.client.call("read_page", urls=[f"{self.server.url}/site/status/410"])
         self.assertIn("With archived, the Internet Archive", gone["content"][0]["text"])
@@ -792,7 +792,7 @@ class Output(McpCase):
             "raise SystemExit(3)",
             "raise RecursionError",
             "return None",
-            'return {"ok": True, "query": object()}',
+            'return {"ok": True, "warnings": object()}',
             'return {"ok": False}',
         ):
             client = self.hostile(code)
@@ -846,7 +846,7 @@ class Shell(McpCase):
         words = ("call", "brave_web_search", "-")
         run = run_script("mcp_server.py", *words, env=self.environment, stdin='{"query": "python"}')
         self.assertEqual((run.code, run.stderr), (0, ""))
-        self.assertIn(b"# python", run.stdout)
+        self.assertIn(b"Python (programming language)", run.stdout)
 
     def test_call_leaves_out_advice_that_its_tool_cannot_follow(self) -> None:
         site = CannedServer()
@@ -857,7 +857,7 @@ class Shell(McpCase):
         arguments = json.dumps({"urls": [site.url]})
         run = run_script("mcp_server.py", "call", "read_page", arguments, env=self.environment)
         self.assertIn("only JavaScript fills", run.stdout.decode())
-        self.assertIn("Look for the site's API", run.stdout.decode())
+        self.assertIn("Use the site's API", run.stdout.decode())
         self.assertNotIn("browser", run.stdout.decode())
 
     def test_tools_lists_every_tool_and_help_and_version_are_there(self) -> None:

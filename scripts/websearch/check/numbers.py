@@ -222,7 +222,7 @@ class ComparedNumbers:
             {
                 "number": number.text,
                 "url": proof.page.url,
-                "text": shown_piece(proof),
+                "text": one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS),
                 **({"note": note} if (note := number.note(proof)) else {}),
             }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
@@ -512,8 +512,3 @@ def is_beside(one: DraftNumber, two: DraftNumber) -> bool:
 def is_from(text: str, start: int) -> bool:
     """Return whether "from" precedes a place in a text."""
     return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))
-
-
-def shown_piece(proof: Proof) -> str:
-    """Return the sentence of a proof, or its row with the table head, in one line."""
-    return one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS)

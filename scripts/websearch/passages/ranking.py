@@ -49,6 +49,9 @@ TABLE_WEIGHT = 0.5  # of the best score in a table or code, which is added to al
 # lower power is for a heading all of whose words were asked for, such as a function's name.
 HEADING_BONUS, HEADING_DECAY = 2.0, 0.85
 HEADING_POWER, NAMED_POWER = 3.0, 1.5
+# Of the question's words, by rarity, the share that the headings hold of an entry that was asked
+# for: it counts twice as much, and does not decay below 1.
+ENTRY_SHARE = 0.8
 # For a question for the most or least: what a row gets that holds the extreme of a column, for each
 # word of the question (two at most) in the head of the column.
 EXTREME_BONUS = 2.0
@@ -291,7 +294,10 @@ def add_headings(
         terms = {term for one in unit.leads for term in contexts[one.words]} - titled
         held = sum(rarity[term] for term in terms)
         power = NAMED_POWER if fits[lead.index] == 1 else HEADING_POWER
-        scores[place] += bonus * fits[lead.index] * held * (held / whole) ** power
+        share = held / whole
+        is_entry = fits[lead.index] == 1 and share >= ENTRY_SHARE
+        factor = max(2 * bonus, 1.0) if is_entry else bonus
+        scores[place] += factor * fits[lead.index] * held * share**power
 
 
 def asked_share(heading: str, held: Counts) -> float:

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
-from websearch.markdown.units import ITEM, STRONG
+from websearch.markdown.units import STRONG
 from websearch.passages.ranking import asked_share
 from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
 
@@ -31,7 +31,7 @@ MAX_ANNOUNCED = 4  # pieces after a sentence in which the first unit of what it 
 MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 # Characters of a list, table or code, and of a section that a question names, that are shown whole:
 # what is cut looks finished.
-WHOLE_BLOCK, WHOLE_SECTION = 2_000, 3_500
+WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
 LIST_WITHIN = 6_000  # characters below a heading in which its first list ends
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
 FEW_UNITS = 3  # of a page, for a question whose main words no page has
@@ -303,7 +303,7 @@ def complete_named(selection: Selection, number: int, unit: Piece, questions: li
     """
     excerpt = selection.excerpts[number]
     for heading in unit.leads:
-        if heading.level < ITEM and heading.index not in excerpt.named:
+        if heading.index not in excerpt.named:
             excerpt.named.add(heading.index)
             if any(is_named(heading, term_weights(question)) for question in questions):
                 whole = section_below(excerpt.page, heading)

@@ -111,8 +111,8 @@ def read_page(
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
     text, is_cut = content.pop("text"), bool(content.pop("cut", False))
     outside = harmless_markdown(clean_text(content.pop("outside", "")))
-    versions = content.pop("versions", None)
-    return Page(text=text, is_cut=is_cut, fields=content, outside=outside, versions=versions)
+    versions, bookmarks = content.pop("versions", None), content.pop("bookmarks", [])
+    return Page("", text, is_cut, content, None, outside, versions, bookmarks)
 
 
 def is_refused(error: SearchError) -> bool:

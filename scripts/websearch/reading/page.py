@@ -23,7 +23,7 @@ class Page:
     text. fields: what else its document says: final_url, title, author, published, updated,
     license, language, note and more, as far as they are known. outside: what rules dropped of the
     page and a question may ask for, as Markdown; it is no part of the text. versions: of an HTML
-    page that was fetched.
+    page that was fetched. bookmarks: (level, title, page) of each entry of a PDF file's outline.
     """
 
     url: str = ""
@@ -33,6 +33,7 @@ class Page:
     error: SearchError | None = None
     outside: str = ""
     versions: OtherVersions | None = None
+    bookmarks: list[tuple[int, str, int]] = field(default_factory=list)
 
     def document(self) -> Document:
         """Return the document of the page: ok, its fields and the whole text, or its error."""

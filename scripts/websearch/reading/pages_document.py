@@ -108,8 +108,7 @@ def head_of(page: Page) -> Document:
     """Return the document of a page without its text, which is to be fitted; or its error."""
     if page.error:
         return page.document()
-    fields = {name: value for name, value in page.fields.items() if name != "bookmarks"}
-    return {"url": page.url, "ok": True, **fields, "chars": len(page.text)}
+    return {"url": page.url, "ok": True, **page.fields, "chars": len(page.text)}
 
 
 def proxy_notes(pages: list[Page]) -> list[str]:
@@ -164,7 +163,7 @@ def fill_page(
     notes = [shown.pop("note", "")]
     headings: list[Heading] = []
     if "section" in params or params.get("outline"):
-        headings = bookmark_headings(page.fields.get("bookmarks", []), text) or find_headings(text)
+        headings = bookmark_headings(page.bookmarks, text) or find_headings(text)
     if "section" in params:
         section = find_section(headings, params["section"])
         text, first = text[: section.end], section.start
@@ -183,26 +182,17 @@ def fill_page(
         return
     start = max(params["offset"], first)
     if "query" in params:
-        query = params["query"]
-        notes.append(limit_query(query)[1])
-        limit = deadline + MAX_LATENESS
-        answer = in_time(lambda: fitting_passages(text[start:], query, room, deadline), limit)
-        passages, length = answer or ([], 0)
-        left = max(1, room - json_size(passages)) if room else 0
-        passages += outside_passages(page, query, left, deadline)
-        end = start + length
+        notes.append(limit_query(params["query"])[1])
+        passages, length, why = answering(page, text[start:], params["query"], room, deadline)
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages are not text that was left out.
             size = sum(len(each["text"]) for each in passages if each["heading"] != OUTSIDE)
             if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
-                shown |= {"next_offset": end} if start < end < len(text) else {}
+                shown |= {"next_offset": start + length} if 0 < length < len(text) - start else {}
             shown |= drop_empty({"note": " ".join(filter(None, notes))})
             return
-        why = "No time was left for the query"
-        if answer is not None:
-            why = "No passage holds a word of the query"
         notes.append(f"{why}; this is the beginning of the page.")
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
@@ -219,19 +209,42 @@ def fill_page(
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
-def outside_passages(page: Page, query: str, room: int, deadline: float) -> list[dict[str, str]]:
+def answering(
+    page: Page, text: str, query: str, room: int, deadline: float
+) -> tuple[list[dict[str, str]], int, str]:
+    """Return the passages of a page's text and of what is outside of it that answer a query.
+
+    With them: how far the text was read, and why there are none.
+    """
+    limit = deadline + MAX_LATENESS
+    answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+    passages, length = answer or ([], 0)
+    left = max(1, room - json_size(passages)) if room else 0
+    passages += outside_passages(page.text, page.outside, query, left, deadline)
+    lacking = "No passage contains a word of the query"
+    return passages, length, "No time was left for the query" if answer is None else lacking
+
+
+def outside_passages(
+    text: str, outside: str, query: str, room: int, deadline: float
+) -> list[dict[str, str]]:
     """Return what is outside of a page's text of the words of a query that the text lacks."""
-    if not page.outside or time.monotonic() >= deadline:
+    if not outside or time.monotonic() >= deadline:
         return []
+    words = lacking_words(text, query, deadline)
+    most = min(room, MAX_OUTSIDE_SHOWN) if room else MAX_OUTSIDE_SHOWN
+    found, _ = passages_within(PageText(outside), " ".join(words), most, json_size, deadline)
+    return [{"heading": OUTSIDE, "text": passage["text"]} for passage in found]
+
+
+def lacking_words(text: str, query: str, deadline: float) -> list[str]:
+    """Return the words of a query that a text lacks."""
     words = []
     for question in limit_query(query)[0]:
         wanted = telling_terms(term_weights(question))
-        (held,) = count_terms([page.text], wanted, deadline)
-        words += missing_words(question, [set(held)], [page.text])
-    most = min(room, MAX_OUTSIDE_SHOWN) if room else MAX_OUTSIDE_SHOWN
-    outside = PageText(page.outside)
-    found, _ = passages_within(outside, " ".join(words), most, json_size, deadline)
-    return [{"heading": OUTSIDE, "text": passage["text"]} for passage in found]
+        (held,) = count_terms([text], wanted, deadline)
+        words += missing_words(question, [set(held)], [text])
+    return words
 
 
 def asked_headings(

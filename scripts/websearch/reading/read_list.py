@@ -27,9 +27,10 @@ from websearch.kit import (
 from websearch.pages.fetch.fetch import Fetched, host_and_port, page_headers
 from websearch.reading.lists import input_lines
 from websearch.reading.page import Page
+from websearch.reading.page_reading import PageReading
 from websearch.reading.pages_document import pages_document
 from websearch.reading.read import COMMANDS as READ_COMMANDS
-from websearch.reading.read import PageReading, run_read, target_of
+from websearch.reading.read import run_read, target_of
 from websearch.reading.schedule import HostSchedule, Item
 
 TYPE_CHECKING = False

@@ -43,7 +43,13 @@ from websearch.search.show import (
     show_search,
     show_sources,
 )
-from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
+from websearch.search.show_markdown import (
+    batch_markdown,
+    brief_markdown,
+    cache_markdown,
+    consolidated_text,
+    search_markdown,
+)
 from websearch.store import history
 from websearch.store.page_store import DEFAULT_TTL, PageStore
 
@@ -52,12 +58,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.kit import Command, Document, Parameter, ProgressCallback
+    from websearch.base.shown_command import ShownCommand
+    from websearch.kit import Document, Parameter, ProgressCallback
     from websearch.search.answers import Answer
 
 __all__ = [
-    "COMMANDS", "RUN", "as_results", "consolidated_text", "run_brief", "run_cache", "run_recall",
-    "run_search", "to_markdown",
+    "COMMANDS", "RUN", "consolidated_text", "run_brief", "run_cache", "run_recall", "run_search",
 ]  # fmt: skip
 DEFAULT_COUNT = 5  # pages that are read
 DEFAULT_SOURCES = 8  # of a brief
@@ -115,14 +121,16 @@ OF_A_PAGE = dict.fromkeys(
     ("section", "find", "outline", "offset", "raw", "links", "archived", "browser", "pages"),
     "It is for one page or file: read has it.",
 )
-COMMANDS: dict[str, Command] = {
+COMMANDS: dict[str, ShownCommand] = {
     "search": {
+        "to_markdown": search_markdown,
         "help": "search, read the pages found, return the passages that answer",
         "expendable": ("attempts",),
         "params": [QUERY, *SEARCHING],
         "cannot": OF_A_PAGE,
     },
     "recall": {
+        "to_markdown": search_markdown,
         "help": "search the pages read before, offline",
         "params": [
             {**QUERY, "help": "words to look for"},
@@ -135,6 +143,7 @@ COMMANDS: dict[str, Command] = {
         ),
     },
     "cache": {
+        "to_markdown": cache_markdown,
         "help": "stats: list what is stored; clear: remove all of it, or the answers to one query",
         "params": [
             {"name": "action", "type": "str", "choices": ["stats", "clear"], "positional": True,
@@ -144,6 +153,7 @@ COMMANDS: dict[str, Command] = {
         ],
     },
     "brief": {
+        "to_markdown": brief_markdown,
         "help": "answer several questions, related or not, with one list of sources",
         "expendable": ("attempts",),
         "params": [
@@ -161,6 +171,7 @@ COMMANDS: dict[str, Command] = {
     },
     **check.COMMANDS,
     "batch": {
+        "to_markdown": batch_markdown,
         "help": "run many searches from a file or standard input; --jsonl streams one document "
                 "per line",
         "batch": True,
@@ -394,7 +405,10 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             )
             message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
-        sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
+        sources = [
+            Source(page, questions={1}, text=page["text"], outside=page.get("outside", ""))
+            for page in pages
+        ]
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
         return show_sources(
             lambda some: show_recall(params["query"], some, store.warnings, limits),
@@ -413,15 +427,14 @@ def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[
     count = max(params["count"], RANKED_OF_RECALL)
     for most in (count, MOST_RECALLED):  # the second time in the place of those left out
         pages = store.recall(params["query"], most, params.get("site", []))
-        shown = [page for page in pages if not any(map(refusing_rule, addresses_of(page)))]
+        shown = [
+            page
+            for page in pages
+            if not any(refusing_rule(page[name]) for name in ("url", "final_url") if page.get(name))
+        ]
         if len(shown) >= count or len(pages) < most:
             break
     return shown[:count], len(pages) - len(shown)
-
-
-def addresses_of(page: dict[str, Any]) -> list[str]:
-    """Return the addresses of a stored page: the one asked for, and where that had led."""
-    return [page[name] for name in ("url", "final_url") if page.get(name)]
 
 
 def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:

@@ -9,7 +9,12 @@ from websearch.kit import SearchError
 from websearch.markdown.units import PageText, without_title
 from websearch.passages.excerpts import answered_share, excerpts_of, rank_pages
 from websearch.passages.terms import misses_the_point
-from websearch.reading.pages_document import searched_lengths
+from websearch.reading.pages_document import (
+    OUTSIDE,
+    lacking_words,
+    outside_passages,
+    searched_lengths,
+)
 from websearch.search.read_sources import LEAST_SECONDS, merge_same_texts, read
 
 TYPE_CHECKING = False
@@ -25,6 +30,7 @@ MAX_MISSING = 5  # words that no page has, which are named
 # questions whose page was read has less, and half of those whose page was not.
 ANSWERING_SHARE = 0.6
 FURTHER_PAGES = 5  # that are read then
+OUTSIDE_CHARS = 300  # of what is outside of a page's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,8 @@ class Evidence:
     """Sources, the texts of their pages, and how well each unit of them answers each question.
 
     queries: the questions. scores: of each question, for each page. missing: of each question, the
-    words that no page has; [] if a page was not searched whole.
+    words that no page has; [] if a page was not searched whole. outsides: what is outside of each
+    page's text of those words of its questions that the text lacks; "" for most.
     """
 
     sources: list[Source]
@@ -52,16 +59,14 @@ class Evidence:
     pages: list[PageText]
     scores: list[Scores]
     missing: list[list[str]]
+    outsides: list[str]
 
     def keep(self, indexes: list[int]) -> None:
         """Remove all other sources, and put these into this order."""
         self.sources = [self.sources[index] for index in indexes]
         self.pages = [self.pages[index] for index in indexes]
+        self.outsides = [self.outsides[index] for index in indexes]
         self.scores = [[of_question[index] for index in indexes] for of_question in self.scores]
-
-    def leave_out(self, index: int) -> None:
-        """Remove a source."""
-        self.keep([other for other in range(len(self.sources)) if other != index])
 
     def strengths(self) -> list[list[float]]:
         """Return for each question how well the best unit of each source answers it."""
@@ -99,11 +104,31 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
     ]
     limit = limits.deadline + MAX_LATENESS
     scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
+    outsides = [""] * len(sources)
+    if limits.max_chars:
+        outsides = [outside_of(source, queries, limits.deadline) for source in sources]
     for own, words in zip(found, missing, strict=False):
+        beside = "\n".join(outsides[index] for index in own).casefold()
+        words[:] = [word for word in words if word.casefold() not in beside]
         # What was not read, or not whole, may hold them.
         if any(sources[index].is_cut for index in own):
             words.clear()
-    return Evidence([*sources], queries, pages, scores, missing)
+    return Evidence([*sources], queries, pages, scores, missing, outsides)
+
+
+def outside_of(source: Source, queries: list[str], deadline: float) -> str:
+    """Return what is outside of a source's text of the words of its questions that it lacks.
+
+    It is shown if it holds most of these words.
+    """
+    text = f"{source.result.get('title', '')}\n{source.text}"
+    for query in (queries[number - 1] for number in sorted(source.questions)):
+        found = outside_passages(text, source.outside, query, OUTSIDE_CHARS, deadline)
+        shown = "\n".join(passage["text"] for passage in found)
+        words = lacking_words(text, query, deadline) if shown else []
+        if 2 * sum(word.casefold() in shown.casefold() for word in words) > len(words):
+            return f"{OUTSIDE}\n\n{shown}"
+    return ""
 
 
 def answers_poorly(evidence: Evidence) -> bool:

@@ -20,9 +20,9 @@ RANK_CONSTANT = 60
 class Source:
     """One source: a result, the numbers of the questions that it answers, its engines, its page.
 
-    text: of the page; shingles: see read.shingles. is_cut: the text is not the whole page. error:
-    why the page could not be read. also: other addresses of the same text. is_fetched: the page was
-    asked for, not in the store.
+    text: of the page; outside: see reading.page.Page; shingles: see read.shingles. is_cut: the text
+    is not the whole page. error: why the page could not be read. also: other addresses of the same
+    text. is_fetched: the page was asked for, not in the store.
     """
 
     result: dict[str, Any]
@@ -31,6 +31,7 @@ class Source:
     score: float = 0.0
     best_rank: int = 0  # from 1, in any list
     text: str = ""
+    outside: str = ""
     shingles: frozenset[int] = frozenset()
     is_cut: bool = False
     error: str = ""

@@ -127,6 +127,7 @@ def fill_source(source: Source, page: Page) -> None:
     """Set the text, date and error of a source from its provider, or from its page."""
     text = clean_text(str(source.result.pop("text", "")))  # of a provider
     source.text = harmless_markdown(text) or page.text
+    source.outside = "" if text else page.outside
     source.is_cut = page.is_cut
     source.shingles = shingles(source.text)
     source.error = page.error.message if page.error else ""

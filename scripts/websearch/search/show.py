@@ -45,6 +45,7 @@ SOURCE_FIELDS = (
 )  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
+SNIPPET_HEAD = 15  # characters of a snippet that are looked for in its page
 LINE_CHARS = 120  # of the snippet of a page without an answer
 # Characters of JSON: with less room for the text of each, the last result or source is left out.
 LEAST_TEXT = {"results": 100, "sources": 250}
@@ -57,6 +58,7 @@ _NUMBER = r"\d{2,9}"  # of a question
 # Characters that are kept free for the names of a page's sections that are cut, and the part of the
 # room that they are at most.
 CUT_CHARS, CUT_SHARE = 60, 20
+OUTSIDE_SHARE = 3  # at most this part of the room is for what is outside of the pages' texts
 LEAST_CUT_STRENGTH = 0.5  # of the best page: whoever reads a weaker one does not want more of it
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
@@ -103,7 +105,7 @@ def show_search(
     }
     if "attempts" in document and not several:
         document["attempts"].append({"engine": engines[0]})
-    if are_stored(good, sources):
+    if all(answer.from_cache for answer in good) and not any(one.is_fetched for one in sources):
         fetched_at = min(answer.fetched_at for answer in good)
         document |= {"from_cache": True, "fetched_at": fetched_at}
     if good[0].is_stale:
@@ -230,12 +232,6 @@ def questions_of(answers: list[Answer]) -> list[Question]:
     return list({answer.number: answer.question for answer in answers}.values())
 
 
-def are_stored(answers: list[Answer], sources: list[Source]) -> bool:
-    """Return whether answers and pages cost no request."""
-    fetched = any(source.is_fetched for source in sources)
-    return not fetched and all(answer.from_cache for answer in answers)
-
-
 def notes(
     questions: list[Question],
     answers: list[Answer],
@@ -354,16 +350,18 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     while len(items) > 1 and room() < LEAST_TEXT[name] * len(readable()):
         index = last_to_spare(evidence)
         del items[index]
-        evidence.leave_out(index)
+        evidence.keep([other for other in range(len(evidence.sources)) if other != index])
         cut["items_dropped"] = {name: cut.get("items_dropped", {name: 0})[name] + 1}
     if cut:
         document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
     rest = room() if room() >= MIN_ROOM else 0
     rest -= min(CUT_CHARS * len(readable()), rest // CUT_SHARE)
+    rest -= keep_outsides(evidence, rest)
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
+        add_outside(items[index], evidence.outsides[index])
     best = evidence.best()
     for item, excerpt, strength in zip(items, excerpts, best, strict=True):
         if excerpt and "truncated" in item and strength >= LEAST_CUT_STRENGTH:
@@ -371,8 +369,36 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             put_if_it_fits(document, item, "cut", names, limit)
     for item, source in zip(items, evidence.sources, strict=True):
         if source.text and "text" not in item:
-            line = str(source.result.get("snippet") or source.text[: 2 * LINE_CHARS])
-            put_if_it_fits(document, item, "snippet", one_line(line, LINE_CHARS), limit)
+            line = one_line(line_of(source), LINE_CHARS)
+            put_if_it_fits(document, item, "snippet", line, limit)
+
+
+def keep_outsides(evidence: Evidence, room: int) -> int:
+    """Return the characters of what is outside of texts; it goes if that is much of the room."""
+    size = sum(json_size(f"\n\n{outside}") for outside in evidence.outsides if outside)
+    if size * OUTSIDE_SHARE <= room:
+        return size
+    evidence.outsides = [""] * len(evidence.outsides)
+    return 0
+
+
+def add_outside(item: dict[str, Any], outside: str) -> None:
+    """Put what is outside of a page's text behind the text of an item."""
+    if outside:
+        item["text"] = f"{item.get('text', '')}\n\n{outside}".lstrip()
+
+
+def line_of(source: Source) -> str:
+    """Return what a page without an answer is about: its snippet from a word on, or its beginning.
+
+    A snippet without punctuation that the text does not have is of a menu.
+    """
+    snippet = str(source.result.get("snippet") or "")
+    start = source.text.find(snippet[:SNIPPET_HEAD]) if snippet else -1
+    is_menu = start < 0 and not re.search(r"[^\w\s]", snippet)
+    if start > 0 and snippet[0].isalnum() and source.text[start - 1].isalnum():
+        snippet = snippet.partition(" ")[2]
+    return source.text[: 2 * LINE_CHARS] if is_menu or not snippet else snippet
 
 
 def put_if_it_fits(

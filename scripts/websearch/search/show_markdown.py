@@ -1,4 +1,4 @@
-"""The documents of web_search as Markdown, and for other scripts."""
+"""The documents of web_search as Markdown: a function for each kind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 
 from websearch.base.calls import result_or_error
 from websearch.base.untrusted import disarm_text, plain_address
-from websearch.check import check
 from websearch.kit import (
     SearchError,
     dump_json,
@@ -14,7 +13,6 @@ from websearch.kit import (
     frame_markdown,
     one_line,
     quoted,
-    shorten,
 )
 from websearch.markdown.sections import lower_headings
 from websearch.search.answers import spoken_questions
@@ -28,26 +26,6 @@ if TYPE_CHECKING:
 
 
 SECTION_CHARS = 100  # of a heading
-
-
-def as_results(document: Document) -> list[dict[str, Any]]:
-    """Return a document's results as [{title, url, snippet, date?, author?, license?}].
-
-    Where the page was read, the snippet is the beginning of its text. A batch has those of all its
-    documents.
-    """
-    results = document.get("results") or []
-    if results and "ok" in results[0]:  # of a batch
-        return [item for each in results for item in as_results(each)]
-    names = ("title", "url", "snippet", "date", "age", "author", "license")
-    return [
-        {
-            "title": item["url"],
-            "snippet": shorten(item.get("text", ""), SNIPPET_CHARS),
-            **{name: item[name] for name in names if name in item},
-        }
-        for item in results
-    ]
 
 
 def page_text(text: str) -> str:
@@ -69,18 +47,13 @@ def consolidated_text(document: Document) -> str:
     return "\n\n---\n\n".join(sections)
 
 
-def to_markdown(document: Document) -> str:
-    """Return a document of any command as Markdown for a person or a model."""
-    if "action" in document:
-        return cache_markdown(document)
-    if "counts" in document:
-        return check.to_markdown(document)
-    results = document.get("results", [])
-    if results and "ok" in results[0]:  # of a batch
-        blocks = (f"# {one_line(item['query'], 200)}\n\n{to_markdown(item)}" for item in results)
-        return frame_markdown(document, *blocks)
-    is_brief = "sources" in document or "queries" in document
-    return brief_markdown(document) if is_brief else search_markdown(document)
+def batch_markdown(document: Document) -> str:
+    """Return the documents of a batch as Markdown, each below its question."""
+    blocks = (
+        f"# {one_line(item['query'], 200)}\n\n{search_markdown(item)}"
+        for item in document.get("results", [])
+    )
+    return frame_markdown(document, *blocks)
 
 
 def search_markdown(document: Document) -> str:
@@ -130,8 +103,9 @@ def item_markdown(item: dict[str, Any]) -> str:
     title = disarm_text(" ".join(str(item.get("title", "")).split()))
     number = f"[{item['number']}] " if "number" in item else ""
     read = f"read {item['fetched_at']}" if "fetched_at" in item else ""
+    changed = f", changed {item['changed']}" if "changed" in item else ""
     date = item.get("date") or item.get("age") or read
-    facts = [date + changed_fact(item), item.get("author", ""), item.get("license", "")]
+    facts = [date + changed, item.get("author", ""), item.get("license", "")]
     facts += [spoken_questions(item["queries"])] if "queries" in item else []
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
@@ -163,17 +137,17 @@ def shown_part(item: dict[str, Any]) -> str:
     return f"{len(item['text']):,} of {item['chars']:,} characters" if "chars" in item else ""
 
 
-def changed_fact(item: dict[str, Any]) -> str:
-    """Return what follows the date of a result whose page was changed later, or ""."""
-    return f", changed {item['changed']}" if "changed" in item else ""
-
-
 def brief_markdown(document: Document) -> str:
-    """Return a brief as Markdown: the questions, then the sources."""
+    """Return a brief as Markdown: the questions, then the sources.
+
+    The document of a question that was alone is that of a search.
+    """
+    if "queries" not in document:
+        return search_markdown(document)
     sources = document.get("sources", [])
     answered = {number for source in sources if "text" in source for number in source["queries"]}
     questions = []
-    for number, query in enumerate(document.get("queries", []), 1):
+    for number, query in enumerate(document["queries"], 1):
         failed = f" (failed: {query['error']})" if "error" in query else ""
         unanswered = "" if failed or number in answered else " (no page that was read answers it)"
         if "missing" in query:
@@ -190,6 +164,8 @@ def brief_markdown(document: Document) -> str:
 
 def cache_markdown(document: Document) -> str:
     """Return what `cache` did or found as Markdown."""
+    if not document["ok"] or "request" in document:
+        return frame_markdown(document)
     left_out = ("ok", "provider", "action", "warnings")
     facts = [
         f"- {name}: {dump_json(value) if isinstance(value, dict) else value}"

@@ -127,19 +127,15 @@ def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: 
             f"ORDER BY rowid DESC LIMIT 1 OFFSET {MAX_RANKED}"
         )
         first = db.execute(newest, (match,)).fetchone()
+    of_hosts = " OR ".join(["instr(hosts, ?)"] * len(hosts)) or "1"
     # CROSS JOIN: search the index first. A word in the title counts as five in the text.
     query = (
         "SELECT id FROM page_index CROSS JOIN pages ON id = page_index.rowid "  # noqa: S608
         "WHERE page_index MATCH ? AND page_index.rowid > ? AND rank MATCH 'bm25(5.0, 1.0)' "
-        f"AND ({host_condition(hosts)}) ORDER BY rank LIMIT ?"
+        f"AND ({of_hosts}) ORDER BY rank LIMIT ?"
     )
     rows = db.execute(query, (match, first[0] if first else 0, *hosts, count)).fetchall()
     return [row[0] for row in rows]
-
-
-def host_condition(hosts: list[str]) -> str:
-    """Return the SQL condition that a page is on one of the hosts, which are its parameters."""
-    return " OR ".join(["instr(hosts, ?)"] * len(hosts)) or "1"
 
 
 # ===== writing, inside the caller's transaction ===================================================

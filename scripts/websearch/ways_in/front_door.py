@@ -56,9 +56,10 @@ def default_format(words: list[str]) -> list[str]:
     return [f"--format={name}"] if name else []
 
 
-def refuse(error: SearchError, script: dict[str, Any]) -> int:
+def refuse(error: SearchError) -> int:
     """Print an error; return the exit code."""
-    return kit.print_document(error_document(error), {}, {**script, "to_terminal": to_terminal})
+    shown = {"to_markdown": kit.frame_markdown, "to_terminal": to_terminal}
+    return kit.print_document(error_document(error), {}, shown)
 
 
 def take(words: list[str], flag: str) -> bool:
@@ -72,8 +73,8 @@ def take(words: list[str], flag: str) -> bool:
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
     """Run the command line of web_search.py, or hand over to another command; return the exit code.
 
-    script: as run_command_line takes it. argv: the words after the program's name, None for
-    sys.argv's.
+    script: as run_command_line takes it, but that its commands name their to_markdown. argv: the
+    words after the program's name, None for sys.argv's.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     has_pager = not take(words, "--no-pager")
@@ -90,7 +91,7 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
             return at_terminal.run(script, words, view, has_pager, start)
         return start(script, words, view)
     except SearchError as error:
-        return refuse(error, script)
+        return refuse(error)
 
 
 def check_words(words: list[str]) -> None:
@@ -133,6 +134,8 @@ def start(script: dict[str, Any], words: list[str], view: View) -> int:
     if is_persons():
         runs = script["run"].items()
         script = {**script, "run": {name: view.noting(run) for name, run in runs}}
-    for_file = for_saving(script["to_markdown"], words)
+    command, is_named = kit.find_command(script["commands"], words)
+    words[is_named:is_named] = formatting  # behind the command's name, which is the first word
+    for_file = for_saving(script["commands"][command]["to_markdown"], words)
     script = {**script, "others": OTHERS, "instead": INSTEAD, "to_terminal": shown}
-    return kit.run_command_line({**script, "to_markdown": for_file}, [*formatting, *words])
+    return kit.run_command_line({**script, "to_markdown": for_file}, words)

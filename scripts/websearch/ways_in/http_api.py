@@ -181,7 +181,6 @@ def command_answer(
     operation: Operation, params: dict[str, Any], settings: dict[str, Any]
 ) -> Answer:
     """Run an operation's command; return its document as the API sends it, or its Markdown."""
-    module = operation.load()
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.fixed, "verbose": settings["verbose"]}
     document = operation.call({**settings["defaults"], **params, **fixed}, "HTTP")
@@ -189,11 +188,11 @@ def command_answer(
     document = spell_hints(document, names)
     if as_markdown:
         status, _, headers = document_answer(document)
-        text = module.to_markdown(document) + "\n"
+        text = operation.to_markdown(document) + "\n"
         return status, text, {**headers, "Content-Type": "text/markdown; charset=utf-8"}
     found_nothing = not document["ok"] and document["details"]["kind"] == "no_results"
     if operation.command == "search" and (document["ok"] or found_nothing):
-        document = search_document(document, module.consolidated_text(document))
+        document = search_document(document, operation.load().consolidated_text(document))
     return document_answer(document)
 
 

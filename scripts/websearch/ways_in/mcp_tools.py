@@ -385,18 +385,21 @@ def call_tool(
 
     caller: who asks, for the history. Never raises: a defect becomes an error document.
     """
-    document = run_tool(name, arguments, report, caller)
+    document, command = run_tool(name, arguments, report, caller)
     limit = str(arguments.get("max_chars")) if isinstance(arguments, dict) else ""
     max_chars = int(limit) if re.fullmatch(r"[0-9]{4,6}", limit) else DEFAULT_MAX_CHARS
     try:
-        return document, tool_text(name, document, max_chars)
+        return document, tool_text(name, document, max_chars, command)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
         document = internal_error(error, verbose=False)
         return document, tool_text(name, document)
 
 
-def run_tool(name: str, arguments: Any, report: ProgressCallback, caller: str) -> Document:
-    """Run a tool's command and return its document; never raises."""
+def run_tool(
+    name: str, arguments: Any, report: ProgressCallback, caller: str
+) -> tuple[Document, ServedCommand]:
+    """Run a tool's command; return its document, and which command that was. Never raises."""
+    command: ServedCommand = TOOLS[name]
     try:
         params = tool_params(name, arguments)
         command = chosen_command(name, params)
@@ -408,7 +411,7 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback, caller: str) -
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
         document = internal_error(error, verbose=False)
-    return document
+    return document, command
 
 
 def keep_to_rules(document: Document, module: ModuleType) -> None:
@@ -531,10 +534,16 @@ def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> Se
 # ----- the document as text for a model
 
 
-def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS) -> str:
+def tool_text(
+    name: str,
+    document: Document,
+    max_chars: int = DEFAULT_MAX_CHARS,
+    command: ServedCommand | None = None,
+) -> str:
     """Return a tool's document in its command's Markdown, of less than max_chars characters.
 
-    Raises whatever the command's to_markdown raises for a document of another form.
+    command: the one that made the document; by default the tool's own. Raises whatever its
+    to_markdown raises for a document of another form.
     """
     to_markdown: Callable[[Document], str] = error_markdown
     expendable: Sequence[str] = ()
@@ -545,10 +554,8 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     details = object_field(document, "details")
     is_bare = kind == "no_results" and document.keys() <= NOTHING_BUT_ERROR
     if is_usable and not is_bare:
-        command: ServedCommand = TOOLS[name]
-        for label, other in TOOLS[name].instead.items():
-            command = other if label in document else command
-        to_markdown = command.load().to_markdown
+        command = command or TOOLS[name]
+        to_markdown = command.to_markdown
         expendable = command.spec().get("expendable", ())
     lacks_key = kind == "auth" and "status" not in details  # no request was answered
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:

@@ -53,6 +53,14 @@ class ServedCommand:
         entry: Command = self.load().COMMANDS[self.command]
         return entry
 
+    def to_markdown(self, document: Document) -> str:
+        """Return a document of the command as Markdown; raises ImportError."""
+        module = self.load()
+        # Where all documents are alike, the module has one function for them.
+        show = module.COMMANDS[self.command].get("to_markdown") or module.to_markdown
+        text: str = show(document)
+        return text
+
     def call(
         self, params: dict[str, Any], caller: str, report: ProgressCallback = None
     ) -> Document:

@@ -18,12 +18,11 @@ from urllib.parse import urlsplit
 
 from tests.fake_server.server import FakeServer
 from tests.pages.extract.attack_pages import PAGE_BYTES, repeated
-from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
+from tests.support import SLACK, CannedServer, EnvironmentCase
+from websearch.pages.fetch import fetch
+from websearch.reading import page_reading, pages_document, read
+from websearch.reading import schedule as schedules
 
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-pages_document: Any = load_script("websearch.reading.pages_document")
-read: Any = load_script("websearch.reading.read")
-schedules: Any = load_script("websearch.reading.schedule")
 LATENESS = 2.0  # seconds that a call may outlive its deadline on an idle machine
 MAIN = "<html><body><main><h1>Title</h1>"
 # Small pages that once took minutes: (body, headers).
@@ -220,7 +219,7 @@ class Deadline(CannedPage):
             schedule.put(schedules.Item(number, url, url))
         schedule.close()
         params = {"page_timeout": 20.0, "raw_html": True}
-        reading = read.PageReading(schedule, params, connections, time.monotonic() + 3)
+        reading = page_reading.PageReading(schedule, params, connections, time.monotonic() + 3)
         threads = [
             threading.Thread(target=reading.fetch_pages, daemon=True) for _ in range(connections)
         ]
@@ -233,8 +232,8 @@ class Deadline(CannedPage):
 
     def test_few_pages_wait_and_no_thread_outlives_the_deadline(self) -> None:
         reading, schedule = self.fetch_unread(8)
-        self.assertEqual(reading.fetched.qsize(), read.MAX_UNREAD)
-        self.assertLessEqual(40 - schedule.size, read.MAX_UNREAD + 8)
+        self.assertEqual(reading.fetched.qsize(), page_reading.MAX_UNREAD)
+        self.assertLessEqual(40 - schedule.size, page_reading.MAX_UNREAD + 8)
 
     def test_no_download_begins_while_many_bytes_are_unread(self) -> None:
         with mock.patch.object(schedules, "MAX_UNREAD_BYTES", 12):

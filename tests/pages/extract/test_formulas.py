@@ -9,13 +9,11 @@ from __future__ import annotations
 import time
 import tracemalloc
 import unittest
-from typing import Any
 
-from tests.support import SLACK, load_script
+from tests.support import SLACK
+from websearch.pages.extract import formulas, markdown
+from websearch.reading import finding
 
-finding: Any = load_script("websearch.reading.finding")
-formulas: Any = load_script("websearch.pages.extract.formulas")
-markdown: Any = load_script("websearch.pages.extract.markdown")
 PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
 AREA = "<mrow><mi>A</mi><mo>=</mo><mi>π</mi><msup><mi>r</mi><mn>2</mn></msup></mrow>"
 TEX = '<annotation encoding="application/x-tex">A=\\pi r^2</annotation>'

@@ -7,12 +7,9 @@ of each generator.
 from __future__ import annotations
 
 import unittest
-from typing import Any
 
-from tests.support import load_script
+from websearch.pages.extract import content, markdown
 
-content: Any = load_script("websearch.pages.extract.content")
-markdown: Any = load_script("websearch.pages.extract.markdown")
 PROSE = "<p>The library reads a file of settings, and each line of the file names one of them.</p>"
 STORY = "The bridge was closed in May because the flood had moved two of its five stone piers. "
 

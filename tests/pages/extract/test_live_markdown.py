@@ -12,15 +12,10 @@ import json
 import random
 import unittest
 from html import escape
-from typing import Any
 
 from tests.pages.extract.test_attack_guard import CannedPage
-from tests.support import load_script
-
-kit: Any = load_script("websearch.kit")
-read: Any = load_script("websearch.reading.read")
-read_pages: Any = load_script("websearch.search.read_sources")
-show_markdown: Any = load_script("websearch.search.show_markdown")
+from websearch.reading import read
+from websearch.search import show_markdown
 
 IMAGE = "![x](https://evil.example/a)"
 TAG = "<img src=https://evil.example/a>"
@@ -169,8 +164,8 @@ class Live(CannedPage):
         brief = {"ok": True, "queries": [{"query": "q"}], "sources": [source], "today": "2026"}
         for markdown in (
             read.to_markdown({"ok": True, "pages": [page, place]}),
-            show_markdown.to_markdown({"ok": True, "results": [result]}),
-            show_markdown.to_markdown(brief),
+            show_markdown.search_markdown({"ok": True, "results": [result]}),
+            show_markdown.brief_markdown(brief),
         ):
             links = [part for part in live_parts(markdown) if "x.example/" not in part]
             self.assertEqual(links, [], markdown)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import time
 import unittest
-from typing import Any
 
-from tests.support import SLACK, load_script
+from tests.support import SLACK
+from websearch.pages.extract import content, markdown
 
-content: Any = load_script("websearch.pages.extract.content")
-markdown: Any = load_script("websearch.pages.extract.markdown")
 PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 3
 NOTE = "Measured by the guild in 1911."
 LINK = '<sup><a href="#n1">1</a></sup>'

@@ -10,10 +10,9 @@ import time
 import unittest
 from typing import Any
 
-from tests.support import SLACK, load_script
+from tests.support import SLACK
+from websearch.pages.extract import offers, page_tree
 
-offers: Any = load_script("websearch.pages.extract.offers")
-page_tree: Any = load_script("websearch.pages.extract.page_tree")
 IN_STOCK = "https://schema.org/InStock"
 EURO = {"price": "84.50", "priceCurrency": "EUR", "availability": IN_STOCK}
 # A product's "offers" -> the line.

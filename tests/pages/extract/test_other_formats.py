@@ -7,9 +7,7 @@ import time
 import unittest
 from typing import Any
 
-from tests.support import load_script
-
-one_page: Any = load_script("websearch.reading.one_page")
+from websearch.reading import one_page
 
 
 def text_of(data: str, name: str, media: str = "", **params: Any) -> str:

@@ -11,11 +11,8 @@ from typing import Any
 
 from tests.fake_server.script_pages import EVENING, MORNING, NOISE, data_script, shell
 from tests.reading.test_read_page import SiteCase
-from tests.support import load_script
-
-page_data: Any = load_script("websearch.pages.extract.page_data")
-payload: Any = load_script("websearch.pages.extract.script_data")
-page_tree: Any = load_script("websearch.pages.extract.page_tree")
+from websearch.pages.extract import page_data, page_tree
+from websearch.pages.extract import script_data as payload
 
 DOTTED = "\u0130"  # a capital I with a dot, which is two characters in lower case
 

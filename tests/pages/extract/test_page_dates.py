@@ -7,13 +7,8 @@ from __future__ import annotations
 
 import unittest
 from datetime import datetime, timedelta, timezone
-from typing import Any
 
-from tests.support import load_script
-
-dates: Any = load_script("websearch.pages.extract.dates")
-metadata: Any = load_script("websearch.pages.extract.metadata")
-page_tree: Any = load_script("websearch.pages.extract.page_tree")
+from websearch.pages.extract import dates, metadata, page_tree
 
 ADDRESS = "https://site.example/news/a-title"
 HEADING = "<title>The fog at the coast | Site</title><h1>The fog at the coast</h1>"

@@ -13,19 +13,13 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.support import ROOT, load_script
+from tests.support import ROOT
+from websearch import kit
+from websearch.pages.extract import content, markdown, metadata, page_tree
+from websearch.pages.fetch import fetch
+from websearch.passages import excerpts as passages
+from websearch.reading import one_page
 
-kit: Any = load_script("websearch.kit")
-
-http_client: Any = load_script("websearch.base.http_client")
-content: Any = load_script("websearch.pages.extract.content")
-page_tree: Any = load_script("websearch.pages.extract.page_tree")
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-markdown: Any = load_script("websearch.pages.extract.markdown")
-metadata: Any = load_script("websearch.pages.extract.metadata")
-passages: Any = load_script("websearch.passages.excerpts")
-one_page: Any = load_script("websearch.reading.one_page")
-read: Any = load_script("websearch.reading.read")
 ARTICLE = '<meta property="og:type" content="article">'
 SENTENCE = "The miller takes the flour to the town, where three bakers wait for it every day. "
 PAGES = ROOT / "tests/fake_server/pages"
@@ -636,6 +630,15 @@ class Markdown(unittest.TestCase):
         ):
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), expected)
+
+    def test_sort_keys_go_and_flags_are_words_in_tables(self) -> None:
+        html = (
+            "<table><tr><th>Name<th>Flag<tr><td><span class=sortkey>Watt, Prue</span>"
+            "<a href=p>Prue Watt</a><td><img alt='New Zealand' src=n.png>"
+            "<tr><td><img alt=Wales src=w.png> Ann Lee<td>none</table>"
+        )
+        rows = "| Prue Watt | New Zealand |\n| (Wales) Ann Lee | none |"
+        self.assertEqual(markdown_of(html), f"| Name | Flag |\n| --- | --- |\n{rows}")
 
     def test_text_that_looks_like_markup_stays_text(self) -> None:
         for text, expected in (

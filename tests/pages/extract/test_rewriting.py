@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import time
 import unittest
-from typing import Any
 
-from tests.support import SLACK, load_script
+from tests.support import SLACK
+from websearch.pages.extract import markdown
 
-markdown: Any = load_script("websearch.pages.extract.markdown")
 PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
 YES, NO = '<path d="M0 0"/>', "<path/>"
 # HTML of a table cell -> its Markdown.

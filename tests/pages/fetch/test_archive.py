@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 
 from tests.reading.test_read_page import SiteCase, read_for_search
 from tests.support import SmallWebCase, load_script
+from websearch.pages.fetch import archive, fetch
+from websearch.reading import read
+from websearch.search import commands as brief
+from websearch.search import commands as search
+from websearch.search import show_markdown
 
-archive: Any = load_script("websearch.pages.fetch.archive")
-brief: Any = load_script("websearch.search.commands")
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-read: Any = load_script("websearch.reading.read")
-search: Any = load_script("websearch.search.commands")
 DAY = "2024-01-31"
 
 
@@ -220,7 +220,7 @@ class Searches(SmallWebCase):
                 self.assertIn("/web/20240131120000/", first["archived_url"])
                 self.assertTrue(first["text"])
                 self.assertNotIn("archived", document["results"][1])
-        self.assertIn(f"archived {DAY}", search.to_markdown(document))
+        self.assertIn(f"archived {DAY}", show_markdown.search_markdown(document))
 
     def test_a_stored_copy_stays_marked_as_a_copy(self) -> None:
         params = {"query": "pagefault:gone:1 python asyncio", "engine": "duckduckgo"}
@@ -241,7 +241,7 @@ class Searches(SmallWebCase):
         self.assertTrue(document["ok"], document)
         for source in document["sources"]:
             self.assertEqual(source["archived"], DAY, source)
-        self.assertIn(f"archived {DAY}", brief.to_markdown(document))
+        self.assertIn(f"archived {DAY}", show_markdown.brief_markdown(document))
 
 
 if __name__ == "__main__":

@@ -20,11 +20,10 @@ from urllib.parse import urlsplit
 from tests.fake_server.script_pages import shell
 from tests.pages.fetch import fake_browser
 from tests.reading.test_read_page import SiteCase
-from tests.support import CANARY, SLACK, CannedServer, EnvironmentCase, load_script
+from tests.support import CANARY, SLACK, CannedServer, EnvironmentCase
+from websearch.pages.extract import thin_pages
+from websearch.pages.fetch import browser, browser_proxy
 
-browser: Any = load_script("websearch.pages.fetch.browser")
-thin_pages: Any = load_script("websearch.pages.extract.thin_pages")
-browser_proxy: Any = load_script("websearch.pages.fetch.browser_proxy")
 MODES = ("page", "dialog", "stuck", "silent", "root", "lost", "flood")
 
 

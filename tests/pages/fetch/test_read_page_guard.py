@@ -12,13 +12,13 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 from tests.reading.test_read_page import SiteCase
-from tests.support import CannedServer, load_script
+from tests.support import CannedServer
+from websearch.pages.fetch import fetch
+from websearch.reading import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-read: Any = load_script("websearch.reading.read")
 
 # Spellings of addresses that must not be reached, as hosts of a URL.
 FORBIDDEN_HOSTS = (

@@ -21,16 +21,14 @@ from tests.fake_server.office_builder import PROPERTIES, cells, docx, epub, pptx
 from tests.reading.test_read_page import SCRIPT, SiteCase
 from tests.search.brief_support import BriefCase
 from tests.search.scripted_web import story
-from tests.support import SLACK, load_script, run_script
+from tests.support import SLACK, run_script
 from tests.ways_in.mcp_support import Client
 from tests.ways_in.test_http_server import ServerProcess
-
-one_page: Any = load_script("websearch.reading.one_page")
-archive: Any = load_script("websearch.pages.office.archive")
-docx_reader: Any = load_script("websearch.pages.office.docx")
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-pptx_reader: Any = load_script("websearch.pages.office.pptx")
-sheets: Any = load_script("websearch.pages.office.sheets")
+from websearch.pages.fetch import fetch
+from websearch.pages.office import archive, sheets
+from websearch.pages.office import docx as docx_reader
+from websearch.pages.office import pptx as pptx_reader
+from websearch.reading import one_page
 
 URL = "https://example.org/files/report"
 

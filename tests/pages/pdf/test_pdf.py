@@ -34,11 +34,9 @@ from tests.pages.pdf.font_programs import (
     with_tables,
 )
 from tests.support import SLACK, load_script
-
-pdf: Any = load_script("websearch.pages.pdf.read_pdf")
-crypt: Any = load_script("websearch.pages.pdf.crypt")
-limits: Any = load_script("websearch.pages.pdf.limits")
-kit: Any = load_script("websearch.kit")
+from websearch import kit
+from websearch.pages.pdf import crypt, limits
+from websearch.pages.pdf import read_pdf as pdf
 
 WORDS = "The keeper wrote down the weather"
 # Codes of a font for text from right to left: a to z, a mark, a ligature, an Arabic letter.

@@ -6,13 +6,9 @@ The only module to notice a table that is prose, or prose that is a table.
 from __future__ import annotations
 
 import unittest
-from typing import Any
 
 from tests.fake_server.pdf_builder import PdfBuilder, escaped
-from tests.support import load_script
-
-pdf: Any = load_script("websearch.pages.pdf.read_pdf")
-kit: Any = load_script("websearch.kit")
+from websearch.pages.pdf import read_pdf as pdf
 
 Place = tuple[int, int]
 ROWS = [

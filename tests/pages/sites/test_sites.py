@@ -21,23 +21,20 @@ from tests.support import (
     CANARY,
     CannedServer,
     FakeServerCase,
-    load_script,
     mutations,
     samples_folder,
     small_web_environment,
 )
 from tests.ways_in.mcp_support import Client
-
-read: Any = load_script("websearch.reading.read")
-sites: Any = load_script("websearch.pages.sites.dispatch")
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-search: Any = load_script("websearch.search.commands")
-pacing: Any = load_script("websearch.engines.base.pacing")
-kit: Any = load_script("websearch.kit")
-http_client: Any = load_script("websearch.base.http_client")
-sections: Any = load_script("websearch.markdown.sections")
-site_github: Any = load_script("websearch.pages.sites.github")
-github_threads: Any = load_script("websearch.pages.sites.github_threads")
+from websearch import kit
+from websearch.base import http_client
+from websearch.engines.base import pacing
+from websearch.markdown import sections
+from websearch.pages.fetch import fetch
+from websearch.pages.sites import dispatch as sites
+from websearch.pages.sites import github as site_github
+from websearch.pages.sites import github_threads
+from websearch.reading import read
 
 TOOLBOX = "https://github.com/slowloop/asyncio-toolbox"
 CALCULATOR = "https://github.com/breadlab/sourdough-calculator"

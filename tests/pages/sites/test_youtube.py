@@ -7,11 +7,10 @@ import time
 import unittest
 from typing import Any
 
-from tests.support import load_script
+from websearch import kit
+from websearch.pages.fetch import fetch
+from websearch.reading import one_page
 
-fetch: Any = load_script("websearch.pages.fetch.fetch")
-kit: Any = load_script("websearch.kit")
-one_page: Any = load_script("websearch.reading.one_page")
 URL = "https://www.youtube.com/watch?v=abc"
 VIDEO = {
     "videoDetails": {

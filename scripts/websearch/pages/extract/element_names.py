@@ -13,7 +13,7 @@ MAX_NAMES = 600  # examined characters of a class and id
 # Whole class names of elements that a browser does not show.
 HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
-    "d-none invisible print-only element-invisible offscreen"
+    "d-none invisible print-only element-invisible offscreen sortkey"
 )
 # Elements that a click unfolds are content, although a browser does not show them at first.
 PANEL_WORDS = name_set(

@@ -7,7 +7,7 @@ import re
 from websearch.base.html_tree import Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
-from websearch.pages.extract.page_tree import text_of
+from websearch.pages.extract.page_tree import ancestors, text_of
 
 # Characters that html_tree.py removes from every page, around raised and lowered text.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
@@ -24,10 +24,19 @@ DECORATION = name_set(  # words of alternative texts without information
     "arrow avatar background banner bullet button decoration decorative divider external graphic "
     "hero icon image img link logo photo picture placeholder spacer symbol thumbnail"
 )
+CELL_IMAGE_CHARS = 40  # of an image's text in a table: a flag, a symbol
 LINES_WORDS = name_set("lines")  # in the class of an element that shows its children as lines
 NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # in the class of a link to a note
 # The text of one or several footnote numbers: "[3]", "a, b".
 NOTE_MARK = r"[\[(]?(?:[^\W_]{1,4}|[*\u2020\u2021])(?:, ?[^\W_]{1,4}){0,5}[\])]?"
+
+
+def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
+    """Return the text of an image, marked as such; in tables, short texts are words of the cell."""
+    if not in_cell or len(alt) > CELL_IMAGE_CHARS:
+        return f"[image: {alt}]"
+    cell = next((around for around in ancestors(node) if around.tag in ("td", "th")), node)
+    return f"({alt})" if cell.chars else alt
 
 
 def write_scripts(text: str) -> str:

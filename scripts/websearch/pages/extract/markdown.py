@@ -34,12 +34,14 @@ from websearch.pages.extract.inline_rules import (
     RAISED,
     SCRIPT_END,
     gap_between,
+    image_text,
     is_classifier,
     is_decorative_alt,
     is_note_mark,
     plain_words,
     write_scripts,
 )
+from websearch.pages.extract.list_markers import item_markers
 from websearch.pages.extract.page_tree import ancestors, text_of
 from websearch.pages.extract.rewriting import STATE
 from websearch.pages.extract.tables import is_data_table, is_shown, read_rows, rows_of, table_parts
@@ -65,16 +67,6 @@ DECLARATIONS = name_set("memname memberdecls")
 DECLARED = ("memname", "param", "memItem", "memTempl")
 CODE_TAGS = name_set("code kbd samp tt")
 SCRIPTS = {"sup": RAISED, "sub": LOWERED}
-LIST_STYLES = {
-    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A",
-    "lower-roman": "i", "upper-roman": "I",
-}  # fmt: skip
-_LIST_STYLE = r"(?i)list-style(?:-type)?\s{0,9}:\s{0,9}([a-z-]{1,30})"
-MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers written as letters and Roman numerals
-ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
 EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
     "strike": "~~",
@@ -417,7 +409,7 @@ class MarkdownWriter:
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
         if not source:
             is_known = is_decorative_alt(alt) or plain_words(alt) in self.text_near(node)
-            return "" if is_known else self.text(f"[image: {alt}]")
+            return "" if is_known else self.text(image_text(node, alt, in_cell=self.in_cell))
         alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
         return f"![{alt}]({source})"
 
@@ -528,56 +520,6 @@ def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> No
                 pieces.append((script, target))
             else:
                 collect_linked(child, address, pieces)
-
-
-def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list[str]:
-    """Return the marker of each item of a list: "- ", "3. ", or "- c. " for letters.
-
-    Numbers count up from the previous item, or down in a reversed list.
-    """
-    if node.tag != "ol":
-        return ["- "] * len(items)
-    is_reversed = "reversed" in node.attributes
-    number = list_number(node, "start", len(items) if is_reversed else 1)
-    kind = list_kind(node)
-    markers: list[str] = []
-    for item, blocks in items:
-        number = list_number(item, "value", number) if item else number
-        label = item_label(number, kind)
-        markers.append(f"{number}. " if label == str(number) else f"- {label}. ")
-        is_list = len(blocks) == 1 and blocks[0].startswith("- ")
-        number = max(0, number - 1) if is_reversed else number + (not (is_list and not kind))
-    return markers
-
-
-def list_number(node: Node, name: str, default: int) -> int:
-    """Return the number in an attribute of a list or item."""
-    value = node.attributes.get(name, "").strip() if node.attributes else ""
-    return int(value) if re.fullmatch(r"\d{1,8}", value) else default
-
-
-def list_kind(node: Node) -> str:
-    """Return "a", "A", "i" or "I" if a list has letters or Roman numerals, else ""."""
-    kind = node.attributes.get("type", "")
-    style = re.search(_LIST_STYLE, node.attributes.get("style", ""))
-    if style:
-        kind = LIST_STYLES.get(style[1].lower(), "")
-    return kind if kind in LIST_STYLES.values() else ""
-
-
-def item_label(number: int, kind: str) -> str:
-    """Return the number of an item in the style of its list."""
-    if kind in ("a", "A") and 0 < number <= MAX_LETTER:
-        rounds, letter = divmod(number - 1, 26)
-        text = chr(ord("a") + letter) * (rounds + 1)
-    elif kind in ("i", "I") and 0 < number < MAX_ROMAN:
-        text = ""
-        for size, digits in ROMAN:
-            text += digits * (number // size)
-            number %= size
-    else:
-        return str(number)
-    return text.upper() if kind in ("A", "I") else text
 
 
 def join_tight(blocks: list[str]) -> str:

@@ -1,0 +1,14 @@
+"""The type of the package's commands, which name what shows their documents."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from websearch.kit import Command, Document
+
+    class ShownCommand(Command, total=False):
+        """A command of the package."""
+
+        to_markdown: Callable[[Document], str]

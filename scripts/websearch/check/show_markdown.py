@@ -1,0 +1,118 @@
+"""The document of a check as Markdown."""
+
+from __future__ import annotations
+
+from websearch.base.untrusted import disarm_text, plain_address
+from websearch.kit import fence_untrusted, frame_markdown, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.kit import Document
+
+SHOWN_CHARS = 500  # of a quotation
+MOST_LINES = 10  # lines with uncited numbers that are named
+VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order of the document
+
+
+def to_markdown(document: Document) -> str:
+    """Return a document as Markdown: a summary, then the errors, fenced as untrusted."""
+    if "counts" not in document:
+        return frame_markdown(document)
+    counts = document["counts"]
+    checks, numbers = sum(counts[verdict] for verdict in VERDICTS), counts["numbers"]
+    right = numbers - counts["numbers_missing"] - counts["numbers_unread"]
+    summary = [
+        f"Verbatim: {counts['verbatim']} of {checks} quotations." if checks else "",
+        f"Numbers found in their sources: {right} of {numbers} sentences." if numbers else "",
+        *(
+            lines_sentence(document.get(name, []), what)
+            for name, what in (
+                ("uncited_lines", "Not checked, because uncited: numbers in"),
+                ("unclosed_lines", "Unclosed quotation mark in"),
+            )
+        ),
+    ]
+    is_verbose = document.get("verbose")
+    wrong = [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
+    wrong += [
+        numbers_markdown(item, bool(is_verbose))
+        for item in document["numbers"]
+        if is_verbose or {"missing", "error", "doubtful"} & {*item}
+    ]
+    wrong += [computed_markdown(item) for item in document.get("computed", [])]
+    wrong += [
+        f"- {what}, line {link['line']}: {plain_address(link['url'])}"
+        + (f", copy: {plain_address(link['archived_url'])}" if "archived_url" in link else "")
+        for name, what in (
+            ("dead_links", "dead link"),
+            ("never_shown", "link not shown by any search or page"),
+        )
+        for link in document.get(name, [])
+    ]
+    hint = [] if document["ok"] else [document["details"]["hint"]]
+    advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
+    return frame_markdown({**document, "ok": True}, " ".join(filter(None, summary)), *advice)
+
+
+def lines_sentence(lines: list[int], what: str) -> str:
+    """Return a sentence that names lines of the draft; "" without any."""
+    if not lines:
+        return ""
+    named = ", ".join(map(str, lines[:MOST_LINES])) + " and more" * (len(lines) > MOST_LINES)
+    return f"{what} line{'s' * (len(lines) > 1)} {named}."
+
+
+def computed_markdown(item: Document) -> str:
+    """Return a list item for a number that the author counted or computed."""
+    what = "miscalculated" if item.get("is_wrong") else "counted or computed"
+    result = f" = {item['result']}" if "result" in item else ""
+    sum_ = f", {item['expression']}{result}" if "expression" in item else ""
+    return f"- {what}, line {item['line']}: {line_of(item['number'] + sum_)}"
+
+
+def check_markdown(check: Document) -> str:
+    """Return a list item for a quotation that is not verbatim: what the page says instead."""
+    lines = [f"- {check['verdict']}, {place_of(check)}: “{line_of(check['quote'])}”"]
+    if "source_text" in check:
+        lines.append(f"The page: “{line_of(check['source_text'])}”")
+    if "differs" in check:
+        pairs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in check["differs"])
+        lines.append(f"It differs: {line_of('; '.join(pairs))}")
+    if check.get("left_out"):
+        lines.append(f"Omitted: {line_of(' […] '.join(check['left_out']))}")
+    if "found_in" in check:
+        lines.append(f"Found in {plain_address(check['found_in'])}")
+    lines += [line_of(check[name]) for name in ("note", "error") if name in check]
+    return "\n  ".join(lines)
+
+
+def numbers_markdown(item: Document, is_verbose: bool) -> str:
+    """Return a list item for a sentence with numbers: their errors or proofs."""
+    what = ["numbers unread"] if "error" in item else []
+    if "missing" in item:
+        what.append(f"not in the source: {', '.join(item['missing'])}")
+    doubtful = item.get("doubtful", [])
+    if doubtful:
+        what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
+    proof = item.get("proof", []) if is_verbose else []
+    lines = [
+        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
+        line_of(item.get("error", "")),
+        *(line_of(f"{number['number']}: {number['note']}") for number in doubtful),
+        *(
+            line_of(f"{number['number']} is in: {number['text']} {number.get('note', '')}")
+            for number in proof
+        ),
+    ]
+    return "\n  ".join(filter(None, lines))
+
+
+def place_of(item: Document) -> str:
+    """Return the line of an item in the draft and the URL it cites."""
+    address = plain_address(item["url"]) if "url" in item else "no source"
+    return f"line {item['line']}, {address}"
+
+
+def line_of(text: str) -> str:
+    """Return text of a draft or page in one line, without active Markdown."""
+    return one_line(disarm_text(text), SHOWN_CHARS)
