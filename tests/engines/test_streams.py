@@ -18,7 +18,6 @@ from typing import Any
 
 from tests.support import (
     CANARY,
-    LIKE_WINDOWS,
     PYTHON,
     SCRIPTS,
     FakeServerCase,
