@@ -629,7 +629,9 @@ def trim_result(kind: str, item: Fields) -> Fields:
         fields.pop("description", None)
     if kind == "places" and "description" in fields:
         fields["description"] = re.sub(r"^### Overview\s+", "", str(fields["description"]))
-    if "age" in fields and (day := re.match(r"\d{4}-\d\d-\d\d", str(item.get("page_age")))):
+    day = re.match(r"\d{4}-\d\d-\d\d", str(item.get("page_age")))
+    # News show the whole time, and the age of most pages is a date in words.
+    if day and "page_age" not in fields and str(item.get("age")).endswith(" ago"):
         fields["date"] = day[0]
     return {**fields, **hours_and_distance(item)} if kind == "places" else fields
 
