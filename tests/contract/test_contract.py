@@ -303,7 +303,7 @@ class MistypedCommands(FakeServerCase):
             ("web_search.py", ("fetch", "https://e.org/"), "web_search.py read reads a page."),
             ("web_search.py", ("news",), "--focus news asks Brave and Serper"),
             ("web_search.py", ("scholar", "yeast"), "--focus papers."),
-            ("web_search.py", ("budget",), "doctor.py shows what was spent"),
+            ("web_search.py", ("budget",), "doctor.py shows the spending"),
             ("keyless_search.py", ("images", "cats"), "serper_search.py has it, with a key."),
             ("brave_search.py", ("scholar", "x"), "serper_search.py has it, with a key."),
             ("brave_search.py", ("read", "https://e.org/"), "web_search.py read reads a page."),
