@@ -18,7 +18,6 @@ from typing import Any
 
 from tests.support import (
     CANARY,
-    LIKE_WINDOWS,
     PYTHON,
     SCRIPTS,
     FakeServerCase,
@@ -314,13 +313,6 @@ class OutputFiles(StreamCase):
             run = self.run_script(script, *words, "--output", str(self.out))
             self.assertIn("is an input", run.document["error"])
         self.assertEqual(self.out.read_text(), "guide\n")
-
-    @unittest.skipIf(LIKE_WINDOWS, "it has no FIFOs")
-    def test_a_fifo_that_nobody_reads_is_refused_at_once(self) -> None:
-        os.mkfifo(self.out)
-        code, document, _ = self.into_file("serper_search.py", ["guide"])
-        self.assertEqual((code, document["details"]["kind"]), (2, "invalid_input"))
-        self.assertIn("nobody reads it", document["error"])
 
     def test_a_full_disk_prints_what_it_cannot_hold(self) -> None:
         def small_files() -> None:

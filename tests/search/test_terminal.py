@@ -390,7 +390,7 @@ class FrontDoor(TerminalCase):
                 self.assertGreater(len(run.document[part]), 1)
         run = run_script("web_search.py", "-", env=environment, stdin="\n")
         self.assertEqual(run.code, 2)
-        self.assertEqual(run.document["error"], "Standard input held nothing.")
+        self.assertEqual(run.document["error"], "Standard input is empty.")
 
     def test_a_search_that_fails_names_what_the_store_holds(self) -> None:
         self.run_words("read", f"{self.server.url}/site/articles/sourdough")
