@@ -2692,7 +2692,7 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
     if "output" in options and document["ok"]:
         data = (text + "\n").encode("utf-8", "replace")
         try:
-            with open(file_name(options["output"]), "wb") as file:
+            with open_output(options["output"], os.O_TRUNC) as file:
                 file.write(data)
             document = {"ok": True, "output": options["output"], "bytes": len(data)}
         except OSError as error:  # what was paid for is printed
@@ -2778,16 +2778,28 @@ def prepare_output(params: Fields, options: Fields) -> None:
         raise SearchError("invalid_input", f"--output {path!r} {problem}.", hint)
     try:
         if os.path.exists(name):
-            open(name, "ab").close()
+            open_output(path, 0).close()
         else:
             tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(name))).close()
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
 
 
+def open_output(path: str, flags: int) -> Any:
+    """Open the file of --output. A FIFO that nobody reads is an error: nothing waits for it."""
+    flags |= os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    no_wait = getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(file_name(path), flags | no_wait, 0o666)
+    if no_wait:
+        os.set_blocking(descriptor, True)
+    return open(descriptor, "wb", buffering=0)
+
+
 def cannot_write(path: str, error: Exception) -> SearchError:
     """Return the error of a file that cannot be written."""
-    message = f"--output {path!r} could not be written: {getattr(error, 'strerror', error)}."
+    reason = getattr(error, "strerror", error)
+    reason = "nobody reads it" if getattr(error, "errno", 0) == errno.ENXIO else reason
+    message = f"--output {path!r} could not be written: {reason}."
     return SearchError("invalid_input", message, "Name a file in a folder that is writable.")
 
 
@@ -2975,8 +2987,8 @@ class JsonLines:
         data, size = f"{line}\n".encode("utf-8", "replace"), 0
         if self.path and not self.failure:
             try:
-                mode = "wb" if self.options.get("overwrite") else "ab"
-                self.file = self.file or open(file_name(self.path), mode, buffering=0)  # noqa: SIM115
+                flags = os.O_TRUNC if self.options.get("overwrite") else os.O_APPEND
+                self.file = self.file or open_output(self.path, flags)
                 size = os.fstat(self.file.fileno()).st_size
                 while data:  # the second write of a line says why the first was cut
                     written = self.file.write(data)

@@ -314,6 +314,13 @@ class OutputFiles(StreamCase):
             self.assertIn("is an input", run.document["error"])
         self.assertEqual(self.out.read_text(), "guide\n")
 
+    @unittest.skipIf(LIKE_WINDOWS, "it has no FIFOs")
+    def test_a_fifo_that_nobody_reads_is_refused_at_once(self) -> None:
+        os.mkfifo(self.out)
+        code, document, _ = self.into_file("serper_search.py", ["guide"])
+        self.assertEqual((code, document["details"]["kind"]), (2, "invalid_input"))
+        self.assertIn("nobody reads it", document["error"])
+
     def test_a_full_disk_prints_what_it_cannot_hold(self) -> None:
         def small_files() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
