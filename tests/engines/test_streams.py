@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.support import (
     CANARY,
+    LIKE_WINDOWS,
     PYTHON,
     SCRIPTS,
     FakeServerCase,
