@@ -267,7 +267,13 @@ class HelpAndSettings(TerminalCase):
             self.assertIn(f"usage: web-search {name} ", shown)
 
     def test_words_about_the_program_never_go_to_an_engine(self) -> None:
-        for words in (("help", "read"), ("help", "brief"), ("help", "open"), ("history",)):
+        for words in (
+            ("help", "read"),
+            ("help", "brief"),
+            ("help", "open"),
+            ("help", "nope"),
+            ("history",),
+        ):
             self.shown(*words)
             run = self.run_script("web_search.py", *words)
             self.assertIn(run.code, (0, 2))
