@@ -267,7 +267,13 @@ class HelpAndSettings(TerminalCase):
             self.assertIn(f"usage: web-search {name} ", shown)
 
     def test_words_about_the_program_never_go_to_an_engine(self) -> None:
-        for words in (("help", "read"), ("help", "brief"), ("help", "open"), ("history",)):
+        for words in (
+            ("help", "read"),
+            ("help", "brief"),
+            ("help", "open"),
+            ("help", "nope"),
+            ("history",),
+        ):
             self.shown(*words)
             run = self.run_script("web_search.py", *words)
             self.assertIn(run.code, (0, 2))
@@ -390,7 +396,7 @@ class FrontDoor(TerminalCase):
                 self.assertGreater(len(run.document[part]), 1)
         run = run_script("web_search.py", "-", env=environment, stdin="\n")
         self.assertEqual(run.code, 2)
-        self.assertEqual(run.document["error"], "Standard input held nothing.")
+        self.assertEqual(run.document["error"], "Standard input is empty.")
 
     def test_a_search_that_fails_names_what_the_store_holds(self) -> None:
         self.run_words("read", f"{self.server.url}/site/articles/sourdough")

@@ -96,7 +96,10 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
 
 def check_words(words: list[str]) -> None:
     """Raise SearchError (invalid_input) for words that are neither a question nor a command."""
-    if words == ["history"]:
+    if words[:1] == ["help"] and len(words) == 2 and words[1] != "--help":
+        hint = "help alone lists the commands. To search for the words, put them in quotes."
+        raise SearchError("invalid_input", f"There is no command {words[1]!r}.", hint)
+    if words in (["history"], ["history", "--help"]):
         raise SearchError("invalid_input", "'history' is not a command.", HISTORY_HINT)
     if words[:1] == ["config"] and words[1:2] and not words[1].startswith("-"):
         hint = f"Write lines such as DEFAULT_COUNT: 3 to {kit.secrets_path()}. "
