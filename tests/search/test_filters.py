@@ -75,7 +75,7 @@ class Questions(unittest.TestCase):
 
 
 class Filters(CannedCase):
-    """An engine takes filters for wishes; the document keeps to them."""
+    """Engines do not always obey filters; the document does."""
 
     def search(self, engine: str, *flags: str) -> Run:
         """Search with an engine that gives the results of FOUND, whatever it is asked for."""

@@ -392,7 +392,7 @@ class FrontDoor(TerminalCase):
         for query, is_stored in (("the gluten network", True), ("gluten unicorn", False)):
             run = self.run_script("web_search.py", query, "--engine", "duckduckgo", **nobody)
             self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
-            hint = "1 stored page holds these words: recall shows them."
+            hint = "1 stored page contains these words: use recall."
             with self.subTest(query):
                 self.assertEqual(hint in run.document["details"]["hint"], is_stored)
 

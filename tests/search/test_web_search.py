@@ -547,7 +547,7 @@ class Batch(WebSearchCase):
         document = web_search.run_batch({"queries": [f"guide {number}" for number in range(10)]})
         self.assertIn("10 questions do not fit 9000 characters", document["error"])
         run = self.run_script("web_search.py", f"@{self.store}.txt")
-        self.assertIn("The command batch", run.document["details"]["hint"])
+        self.assertIn("the command batch", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
 
 
@@ -603,7 +603,7 @@ class Recall(WebSearchCase):
             self.assertIn("Search the web instead", document["details"]["hint"])
             self.assertIn("'xylophone zeppelin'", document["error"])
         document = web_search.run_recall({"query": "python", "site": ["nowhere.example"]})
-        self.assertIn("Leave out site", document["details"]["hint"])
+        self.assertIn("Omit site", document["details"]["hint"])
 
     def test_what_recall_cannot_do_is_said(self) -> None:
         document = web_search.run_recall({"query": "x", "engine": "brave"})
@@ -896,7 +896,9 @@ class KeysStaySecret(FakeServerCase):
             "web_search.py", "sourdough", "--timeout", "5", "--verbose", env=environment
         )
         self.assertEqual(run.code, 3)
-        self.assertEqual(len(run.document["details"]["attempts"]), 3 + len(engines.stand_ins()))
+        self.assertEqual(
+            len(run.document["details"]["attempts"]), 3 + len(engines.fallback_engines())
+        )
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
 
 
