@@ -74,7 +74,7 @@ class FocusCase(SmallWebCase):
 
 
 class Sources(FocusCase):
-    def test_a_focus_asks_its_sources_beside_the_general_engine(self) -> None:
+    def test_a_focus_asks_its_sources_and_the_general_engine(self) -> None:
         for focus, expected in SOURCES.items():
             with self.subTest(focus):
                 self.use()
@@ -158,7 +158,7 @@ class Sources(FocusCase):
         self.assertEqual(attempts, {"crossref", "arxiv"})
         self.assertRegex(document["error"], "^No engine answered: crossref: .+; arxiv: ")
 
-    def test_author_and_licence_stand_beside_results_and_in_markdown(self) -> None:
+    def test_results_have_author_and_license_in_json_and_markdown(self) -> None:
         run = self.run_script(
             "web_search.py", QUESTION, "--focus", "code", "--format", "markdown", **self.variables
         )

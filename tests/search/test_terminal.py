@@ -460,7 +460,7 @@ class FrontDoor(TerminalCase):
         self.assertEqual(run.document["query"], "what does the gluten network do")
         self.assertEqual(len(run.document["pages"]), 1)
 
-    def test_closed_streams_are_no_defect(self) -> None:
+    def test_closed_streams_are_not_a_bug(self) -> None:
         script = str(SCRIPTS / "web_search.py")
         for closed in ("<&-", "2>&-", "<&- 2>&-"):
             command = f"exec {sys.executable} {script} version {closed}"
@@ -468,7 +468,7 @@ class FrontDoor(TerminalCase):
             with self.subTest(closed):
                 self.assertEqual(run.returncode, 0)
 
-    def test_urls_prints_addresses_alone(self) -> None:
+    def test_urls_prints_only_urls(self) -> None:
         code, text = self.run_words("sourdough starter", "--urls", "-n", "2")
         self.assertEqual(code, 0)
         self.assertRegex(text, r"\A(http://\S+\n){2}\Z")

@@ -427,7 +427,7 @@ class Engines(WebSearchCase):
                 self.assertEqual(document["engine"], engine)
                 self.assertTrue(all(one["text"] for one in document["results"]), document)
 
-    def test_auto_goes_on_and_lists_every_attempt(self) -> None:
+    def test_auto_continues_and_lists_every_attempt(self) -> None:
         table = [("bad", "auth"), ("quota", "quota"), ("broke", "quota"), ("html", "provider")]
         for fault, kind in table:
             with self.subTest(fault):
@@ -594,7 +594,7 @@ class Recall(WebSearchCase):
         self.assertTrue(first["title"] and first["url"] and first["fetched_at"])
         self.assertLessEqual(len(kit.dump_json(document)), 9_000)
 
-    def test_words_that_no_page_holds_are_no_results(self) -> None:
+    def test_words_in_no_stored_page_are_no_results(self) -> None:
         for prepared in (False, True):
             if prepared:
                 self.search()
@@ -605,7 +605,7 @@ class Recall(WebSearchCase):
         document = web_search.run_recall({"query": "python", "site": ["nowhere.example"]})
         self.assertIn("Omit site", document["details"]["hint"])
 
-    def test_what_recall_cannot_do_is_said(self) -> None:
+    def test_unsupported_parameters_of_recall_are_explained(self) -> None:
         document = web_search.run_recall({"query": "x", "engine": "brave"})
         self.assertIn("asks no engine", document["details"]["hint"])
 

@@ -37,8 +37,8 @@ class Question:
     number: from 1. engines: names; "auto" means the first configured engine that answers.
     filters: those of the caller. soft_filters: sent only to engines that have them
     (soft_filters_for). max_age: the age in seconds up to which a stored answer or page is used
-    (0: none). stale: a stored answer of any age will do if no engine answers; None: the caller cannot ask for one.
-    verbose: requests are logged on stderr.
+    (0: none). stale: whether a stored answer of any age will do if no engine answers; None: the
+    caller cannot ask for one. verbose: requests are logged on stderr.
     """
 
     number: int
