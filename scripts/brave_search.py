@@ -67,6 +67,7 @@ PLANS = {
 # since October 2026, so a longer query brings a warning, and the API decides.
 QUERY_CHARS, QUERY_WORDS = 400, 50
 MAX_GOGGLES, MAX_IDS = 3, 20  # in one request; the API takes no more
+CONTEXT_URLS = 20  # pages in an answer of the context command unless more are asked for
 LAST_OFFSET = 9  # offset counts result pages; the API refuses 10
 POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # for a summary; the values of Brave's own MCP server
 ANSWER_TIMEOUT = 90.0  # seconds; a model writes the answer
@@ -86,10 +87,11 @@ CODES = {
     "RESOURCE_NOT_ALLOWED": ("auth", "This needs {plan}; each Brave plan has a key of its own."),
     "VALIDATION": ("invalid_input", "Brave refused the parameter; see the allowed values."),
     "CREDIT_EXHAUSTED": ("quota", "Add credit or raise the spending limit in Brave's dashboard."),
-    "QUOTA_LIMITED": ("quota", "The month's requests are used up; change the plan or provider."),
-    "USAGE_LIMIT_EXCEEDED": ("quota", "The usage limit is reached; change the plan or provider."),
+    "QUOTA_LIMITED": ("quota", "Change the plan or provider."),
+    "USAGE_LIMIT_EXCEEDED": ("quota", "Change the plan or provider."),
     "RATE_LIMITED": ("rate_limit", "Wait, then send fewer requests a second."),
 }
+UNKNOWN_RENEWAL = "Brave does not say when the quota is renewed."
 # Endpoints that mark matched words in titles and snippets with HTML.
 MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "suggest")
 # Fields whose texts stay as they are: decoding &copy= in a URL would break it.
@@ -192,8 +194,13 @@ QUERY = parameter("query", "str", None, "what to search for", wire="q", position
 COUNT = parameter("count", "int", 20, "results, 1 to 20 (default: 10)", min=1, max=20, default=10,
                   flags=["-n"], aliases=["num"])
 COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
+# Pages that Brave searches and pages in the answer are one number: see wire_params.
+CONTEXT_COUNT: Parameter = {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)",
+                            "aliases": ["num", "max_urls", "maximum_number_of_urls"]}
 OFFSET = parameter("offset", "int", 0, "result pages to skip, 0 to 9 (not results)", min=0,
-                   max=LAST_OFFSET)
+                   max=LAST_OFFSET, rare=True)
+PAGE = parameter("page", "int", None, "result page to begin with, 1 to 10", wire="", min=1,
+                 max=LAST_OFFSET + 1)
 SINCE = parameter("since", "since", None,
                   "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
                   choices=[*FRESHNESS], values={code: word for word, code in FRESHNESS.items()},
@@ -206,7 +213,7 @@ LANGUAGE = parameter("language", "str", "en", "language of the results", choices
                      aliases=["hl"], names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
 LANG: Parameter = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
 UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
-                    text="language of texts such as the age of a page")
+                    text="language of texts such as the age of a page", rare=True)
 SAFE = parameter("safe", "str", "moderate", "filter for adult content", wire="safesearch",
                  choices=["off", "moderate", "strict"])
 SAFE_STRICT: Parameter = {**SAFE, "api_default": "strict"}
@@ -218,48 +225,61 @@ GOGGLES = parameter("goggles", "list", None, "re-ranking: https:// URLs, inline 
 SPELLCHECK = parameter("spellcheck", "bool", "true", "correct the query")
 SNIPPETS = parameter("extra_snippets", "bool", "false", "up to 5 more excerpts for each result")
 UNITS = parameter("units", "str", "by country", "units of measurement",
-                  choices=["metric", "imperial"])
-OPERATORS = parameter("operators", "bool", "true", "understand operators such as filetype:")
-FETCHED = parameter("include_fetch_metadata", "bool", "false", "say when each page was fetched")
-RAW = parameter("raw", "bool", None, "keep HTML marks and entities in titles and snippets", wire="")
+                  choices=["metric", "imperial"], rare=True)
+OPERATORS = parameter("operators", "bool", "true", "understand operators such as filetype:",
+                      rare=True)
+FETCHED = parameter("include_fetch_metadata", "bool", "false", "say when each page was fetched",
+                    rare=True)
+RAW = parameter("raw", "bool", None, "keep HTML marks and entities in titles and snippets", wire="",
+                rare=True)
 LATITUDE, LONGITUDE = {"min": -90, "max": 90}, {"min": -180, "max": 180}
 LOCATION = [
     parameter("lat", "float", None, "latitude of the user", header="X-Loc-Lat", **LATITUDE),
     parameter("long", "float", None, "longitude of the user", header="X-Loc-Long", **LONGITUDE),
-    parameter("city", "str", None, "city of the user", header="X-Loc-City"),
-    parameter("state", "str", None, "state or region code, such as CA", header="X-Loc-State"),
-    parameter("state_name", "str", None, "state or region by name", header="X-Loc-State-Name"),
+    parameter("city", "str", None, "city of the user", header="X-Loc-City", rare=True),
+    parameter("state", "str", None, "state code, such as CA", header="X-Loc-State",
+              rare=True),
+    parameter("state_name", "str", None, "state by name", header="X-Loc-State-Name",
+              rare=True),
     parameter("location_country", "str", None, "two-letter country of the user",
-              header="X-Loc-Country"),
-    parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code"),
+              header="X-Loc-Country", rare=True),
+    parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code",
+              rare=True),
 ]
 NOTE_CHARS = 350  # of what a document says about what was cut from it
 # What goes first from a web document that is too long: side sections, then further excerpts.
 SIDE_SECTIONS = ("video_results", "news_results", "discussions_results", "faq_results", "locations",
                  "infobox", "extra_snippets")
 # What a command cannot do -> what to do instead.
-NO_OFFSET = {"offset": "There are no result pages; raise count."}
+NO_OFFSET = dict.fromkeys(("offset", "page"), "There are no result pages; raise count.")
 NO_SITES = {"site": "Put site:example.com into the query.",
             "exclude_site": "Put -site:example.com into the query."}
 NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by age.")
 
 COMMANDS: dict[str, Command] = {
     "web": {"help": "web pages, and the FAQ, discussions, news and videos found",
+            "examples": ["'rust async runtimes' -n 5 --md",
+                         "'postgres 18 release' --since month --site postgresql.org",
+                         "'bäckerei' --country DE --language de --page 2"],
             "expendable": SIDE_SECTIONS, "params": [
-        QUERY, COUNT, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
+        QUERY, COUNT, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
         parameter("result_filter", "csv", "all", "only these sections", choices=RESULT_TYPES),
         parameter("summary", "bool", "false",
-                  "ask for a summarizer_key (Pro AI plan only)"),
+                  "ask for a summarizer_key (Pro AI plan only)", rare=True),
         SNIPPETS, GOGGLES, SPELLCHECK,
-        parameter("text_decorations", "bool", "true", "mark matched words (seen with raw)"),
+        parameter("text_decorations", "bool", "true", "mark matched words (seen with raw)",
+                  rare=True),
         UNITS, OPERATORS, FETCHED,
-        parameter("enable_rich_callback", "bool", "false", "say if the rich command has data"),
+        parameter("enable_rich_callback", "bool", "false", "say if the rich command has data",
+                  rare=True),
         *LOCATION,
-        parameter("timezone", "str", None, "IANA time zone of the user, such as Europe/Berlin",
-                  header="X-Loc-Timezone"),
+        parameter("timezone", "str", None, "IANA time zone, such as Europe/Berlin",
+                  header="X-Loc-Timezone", rare=True),
         RAW,
     ]},
     "summarizer": {"help": "summary of a search (only with the discontinued Pro AI plan)",
+            "examples": ["KEY", "--query 'how do vaccines work'",
+                         "KEY --entity-info --inline-references"],
                    # "raw" of the enrichments is the text once more.
                    "expendable": ("raw", "summary_raw", "enrichments"), "params": [
         parameter("key", "str", None, "summarizer_key of a web search with summary, unchanged",
@@ -273,11 +293,12 @@ COMMANDS: dict[str, Command] = {
         parameter("max_attempts", "int", None, "tries until the summary is complete (default: 20)",
                   min=1, max=1_000, default=POLL_ATTEMPTS, wire=""),
     ]},
-    "context": {"help": "passages of pages for a model to answer from", "params": [
-        QUERY, {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)"}, SINCE, COUNTRY,
+    "context": {"help": "passages of pages for a model to answer from",
+            "examples": ["'how does io_uring work' --md", "'sourdough hydration' --max-tokens 2048",
+                         "'asyncio timeout' --site docs.python.org"], "params": [
+        QUERY, CONTEXT_COUNT, SINCE, COUNTRY,
         LANGUAGE, SAFE, SITE, EXCLUDE_SITE, GOGGLES, SPELLCHECK,
         limit("max_tokens", 1024, 32_768, 8192, "approximate tokens in all"),
-        limit("max_urls", 1, 50, 20, "pages in the answer"),
         limit("max_snippets", 1, 256, 50, "passages in all"),
         limit("max_tokens_per_url", 512, 8192, 4096, "tokens of one page"),
         limit("max_snippets_per_url", 1, 100, 50, "passages of one page"),
@@ -287,49 +308,66 @@ COMMANDS: dict[str, Command] = {
         parameter("enable_local", "bool", "true with a location", "include places"),
         parameter("enable_source_metadata", "bool", "false", "describe each source"),
         *LOCATION,
-    ], "cannot": {"offset": "There are no result pages; raise count or max_tokens."}},
-    "news": {"help": "news articles", "params": [
-        QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE_STRICT, SITE,
+    ], "cannot": NO_OFFSET},
+    "news": {"help": "news articles",
+            "examples": ["'rust' --since week -n 5 --md", "'elections' --country GB --page 2",
+                         "'chip exports' --exclude-site example.com"], "params": [
+        QUERY, COUNT_50, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE_STRICT, SITE,
         EXCLUDE_SITE, SNIPPETS, GOGGLES, SPELLCHECK, OPERATORS, FETCHED, RAW,
     ], "expendable": ("extra_snippets",)},
-    "images": {"help": "images", "params": [
+    "images": {"help": "images",
+            "examples": ["'northern lights' -n 5 --md", "'golden gate bridge' --safe off",
+                         "'kölner dom' --language de"], "params": [
         QUERY, {**COUNT, "max": 200, "api_default": 50, "help": "results, 1 to 200 (default: 10)"},
         COUNTRY, LANGUAGE, {**SAFE_STRICT, "choices": ["off", "strict"],
                             "note": "Brave's image search has no moderate filter."},
         SPELLCHECK, RAW,
     ], "cannot": {**NO_OFFSET, **NO_SITES, **NO_AGES}},
-    "videos": {"help": "videos", "params": [
-        QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK, OPERATORS,
-        FETCHED, RAW,
+    "videos": {"help": "videos",
+            "examples": ["'sourdough shaping' -n 5 --md", "'python tutorial' --since month",
+                         "'guitar' --page 2"], "params": [
+        QUERY, COUNT_50, PAGE, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK,
+        OPERATORS, FETCHED, RAW,
     ], "cannot": {**NO_SITES, "goggles": "The web, context and news commands take goggles."}},
-    "places": {"help": "places near a location, or by their ids", "params": [
+    "places": {"help": "places near a location, or by their ids",
+            "examples": ["coffee --location 'san francisco ca united states' --md",
+                         "coffee --ll 37.7749,-122.4194 --radius 500",
+                         "--ids ID1,ID2 --descriptions"], "params": [
         {**QUERY, "required": False, "help": "what to look for; without it, whatever is near"},
         parameter("location", "str", None, "where, for example 'san francisco ca united states'"),
         parameter("lat", "float", None, "latitude of the point to search around",
                   wire="latitude", **LATITUDE),
         parameter("long", "float", None, "longitude of the point to search around",
                   wire="longitude", **LONGITUDE),
-        parameter("radius", "float", None, "metres around the point; farther places come later",
+        parameter("ll", "str", None, "the same point as LAT,LONG", wire="",
+                  note="For example 37.7749,-122.4194; south and west are negative."),
+        parameter("radius", "float", None, "meters around the point; farther places come later",
                   min=0, max=20_000_000),
         {**COUNT, "max": 100, "help": "results, 1 to 100 (default: 10)"},
         COUNTRY, LANGUAGE, UI_LANG, UNITS, SAFE_STRICT, SPELLCHECK,
-        parameter("geoloc", "str", None, "LATxLONG: the point from which distances are measured"),
         parameter("ids", "csv", None, "instead of a search: details of up to 20 places (ids are "
                   "valid for 8 hours)", wire=""),
         parameter("descriptions", "bool", None, "describe the places (one more request)", wire=""),
         RAW,
     ], "cannot": NO_OFFSET},
-    "rich": {"help": "live data (weather, stocks, ...) by a web search's callback key", "params": [
+    "rich": {"help": "live data (weather, stocks, ...) by a web search's callback key",
+            "examples": ["KEY"], "params": [
         parameter("callback_key", "str", None,
                   "rich.hint.callback_key of a web search with enable_rich_callback",
                   positional=True, required=True, verbatim=True),
     ]},
-    "suggest": {"help": "completions of a query", "params": [
+    "suggest": {"help": "completions of a query",
+            "examples": ["'how to sh' -n 5", "'berl' --country DE --language de", "'eins' --rich"],
+                "params": [
         QUERY, {**COUNT, "api_default": 5, "help": "suggestions, 1 to 20 (default: 10)"},
         COUNTRY, LANG, parameter("rich", "bool", "false", "describe entities (paid plan)"),
     ]},
-    "spellcheck": {"help": "corrected spelling of a query", "params": [QUERY, COUNTRY, LANG]},
-    "answers": {"help": "an answer by Brave's model (timeout: 90 s; research: 330 s)", "params": [
+    "spellcheck": {"help": "corrected spelling of a query",
+            "examples": ["'recieve definiton'", "'fahrad' --language de"],
+                   "params": [QUERY, COUNTRY, LANG]},
+    "answers": {"help": "an answer by Brave's model (timeout: 90 s; research: 330 s)",
+            "examples": ["'how tall is mount everest' --md", "'is fusion power viable' --research",
+                         "'rust vs go' --model brave-pro --entities"], "params": [
         {**QUERY, "wire": "", "help": "the question"},
         parameter("model", "str", "brave", "model that writes (default: brave)", default="brave",
                   choices=["brave", "brave-pro"]),
@@ -362,6 +400,31 @@ COMMANDS: dict[str, Command] = {
 # ===== parameters -> requests =====================================================================
 
 
+def api_params(params: Fields) -> Fields:
+    """Return the parameters with page as an offset and ll as lat and long.
+
+    Raises SearchError (invalid_input) for both spellings at once and for a wrong ll.
+    """
+    for name, others in (("page", ["offset"]), ("ll", ["lat", "long"])):
+        both = [other for other in others if name in params and other in params]
+        if both:
+            message = f"{name} and {both[0]} say the same."
+            raise SearchError("invalid_input", message, f"Leave {both[0]} out.")
+    params = dict(params)
+    if "page" in params:
+        params["offset"] = params.pop("page") - 1
+    if "ll" in params:
+        entry = next(item for item in COMMANDS["places"]["params"] if item["name"] == "ll")
+        point = re.fullmatch(r"@?([-+]?[\d.]+)\s*,\s*([-+]?[\d.]+)", text := params.pop("ll"))
+        if not point:
+            raise wrong_value(entry, text, "LAT,LONG")
+        bounds: dict[str, Any] = {"lat": LATITUDE, "long": LONGITUDE}
+        for number, name in enumerate(bounds, 1):
+            part = parameter(name, "float", None, "", **bounds[name])
+            params[name] = check_value(part, point[number])
+    return params
+
+
 def wire_params(command: str, params: Fields) -> Fields:
     """Return the parameters that are sent, under Brave's names; raises as usable_goggles does."""
     wire: Fields = {}
@@ -371,6 +434,8 @@ def wire_params(command: str, params: Fields) -> Fields:
             if entry["type"] == "since":
                 value = FRESHNESS.get(value, value.replace("..", "to"))
             wire[entry["wire"]] = value
+    if command == "context" and params["count"] > CONTEXT_URLS:
+        wire["maximum_number_of_urls"] = params["count"]
     goggles = usable_goggles(params)[0]
     return {**wire, "goggles": goggles} if goggles else wire
 
@@ -497,6 +562,10 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
     if kind == "auth":
         message = f"Brave refused the key in {key_name}: {detail}"
     details: Fields = {"status": response.status, "code": code}
+    if kind == "quota":
+        days = round((rate_limit_wait(response) or 0) / 86_400)
+        when = f"The quota is renewed in about {days} days."
+        hint = f"{hint} {when if days > 1 else UNKNOWN_RENEWAL}"
     if kind == "rate_limit":
         details |= {"retryable": True, "retry_after": rate_limit_wait(response)}
     plan, variable = PLANS.get(endpoint, SEARCH_PLAN)
@@ -558,6 +627,12 @@ def trim_result(kind: str, item: Fields) -> Fields:
         fields |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
     if "long_desc" in fields:  # it repeats the description
         fields.pop("description", None)
+    if kind == "places" and "description" in fields:
+        fields["description"] = re.sub(r"^### Overview\s+", "", str(fields["description"]))
+    day = re.match(r"\d{4}-\d\d-\d\d", str(item.get("page_age")))
+    # News show the whole time, and the age of most pages is a date in words.
+    if day and "page_age" not in fields and str(item.get("age")).endswith(" ago"):
+        fields["date"] = day[0]
     return {**fields, **hours_and_distance(item)} if kind == "places" else fields
 
 
@@ -583,7 +658,7 @@ def nothing_found(what: str, offset: int = 0) -> Document:
     """Return the error document for an answer without results; offset: result pages skipped."""
     message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
     if offset:
-        message, hint = f"No more {what} from offset {offset} on.", ""
+        message, hint = f"No more {what} on page {offset + 1}.", ""
     return error_document(SearchError("no_results", message, hint))
 
 
@@ -879,6 +954,7 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
     make_document = makers.get(command, functools.partial(list_document, command))
 
     def operation(params: Fields) -> Document:
+        params = api_params(params)
         wire = wire_params(command, params)
         answer = call_endpoint(command, wire, params, deadline_of(params))
         document = make_document(params, answer)
@@ -949,7 +1025,7 @@ def run_places(params: Fields, report: ProgressCallback = None) -> Document:
     """
 
     def operation(params: Fields) -> Document:
-        deadline = deadline_of(params)
+        params, deadline = api_params(params), deadline_of(params)
         answer = find_places(params, deadline)
         document = list_document("places", params, answer)
         places = document.get("results", [])
@@ -958,7 +1034,7 @@ def run_places(params: Fields, report: ProgressCallback = None) -> Document:
             described = call_endpoint("descriptions", {"ids": ids}, params, deadline)
             texts = {str(item.get("id")): item for item in objects(described.get("results"))}
             for place in places:
-                place.update(pick_fields(texts.get(str(place.get("id")), {}), "description"))
+                place.update(trim_result("places", texts.get(str(place.get("id")), {})))
         return {**document, **drop_empty({"location": object_field(answer, "location")})}
 
     return run_operation("brave.places", COMMANDS["places"], params, operation, max_chars=0)
@@ -1014,7 +1090,7 @@ run_web_search, run_context, run_news = RUN["web"], RUN["context"], RUN["news"]
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
     text = document.get("summary_text") or document.get("text") or document.get("correction")
-    blocks = [str(text or "")]
+    blocks = [str(text or ("No correction." if document.get("changed") is False else ""))]
     lists = {"citations": object_field(document, "enrichments").get("context"), **document}
     for name, heading in HEADINGS.items():
         items = objects(lists.get(name))
@@ -1038,7 +1114,7 @@ def item_markdown(number: int, item: Fields) -> str:
     head = markdown_link(title or str(url), str(url)) if url else shown_text(title)
     if not head:  # live data has a shape of its own for each subject
         return f"{number}. {make_harmless(dump_json(item))}"
-    facts = dict(item)
+    facts = {**item, "date": item.get("date") if "age" not in item else None}
     if item.get("rating"):
         reviews = f" ({item['reviews']} reviews)" if item.get("reviews") else ""
         facts["rating"] = f"rated {item['rating']}{reviews}"
@@ -1123,6 +1199,7 @@ if TYPE_CHECKING:
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
+        rare: bool  # in the help of its command, but not in that of the script
         default: Any  # sent if nothing is given
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
@@ -1134,6 +1211,7 @@ if TYPE_CHECKING:
 
         help: str
         params: list[Parameter]
+        examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
@@ -1155,8 +1233,8 @@ class SearchError(Exception):
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
     retryable: the same call may work later. retry_after: seconds until then, if known. details:
-    what the document shows, among it hint, status (of the HTTP answer) and code (the provider's
-    own, or NAME_NOT_RESOLVED).
+    other fields of the document, such as hint, status (of the HTTP answer) and code (the
+    provider's own, or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1169,7 +1247,7 @@ class SearchError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do next."""
+        """The next step for the caller."""
         return str(self.details["hint"])
 
     @hint.setter
@@ -1178,7 +1256,7 @@ class SearchError(Exception):
 
     @property
     def code(self) -> str:
-        """What callers tell apart within a kind, "" if there is nothing."""
+        """The cause within a kind, for callers; "" if there is none."""
         return str(self.details.get("code", ""))
 
 
@@ -1202,7 +1280,7 @@ def error_document(error: SearchError) -> Document:
 def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
     """Return a document whose hints and warnings name parameters as its reader writes them.
 
-    names: parameter -> what the reader calls it; a sentence that names any other is left out.
+    names: parameter -> the reader's word for it. A sentence with another parameter is omitted.
     Without names every parameter goes by its own name.
     """
 
@@ -1355,7 +1433,7 @@ DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leav
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
-NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
+NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these for omitted values
 # fmt: off
 # Names from other search tools -> the parameter they mean, in flags, JSON and MCP arguments.
 SYNONYMS = {
@@ -1365,8 +1443,8 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "It has no result pages. To go on, give {offset}. For more, raise {count}.",
-    "size": "For the number of results give {count}. For the length of the text {max_chars}.",
+    "page": "It has no result pages. To continue, set {offset}. For more, raise {count}.",
+    "size": "For the number of results set {count}. For the length of the text set {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
 MAX_CHARS: Parameter = {
@@ -1393,7 +1471,7 @@ OUTPUT_PARAMS: list[Parameter] = [
      "help": "one document per line, as it comes (implied by --output FILE.jsonl)"},
     {"name": "ordered", "type": "bool", "batch": True, "help": "jsonl in the order of the input"},
     {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
-     "help": "jsonl without what this output of an earlier run has; --output FILE appends to it"},
+     "help": "jsonl without inputs that this earlier output answers; --output FILE appends to it"},
     {"name": "overwrite", "type": "bool", "batch": True,
      "help": "let --output replace a file that has content"},
 ]
@@ -1468,7 +1546,7 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
-    parameter with "between" where that matches. Empty items among others are left out.
+    parameter with "between" where that matches. Empty items among others are omitted.
     """
     items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
     between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
@@ -1528,7 +1606,7 @@ def check_value(parameter: Parameter, value: Any) -> Any:
 
 
 def check_text(parameter: Parameter, value: Any) -> str:
-    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
+    """Return text that is not empty; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
     "is_language" says that a language may have a country.
@@ -1538,7 +1616,7 @@ def check_text(parameter: Parameter, value: Any) -> str:
         raise wrong_value(parameter, value, "text")
     if not text.strip():
         hint = f"Give {parameter['name']}: {parameter['help']}."
-        raise SearchError("invalid_input", f"{parameter['name']} is blank.", hint)
+        raise SearchError("invalid_input", f"{parameter['name']} is empty.", hint)
     if re.search("[\ud800-\udfff]", text):
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
@@ -1662,7 +1740,7 @@ def bug_error(error: Exception, verbose: bool) -> SearchError:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
+    hint = "This is a bug of the program: report it. Set {verbose} for the traceback."
     return SearchError("internal", message, hint)
 
 
@@ -1696,7 +1774,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 def fit_document(
     document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
-    """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
+    """Cut a document to max_chars characters (0: no limit); "truncated" reports the cuts.
 
     expendable: fields that go first, in this order; then _CUTS are tried. measure(document) returns
     its length as it will be printed, by default as JSON.
@@ -1720,12 +1798,12 @@ def fit_document(
 
 
 def refused_keys(document: Fields) -> list[Fields]:
-    """Return the attempts that failed because of a key, which are told whatever is cut."""
+    """Return the attempts that failed because of a key; no cut removes them."""
     return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
 
 
 def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
-    """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
+    """Return a value without fields that are gone, within limits (see _CUTS); note each cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
     if isinstance(value, str) and len(value) > limits[1] and not re.match(WEB_ADDRESS, value):
@@ -1775,7 +1853,7 @@ def error_markdown(document: Document) -> str:
 
 
 def error_advice(document: Document) -> str:
-    """Return what an error document says to do next, and when to try again if it says so."""
+    """Return the hint of an error document, and when to try again if it is known."""
     details = document["details"]
     wait = details.get("retry_after") or 0
     again = f"Try again in {max(1, round(wait))} s." if wait > 0 else ""
@@ -1786,6 +1864,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+# Parameters that the help lists together: they restrict the results.
+FILTER_NAMES = (
+    "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
+).split()
 COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
   --max-chars N (default: 9000; 0: no limit)
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
@@ -1806,11 +1888,11 @@ SIBLINGS = {
 class Parser(argparse.ArgumentParser):
     """Parses flags; errors are SearchErrors. Its help has no columns: a model pays for them."""
 
-    help_text = ""
+    get_help: Callable[[], str]
 
     def format_help(self) -> str:
         """Return the help."""
-        return self.help_text
+        return self.get_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -1831,7 +1913,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     function of a "batch" also gets the output options; one that prints JSON Lines returns its exit
     code (batch: True, or the parameter that makes it one). argv: None for sys.argv's.
     """
-    # The bytes of an argument are UTF-8, whatever the locale made of them.
+    # The bytes of an argument are UTF-8, also in another locale.
     words = sys.argv[1:] if argv is None else argv
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]
     command, is_named = find_command(script["commands"], words)
@@ -1894,19 +1976,33 @@ def all_params(spec: Command) -> list[Parameter]:
     return [*spec["params"], *COMMON_PARAMS, *options]
 
 
-def help_text(script: Fields, command: str) -> str:
-    """Return the help of a command; that of the default command is that of the script."""
-    spec, usage = script["commands"][command], f"usage: {script['name']} {command}"
-    for item in [item for item in spec["params"] if item.get("positional")]:
+def help_text(script: Fields, command: str, is_named: bool) -> str:
+    """Return the help of a command, or that of the script if no command is named.
+
+    The script's help lists the commands, and those flags of the default command that are not rare.
+    """
+    commands: dict[str, Command] = script["commands"]
+    spec, call = commands[command], f"{script['name']} {command}"
+    usage, params = f"usage: {call}", spec["params"]
+    for item in [item for item in params if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
-    about = [spec["help"]]
-    if command == next(iter(commands := script["commands"])):
+    more, about = [], [f"{spec['help'][0].upper()}{spec['help'][1:]}."]
+    if is_named:
+        examples = [f"  {call} {words}".rstrip() for words in spec.get("examples", ())]
+        about += ["", "examples:", *examples] if examples else []
+    else:
         listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
+        params = [item for item in params if not item.get("rare")]
+        more = [f"  more: {call} --help"] if len(params) < len(spec["params"]) else []
     batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
-    lines = map(flag_help, [*spec["params"], *batch])
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
+    filters = [item for item in params if item["name"] in FILTER_NAMES or "header" in item]
+    others = [item for item in params if item not in filters]
+    groups = {"options:": others, "filters:": filters, "lines and batches:": batch}
+    lines = [["", head, *map(flag_help, group)] for head, group in groups.items() if group]
+    parts = [[f"{usage} [options]", "", *about], *lines, more, ["", COMMON_HELP]]
+    return "\n".join(line for part in parts for line in part)
 
 
 def flag_help(parameter: Parameter) -> str:
@@ -1944,7 +2040,7 @@ def parse_arguments(
         hint += f"{script['name']} {default} '{command}'."
         raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     end = words.index("--") if "--" in words else len(words)
-    flagged, plain = parse_flags(script, command, words[:end], options)
+    flagged, plain = parse_flags(script, command, words[:end], is_named, options)
     if plain and not is_named and " " not in plain[0]:
         refuse_first_word(script, plain)
     params: Fields = {}
@@ -1961,13 +2057,15 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
+def flag_parser(
+    script: Fields, command: str, is_named: bool, spec: Command
+) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
-    parser.help_text = help_text(script, command)
+    parser.get_help = lambda: help_text(script, command, is_named)
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
@@ -1983,7 +2081,7 @@ def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, di
 
 
 def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
+    script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> tuple[Fields, list[str]]:
     """Return (values of the flags, the words that are not flags); output options go into options.
 
@@ -1991,7 +2089,7 @@ def parse_flags(
     after a switch for its value. canonical_names checks the values. Raises SearchError.
     """
     spec, joined, rest = options["spec"], [], iter(words)
-    parser, types = flag_parser(script, command, spec)
+    parser, types = flag_parser(script, command, is_named, spec)
     for word in rest:
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")
@@ -2031,10 +2129,10 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
     sibling = script.get("instead", {}).get(word.lower(), sibling)
     if sibling and (len(words) < 3 or " " in words[1] or word in script.get("instead", ())):
-        message = f"{quoted(word)} is no command of {script['name']}."
+        message = f"{quoted(word)} is not a command of {script['name']}."
         raise SearchError("invalid_input", message, f"{sibling}. {hint}")
     if matches:
-        message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
+        message = f"{quoted(word)} is not a command; did you mean {matches[0]}?"
         raise SearchError("invalid_input", message, f"The commands are {', '.join(names)}. {hint}")
 
 
@@ -2050,8 +2148,8 @@ def take_words(
         lines = [line.strip() for line in read_argument("@-", "-").splitlines() if line.strip()]
         words = [line for word in words for line in (lines if word == "-" else [word])]
         if not lines:
-            hint = "Give - only where something is piped in."
-            raise SearchError("invalid_input", "Standard input held nothing.", hint)
+            hint = "Use - only with piped input."
+            raise SearchError("invalid_input", "Standard input is empty.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
         words = [" ".join(words)]
@@ -2160,7 +2258,7 @@ NOT_ASKED = "timeout max_chars verbose dry_run input urls urls_from connections 
 # Errors that the same input would meet again; a page that is gone (404, 410) is one as well.
 SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
 STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
-COSTS = ("credits", "billed_queries", "billed")  # fields with what a document has cost
+COSTS = ("credits", "billed_queries", "billed")  # fields with the cost of a document
 PIECE = 100  # queries that are answered together
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"
 
@@ -2171,7 +2269,7 @@ def file_name(path: str) -> bytes:
 
 
 def is_same_file(path: str, other: Any) -> bool:
-    """Return whether a path and another one (or a descriptor) name the same existing file."""
+    """Return whether two paths (or a path and a descriptor) name the same existing file."""
     with contextlib.suppress(OSError, ValueError):
         other = file_name(other) if isinstance(other, str) else other
         return os.path.samestat(os.stat(file_name(path)), os.stat(other))
@@ -2273,7 +2371,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
     given = params.get("queries", [])
     queries = [*(given if isinstance(given, list) else [given]), *read]
     if not (queries or may_be_empty):
-        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+        raise SearchError("invalid_input", f"input: {params['input']!r} contains no query.", hint)
     return {name: item for name, item in params.items() if name != "input"} | {"queries": queries}
 
 
@@ -2461,7 +2559,7 @@ def json_fields(text: str | bytes) -> Fields | None:
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer; real ones stay under 1 MB
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
-BACKOFF = 0.3  # seconds before the second try; doubled for each further one
+BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
 
@@ -2642,7 +2740,7 @@ def send_once(request: Fields, deadline: float) -> Response:
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of what a request is answered with, whatever its status.
+    """Return status, headers and body of the answer to a request, also of an error.
 
     A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
     """
@@ -2709,7 +2807,7 @@ def certificate_error(reason: Any, host: str) -> SearchError:
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
-    """Return what a failed exchange means; never its own words, which may quote key and URL."""
+    """Return the error of a failed exchange, without its words, which may quote key and URL."""
     import socket
     import ssl
     import urllib.request
@@ -2741,7 +2839,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
 
 
 def status_error(response: Response, provider: str) -> SearchError:
-    """Return what an answer's status means, if the provider's own codes say nothing better."""
+    """Return the error of an answer's status, for answers whose code is unknown."""
     status = response.status
     details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
@@ -2783,7 +2881,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
     data = json_object(response, clean)
     if data is not None:
         return data
-    message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
+    message = f"{provider}'s answer is not a JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)
 
 

@@ -3,7 +3,7 @@
 # requires-python = ">=3.10"
 # dependencies = []
 # ///
-"""Check what works on this machine, and say what to do about the rest.
+"""Check what works on this machine, with a hint for each problem.
 
 Examples:
   doctor.py
@@ -14,13 +14,13 @@ Examples:
 
 Without --live nothing is sent. With it, each engine that `auto` may ask gets one question, for its
 usual price, and Gemini is asked for its list of models, which is free. Keys are never shown.
-On a terminal the checks are printed as text, in a pipe as JSON. key list names the keys that are
-set, and where; key set asks for a key without showing it, or reads it from standard input, and
-writes it into secrets.yaml, which only you can read.
+The checks are printed as text at a terminal, as JSON in a pipe. key list names the keys that are
+set, and their sources. key set reads a key from a hidden prompt or from standard input, and writes
+it to secrets.yaml, which only you can read.
 
-Exit codes: 0 a search works (the checks may hold warnings and failures), 2 a setting keeps every
-search from working, 5 no usable Python, certificates or engine, 70 the skill's files are not
-complete, 130 interrupted.
+Exit codes: 0 a search works (despite possible warnings and failures), 2 a setting prevents every
+search, 5 no usable Python, certificates or engine, 70 the skill's files are incomplete,
+130 interrupted.
 """
 
 import os
@@ -28,7 +28,7 @@ import sys
 
 
 def refuse(message: str, hint: str, kind: str, code: int) -> None:
-    """Print an error document without kit.py, and exit with code."""
+    """Print an error document without kit.py, and exit."""
     import json
 
     details = {"kind": kind, "retryable": False, "hint": hint}
@@ -38,7 +38,7 @@ def refuse(message: str, hint: str, kind: str, code: int) -> None:
     sys.exit(code)
 
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 try:
     from websearch import kit

@@ -7,11 +7,8 @@
 
 Examples:
   gemini_search.py 'what changed in the latest python release'
-  gemini_search.py search 'rate limiting' --context 'asyncio service' --focus code
-  gemini_search.py dev 'connection pool' --language Python --framework FastAPI
   gemini_search.py docs 'hooks' --technology React --md
-  gemini_search.py reddit 'mechanical keyboards' --subreddit MechanicalKeyboards
-  gemini_search.py batch --query 'first question' --query 'second question' --jsonl
+  gemini_search.py batch questions.txt --jsonl
 
 The key: GEMINI_API_KEY (or GOOGLE_API_KEY) in the environment or in secrets.yaml. Vertex AI needs
 GOOGLE_CLOUD_PROJECT with VERTEX_ACCESS_TOKEN or gcloud, or VERTEX_API_KEY alone.
@@ -168,14 +165,14 @@ FAULTS: dict[str | int, tuple[str, str, str]] = {
         ("A free key cannot search with {model}, or the paid searches are used up: enable "
          f"billing, or use model {FREE_MODEL}.")),
     "quota": ("quota", QUOTA_EXCEEDED,
-        "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."),
+        "Google does not say when the quota is renewed: see https://ai.dev/rate-limit."),
     "busy": ("rate_limit", QUOTA_EXCEEDED, "Wait, then send fewer requests a minute."),
     "DEADLINE_EXCEEDED": TIMED_OUT, 408: TIMED_OUT, 504: TIMED_OUT,
     "NOT_FOUND": ("invalid_input", "There is no model {model!r} here: {words}",
         "The models command lists the names."),
     "FAILED_PRECONDITION": ("provider", REFUSED,  # another provider may serve the account
         "Google does not serve this account or place; provider vertex may work."),
-    400: ("invalid_input", REFUSED, "Mend what the message names."),
+    400: ("invalid_input", REFUSED, "Correct the value that the message names."),
 }
 FOCUS = {
     "general": "Give a complete answer that a reader can check against its sources.",
@@ -239,24 +236,27 @@ ANSWER_PARAMS: list[Parameter] = [
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
      "help": "sources listed, at most (default: all)"},
     {"name": "output_format", "type": "str", "choices": ["full", *ALONE], "default": "full",
+     "rare": True,
      "help": "everything, the text alone or the sources alone (default: full)"},
     {"name": "thinking", "type": "str", "choices": ["none", *THINKING_LEVELS],
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
      "documented_default": DEFAULT_THINKING,
      "help": "how much the model thinks; none: send nothing, the model decides (default: low for "
              "models that take a level)"},
-    {"name": "include_thoughts", "type": "bool",
+    {"name": "include_thoughts", "type": "bool", "rare": True,
      "help": "add a summary of what the model thought (field thoughts)"},
     {"name": "since", "type": "since", "choices": ["day", *PERIOD_DAYS], "aliases": ["freshness"],
      "wire": "tools.googleSearch.timeRangeFilter",
      "help": "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
      "note": f"{NO_SHORT_WINDOW}; day is asked for in words."},
     URL,
-    {"name": "resolve_urls", "type": "bool",
+    {"name": "resolve_urls", "type": "bool", "rare": True,
      "help": "replace Google's redirect links by the pages' own addresses; off because of "
              "Google's terms"},
-    {"name": "require_grounding", "type": "bool", "help": "fail if the answer names no sources"},
-    {"name": "suggestions", "type": "bool", "help": "add Google's search suggestions as HTML"},
+    {"name": "require_grounding", "type": "bool", "rare": True,
+     "help": "fail if the answer names no sources"},
+    {"name": "suggestions", "type": "bool", "rare": True,
+     "help": "add Google's search suggestions as HTML"},
 ]
 SEARCH_PARAMS: list[Parameter] = [
     {"name": "context", **WORDS, "help": "what the question is about, or what the answer is for"},
@@ -277,10 +277,19 @@ ANSWERS: Command = {  # of every command that answers
     },
 }
 COMMANDS: dict[str, Command] = {
-    "search": {**ANSWERS, "help": "an answer with sources", "params": [QUERY, *SEARCH_PARAMS]},
+    "search": {
+        **ANSWERS, "help": "an answer with sources",
+        "examples": ["'what changed in the latest python release' --md",
+                     "'rate limiting' --context 'asyncio service' --focus code",
+                     "'new exoplanets' --since month --max-sources 5"],
+        "params": [QUERY, *SEARCH_PARAMS],
+    },
     "dev": {
         **ANSWERS,
         "help": "an answer for developers, from GitHub, Stack Overflow and documentation",
+        "examples": ["'connection pool' --language Python --framework FastAPI",
+                     "'borrow checker error E0502' --language Rust --md",
+                     "'retry with backoff' --since year"],
         "params": [
             QUERY,
             {"name": "language", **WORDS, "help": "programming language, for example Python"},
@@ -290,6 +299,8 @@ COMMANDS: dict[str, Command] = {
     },
     "docs": {
         **ANSWERS, "help": "an answer from official documentation",
+        "examples": ["'hooks' --technology React --md", "'partial indexes' --technology PostgreSQL",
+                     "'summarize this page' --url https://example.org/guide"],
         "params": [
             QUERY,
             {"name": "technology", **WORDS,
@@ -297,11 +308,17 @@ COMMANDS: dict[str, Command] = {
             *ANSWER_PARAMS,
         ],
     },
-    "reddit": {**ANSWERS, "help": "an answer from discussions on Reddit",
-               "params": [QUERY, SUBREDDIT, *ANSWER_PARAMS]},
+    "reddit": {
+        **ANSWERS, "help": "an answer from discussions on Reddit",
+        "examples": ["'quiet mechanical keyboards' --md", "'best espresso grinder' --since year",
+                     "'switches' --subreddit MechanicalKeyboards"],
+        "params": [QUERY, SUBREDDIT, *ANSWER_PARAMS],
+    },
     "batch": {
         **ANSWERS, "batch": True,
         "help": "several searches at once (timeout: of each search, from its own start)",
+        "examples": ["questions.txt --jsonl", "--query 'first question' --query 'second question'",
+                     "questions.txt --output answers.jsonl --skip-done answers.jsonl"],
         "params": [
             {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
              "wire": "contents", "help": "the questions; repeat it, or give input"},
@@ -312,7 +329,7 @@ COMMANDS: dict[str, Command] = {
             *SEARCH_PARAMS,
         ],
     },
-    "models": {"help": "models that the key can ask", "params": []},
+    "models": {"help": "models that the key can ask", "examples": ["", "--md"], "params": []},
 }
 # fmt: on
 
@@ -632,7 +649,7 @@ def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
 
 
 def refused_credential(words: str, name: str, reasons: list[str], details: Fields) -> SearchError:
-    """Return the error for a key or token that Google refused; it names where to mend it."""
+    """Return the error for a key or token that Google refused; it names where to correct it."""
     message = f"Error: Google refused the credential in {name}: {words}"
     if name != "gcloud":
         variable = "GEMINI_API_KEY" if name in KEY_NAMES else name
@@ -1652,6 +1669,7 @@ if TYPE_CHECKING:
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
+        rare: bool  # in the help of its command, but not in that of the script
         default: Any  # sent if nothing is given
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
@@ -1663,6 +1681,7 @@ if TYPE_CHECKING:
 
         help: str
         params: list[Parameter]
+        examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
@@ -1684,8 +1703,8 @@ class SearchError(Exception):
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
     retryable: the same call may work later. retry_after: seconds until then, if known. details:
-    what the document shows, among it hint, status (of the HTTP answer) and code (the provider's
-    own, or NAME_NOT_RESOLVED).
+    other fields of the document, such as hint, status (of the HTTP answer) and code (the
+    provider's own, or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1698,7 +1717,7 @@ class SearchError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do next."""
+        """The next step for the caller."""
         return str(self.details["hint"])
 
     @hint.setter
@@ -1707,7 +1726,7 @@ class SearchError(Exception):
 
     @property
     def code(self) -> str:
-        """What callers tell apart within a kind, "" if there is nothing."""
+        """The cause within a kind, for callers; "" if there is none."""
         return str(self.details.get("code", ""))
 
 
@@ -1731,7 +1750,7 @@ def error_document(error: SearchError) -> Document:
 def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
     """Return a document whose hints and warnings name parameters as its reader writes them.
 
-    names: parameter -> what the reader calls it; a sentence that names any other is left out.
+    names: parameter -> the reader's word for it. A sentence with another parameter is omitted.
     Without names every parameter goes by its own name.
     """
 
@@ -1884,7 +1903,7 @@ DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leav
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
-NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
+NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these for omitted values
 # fmt: off
 # Names from other search tools -> the parameter they mean, in flags, JSON and MCP arguments.
 SYNONYMS = {
@@ -1894,8 +1913,8 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "It has no result pages. To go on, give {offset}. For more, raise {count}.",
-    "size": "For the number of results give {count}. For the length of the text {max_chars}.",
+    "page": "It has no result pages. To continue, set {offset}. For more, raise {count}.",
+    "size": "For the number of results set {count}. For the length of the text set {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
 MAX_CHARS: Parameter = {
@@ -1922,7 +1941,7 @@ OUTPUT_PARAMS: list[Parameter] = [
      "help": "one document per line, as it comes (implied by --output FILE.jsonl)"},
     {"name": "ordered", "type": "bool", "batch": True, "help": "jsonl in the order of the input"},
     {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
-     "help": "jsonl without what this output of an earlier run has; --output FILE appends to it"},
+     "help": "jsonl without inputs that this earlier output answers; --output FILE appends to it"},
     {"name": "overwrite", "type": "bool", "batch": True,
      "help": "let --output replace a file that has content"},
 ]
@@ -1997,7 +2016,7 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
-    parameter with "between" where that matches. Empty items among others are left out.
+    parameter with "between" where that matches. Empty items among others are omitted.
     """
     items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
     between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
@@ -2057,7 +2076,7 @@ def check_value(parameter: Parameter, value: Any) -> Any:
 
 
 def check_text(parameter: Parameter, value: Any) -> str:
-    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
+    """Return text that is not empty; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
     "is_language" says that a language may have a country.
@@ -2067,7 +2086,7 @@ def check_text(parameter: Parameter, value: Any) -> str:
         raise wrong_value(parameter, value, "text")
     if not text.strip():
         hint = f"Give {parameter['name']}: {parameter['help']}."
-        raise SearchError("invalid_input", f"{parameter['name']} is blank.", hint)
+        raise SearchError("invalid_input", f"{parameter['name']} is empty.", hint)
     if re.search("[\ud800-\udfff]", text):
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
@@ -2191,7 +2210,7 @@ def bug_error(error: Exception, verbose: bool) -> SearchError:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
+    hint = "This is a bug of the program: report it. Set {verbose} for the traceback."
     return SearchError("internal", message, hint)
 
 
@@ -2225,7 +2244,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 def fit_document(
     document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
-    """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
+    """Cut a document to max_chars characters (0: no limit); "truncated" reports the cuts.
 
     expendable: fields that go first, in this order; then _CUTS are tried. measure(document) returns
     its length as it will be printed, by default as JSON.
@@ -2249,12 +2268,12 @@ def fit_document(
 
 
 def refused_keys(document: Fields) -> list[Fields]:
-    """Return the attempts that failed because of a key, which are told whatever is cut."""
+    """Return the attempts that failed because of a key; no cut removes them."""
     return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
 
 
 def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
-    """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
+    """Return a value without fields that are gone, within limits (see _CUTS); note each cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
     if isinstance(value, str) and len(value) > limits[1] and not re.match(WEB_ADDRESS, value):
@@ -2304,7 +2323,7 @@ def error_markdown(document: Document) -> str:
 
 
 def error_advice(document: Document) -> str:
-    """Return what an error document says to do next, and when to try again if it says so."""
+    """Return the hint of an error document, and when to try again if it is known."""
     details = document["details"]
     wait = details.get("retry_after") or 0
     again = f"Try again in {max(1, round(wait))} s." if wait > 0 else ""
@@ -2315,6 +2334,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+# Parameters that the help lists together: they restrict the results.
+FILTER_NAMES = (
+    "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
+).split()
 COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
   --max-chars N (default: 9000; 0: no limit)
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
@@ -2335,11 +2358,11 @@ SIBLINGS = {
 class Parser(argparse.ArgumentParser):
     """Parses flags; errors are SearchErrors. Its help has no columns: a model pays for them."""
 
-    help_text = ""
+    get_help: Callable[[], str]
 
     def format_help(self) -> str:
         """Return the help."""
-        return self.help_text
+        return self.get_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -2360,7 +2383,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     function of a "batch" also gets the output options; one that prints JSON Lines returns its exit
     code (batch: True, or the parameter that makes it one). argv: None for sys.argv's.
     """
-    # The bytes of an argument are UTF-8, whatever the locale made of them.
+    # The bytes of an argument are UTF-8, also in another locale.
     words = sys.argv[1:] if argv is None else argv
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]
     command, is_named = find_command(script["commands"], words)
@@ -2423,19 +2446,33 @@ def all_params(spec: Command) -> list[Parameter]:
     return [*spec["params"], *COMMON_PARAMS, *options]
 
 
-def help_text(script: Fields, command: str) -> str:
-    """Return the help of a command; that of the default command is that of the script."""
-    spec, usage = script["commands"][command], f"usage: {script['name']} {command}"
-    for item in [item for item in spec["params"] if item.get("positional")]:
+def help_text(script: Fields, command: str, is_named: bool) -> str:
+    """Return the help of a command, or that of the script if no command is named.
+
+    The script's help lists the commands, and those flags of the default command that are not rare.
+    """
+    commands: dict[str, Command] = script["commands"]
+    spec, call = commands[command], f"{script['name']} {command}"
+    usage, params = f"usage: {call}", spec["params"]
+    for item in [item for item in params if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
-    about = [spec["help"]]
-    if command == next(iter(commands := script["commands"])):
+    more, about = [], [f"{spec['help'][0].upper()}{spec['help'][1:]}."]
+    if is_named:
+        examples = [f"  {call} {words}".rstrip() for words in spec.get("examples", ())]
+        about += ["", "examples:", *examples] if examples else []
+    else:
         listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
+        params = [item for item in params if not item.get("rare")]
+        more = [f"  more: {call} --help"] if len(params) < len(spec["params"]) else []
     batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
-    lines = map(flag_help, [*spec["params"], *batch])
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
+    filters = [item for item in params if item["name"] in FILTER_NAMES or "header" in item]
+    others = [item for item in params if item not in filters]
+    groups = {"options:": others, "filters:": filters, "lines and batches:": batch}
+    lines = [["", head, *map(flag_help, group)] for head, group in groups.items() if group]
+    parts = [[f"{usage} [options]", "", *about], *lines, more, ["", COMMON_HELP]]
+    return "\n".join(line for part in parts for line in part)
 
 
 def flag_help(parameter: Parameter) -> str:
@@ -2473,7 +2510,7 @@ def parse_arguments(
         hint += f"{script['name']} {default} '{command}'."
         raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     end = words.index("--") if "--" in words else len(words)
-    flagged, plain = parse_flags(script, command, words[:end], options)
+    flagged, plain = parse_flags(script, command, words[:end], is_named, options)
     if plain and not is_named and " " not in plain[0]:
         refuse_first_word(script, plain)
     params: Fields = {}
@@ -2490,13 +2527,15 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
+def flag_parser(
+    script: Fields, command: str, is_named: bool, spec: Command
+) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
-    parser.help_text = help_text(script, command)
+    parser.get_help = lambda: help_text(script, command, is_named)
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
@@ -2512,7 +2551,7 @@ def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, di
 
 
 def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
+    script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> tuple[Fields, list[str]]:
     """Return (values of the flags, the words that are not flags); output options go into options.
 
@@ -2520,7 +2559,7 @@ def parse_flags(
     after a switch for its value. canonical_names checks the values. Raises SearchError.
     """
     spec, joined, rest = options["spec"], [], iter(words)
-    parser, types = flag_parser(script, command, spec)
+    parser, types = flag_parser(script, command, is_named, spec)
     for word in rest:
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")
@@ -2560,10 +2599,10 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
     sibling = script.get("instead", {}).get(word.lower(), sibling)
     if sibling and (len(words) < 3 or " " in words[1] or word in script.get("instead", ())):
-        message = f"{quoted(word)} is no command of {script['name']}."
+        message = f"{quoted(word)} is not a command of {script['name']}."
         raise SearchError("invalid_input", message, f"{sibling}. {hint}")
     if matches:
-        message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
+        message = f"{quoted(word)} is not a command; did you mean {matches[0]}?"
         raise SearchError("invalid_input", message, f"The commands are {', '.join(names)}. {hint}")
 
 
@@ -2579,8 +2618,8 @@ def take_words(
         lines = [line.strip() for line in read_argument("@-", "-").splitlines() if line.strip()]
         words = [line for word in words for line in (lines if word == "-" else [word])]
         if not lines:
-            hint = "Give - only where something is piped in."
-            raise SearchError("invalid_input", "Standard input held nothing.", hint)
+            hint = "Use - only with piped input."
+            raise SearchError("invalid_input", "Standard input is empty.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
         words = [" ".join(words)]
@@ -2689,7 +2728,7 @@ NOT_ASKED = "timeout max_chars verbose dry_run input urls urls_from connections 
 # Errors that the same input would meet again; a page that is gone (404, 410) is one as well.
 SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
 STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
-COSTS = ("credits", "billed_queries", "billed")  # fields with what a document has cost
+COSTS = ("credits", "billed_queries", "billed")  # fields with the cost of a document
 PIECE = 100  # queries that are answered together
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"
 
@@ -2700,7 +2739,7 @@ def file_name(path: str) -> bytes:
 
 
 def is_same_file(path: str, other: Any) -> bool:
-    """Return whether a path and another one (or a descriptor) name the same existing file."""
+    """Return whether two paths (or a path and a descriptor) name the same existing file."""
     with contextlib.suppress(OSError, ValueError):
         other = file_name(other) if isinstance(other, str) else other
         return os.path.samestat(os.stat(file_name(path)), os.stat(other))
@@ -2802,7 +2841,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
     given = params.get("queries", [])
     queries = [*(given if isinstance(given, list) else [given]), *read]
     if not (queries or may_be_empty):
-        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+        raise SearchError("invalid_input", f"input: {params['input']!r} contains no query.", hint)
     return {name: item for name, item in params.items() if name != "input"} | {"queries": queries}
 
 
@@ -2990,7 +3029,7 @@ def json_fields(text: str | bytes) -> Fields | None:
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer; real ones stay under 1 MB
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
-BACKOFF = 0.3  # seconds before the second try; doubled for each further one
+BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
 
@@ -3171,7 +3210,7 @@ def send_once(request: Fields, deadline: float) -> Response:
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of what a request is answered with, whatever its status.
+    """Return status, headers and body of the answer to a request, also of an error.
 
     A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
     """
@@ -3238,7 +3277,7 @@ def certificate_error(reason: Any, host: str) -> SearchError:
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
-    """Return what a failed exchange means; never its own words, which may quote key and URL."""
+    """Return the error of a failed exchange, without its words, which may quote key and URL."""
     import socket
     import ssl
     import urllib.request
@@ -3270,7 +3309,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
 
 
 def status_error(response: Response, provider: str) -> SearchError:
-    """Return what an answer's status means, if the provider's own codes say nothing better."""
+    """Return the error of an answer's status, for answers whose code is unknown."""
     status = response.status
     details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
@@ -3312,7 +3351,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
     data = json_object(response, clean)
     if data is not None:
         return data
-    message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
+    message = f"{provider}'s answer is not a JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)
 
 

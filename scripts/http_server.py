@@ -15,21 +15,20 @@ Examples:
   curl 'http://127.0.0.1:8080/recall?q=golang'
   curl -X DELETE 'http://127.0.0.1:8080/cache?q=golang+concurrency'
 
-GET /openapi.json describes every path and parameter, GET /health says that the server is up. It
-listens on this machine only; --host with another address needs --token-file, and requests then
-carry "Authorization: Bearer TOKEN". --timeout and --max-chars hold for requests that give neither;
-without them a request has 30 seconds and gets whole page texts. SIGTERM or Ctrl-C ends the server
-when running requests are answered.
+GET /openapi.json describes every path and parameter, GET /health reports that the server is up. It
+listens on this machine only; another address for --host needs --token-file, and requests then carry
+"Authorization: Bearer TOKEN". --timeout and --max-chars are the defaults for requests (30 seconds,
+whole page texts). SIGTERM or Ctrl-C ends the server when running requests are answered.
 
-Exit codes: 0 stopped by a signal, 2 bad input (also a port that is in use), 70 defect of this
-script, 130 a second signal (SIGINT or SIGTERM) before running requests were answered.
+Exit codes: 0 stopped by a signal, 2 bad input (also a port in use), 70 bug, 130 a second signal
+(SIGINT or SIGTERM) before running requests were answered.
 """
 
 import functools
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 from websearch.kit import end_process, run_command_line
 from websearch.ways_in.http_api import COMMANDS, run_serve, to_markdown
@@ -37,7 +36,7 @@ from websearch.ways_in.terminal import to_terminal
 
 
 def check_machine() -> "dict[str, object]":
-    """Return what doctor says of this machine, which the desk shows."""
+    """Return the report of doctor, for the desk."""
     from websearch.machine.doctor import run_check
 
     return {**run_check({})}

@@ -13,27 +13,26 @@ Examples:
   install.py package
   install.py opencode --dir project
 
-install copies what an agent needs to web-search/ in ~/.claude/skills ($CLAUDE_CONFIG_DIR/skills, if
-that is set) and ~/.agents/skills, or in the skills folder that --dir names. A copy is replaced as a
-whole or not at all. FILES.sha256 in it lists the skill's files; every other file there is yours and
-is kept. A folder that does not hold this skill, a link, and a clone of the repository are never
-touched.
+install copies the files for agents to web-search/ in ~/.claude/skills ($CLAUDE_CONFIG_DIR/skills,
+if that is set) and ~/.agents/skills, or in the skills folder of --dir. A copy is replaced
+completely or not at all. FILES.sha256 in it lists the skill's files; every other file there is
+yours and is kept. Foreign folders, links and clones of the repository are never touched.
 
-With --command it also puts the command web-search, which is web_search.py, into ~/.local/bin.
+With --command it also writes the command web-search, which runs web_search.py, to ~/.local/bin.
 
-package writes dist/web-search.skill (a zip file of what install copies), dist/web-search.mcpb (a
-bundle for Claude Desktop) and dist/server.json (the entry for the MCP registry). Each is the same
-byte for byte wherever and whenever it is made.
+package writes dist/web-search.skill (a zip file of the copied files), dist/web-search.mcpb (a
+bundle for Claude Desktop) and dist/server.json (the entry for the MCP registry), reproducible byte
+for byte.
 
 opencode copies the tool and the plugin to the user's folder ($OPENCODE_CONFIG_DIR, else
-~/.config/opencode), or to PROJECT/.opencode with --dir PROJECT. A file of somebody else is neither
-replaced nor removed.
+~/.config/opencode), or to PROJECT/.opencode with --dir PROJECT. Foreign files are neither replaced
+nor removed.
 """
 
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 from websearch.machine import installation
 

@@ -12,18 +12,18 @@ Examples:
   keyless_search.py 'alan turing' --engine wikipedia
   keyless_search.py 'rust async runtimes' --engine searxng
 
-searxng is your own server (SEARXNG_BASE_URL); google has answered plain clients with a block since
-2025. Requests to an engine are at least GLSI_RATE_LIMIT (1s) apart, whichever process sends them;
-after a block the engine rests for every process.
+searxng is your own server (SEARXNG_BASE_URL); google has blocked plain clients since 2025. All
+processes together send an engine at most one request per GLSI_RATE_LIMIT (default: 1s); after a
+block the engine is paused for all of them.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 SEARXNG_BASE_URL missing, 4 queue too long or
-rate limit, 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
+rate limit, 5 blocked, timeout, network or server error, 70 bug, 130 interrupted.
 """
 
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 from websearch.kit import end_process, run_command_line
 from websearch.search.keyless import COMMANDS, RUN, to_markdown

@@ -10,20 +10,20 @@
   mcp_server.py call TOOL '{"query": "..."}'         run one tool and print its text
 
 The arguments of call may also be @FILE, or - for standard input. Keys come from the environment
-or from secrets.yaml, as for the scripts; many clients hand a server no environment, so name the
+or from secrets.yaml, as for the scripts. Many clients pass no environment to a server, so set the
 variables in the client's configuration of this server.
 
 Protocol: MCP 2026-07-28 (server/discover, each request names its version), and initialize for
-2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Which one a request speaks is decided for each.
+2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Each request may use another version.
 
 Exit codes of call: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit
-or quota, 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
+or quota, 5 blocked, timeout, network or server error, 70 bug, 130 interrupted.
 """
 
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 from websearch.kit import end_process
 from websearch.ways_in import mcp_stdio

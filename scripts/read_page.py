@@ -21,7 +21,7 @@ refused, no text, HTTP error), 70 bug, 130 interrupted.
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 from websearch.kit import end_process, run_command_line
 from websearch.reading.pages_document import to_markdown

@@ -6,12 +6,9 @@
 """Search Google through the serper.dev API and print one JSON document.
 
 Examples:
-  serper_search.py 'rust async runtimes'
-  serper_search.py 'rust async runtimes' --since month --site docs.rs --count 10
-  serper_search.py news 'interest rates' --country de --language de --md
-  serper_search.py scholar 'sourdough fermentation' --year-from 2020
-  serper_search.py scrape 'https://example.com/page'
-  serper_search.py batch queries.txt --jsonl --skip-done out.jsonl >> out.jsonl
+  serper_search.py 'rust async runtimes' --since month --site docs.rs --md
+  serper_search.py news 'interest rates' --country de --language de
+  serper_search.py batch queries.txt --jsonl
 
 The key: SERPER_API_KEY in the environment or in secrets.yaml. It comes from serper.dev; a key of
 serpapi.com, another company, does not work. "credits" in a document is what the call has cost;
@@ -80,7 +77,7 @@ KEY_HINT = (f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does
 MESSAGES = {
     "unauthorized": ("auth", f"Serper refused the key in {KEY_NAME}", KEY_HINT),
     "not enough credits": ("quota", "The Serper account has no credits left",
-        "Buy credits at serper.dev, or use another provider; the account command shows the rest."),
+        "Buy credits at serper.dev, or use another provider: credits are not renewed."),
     "not allowed for free accounts": ("auth",
         f"The free account of {KEY_NAME} may not send this query",
         ("Take quotation marks, operators (site:, filetype:, inurl:, ...), {site} and "
@@ -135,8 +132,12 @@ SINCE: Parameter = {
     "values": {start + word[0]: word for word in PERIODS for start in ("", "qdr:")},
     "help": "age of pages: hour, day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD"}
 TBS: Parameter = {
-    "name": "tbs", "type": "str", "wire": "tbs",
+    "name": "tbs", "type": "str", "wire": "tbs", "rare": True,
     "help": "Google's own filters, for example isz:l (large images); added to since"}
+IMAGE_SIZES = {"large": "isz:l", "medium": "isz:m", "icon": "isz:i"}
+SIZE: Parameter = {
+    "name": "size", "type": "str", "wire": "tbs", "choices": [*IMAGE_SIZES],
+    "help": "only images of this size"}
 COUNTRY: Parameter = {
     "name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
     "note": "Codes are those of ISO 3166-1; for a language, give language.",
@@ -146,9 +147,9 @@ LANGUAGE: Parameter = {
     "help": "language of the results, for example en or pt-br"}
 LOCATION: Parameter = {
     "name": "location", "type": "str", "wire": "location",
-    "help": "where the search comes from, for example 'Austin, Texas, United States'"}
+    "rare": True, "help": "where the search comes from, for example 'Austin, Texas, United States'"}
 AUTOCORRECT: Parameter = {
-    "name": "autocorrect", "type": "bool", "wire": "autocorrect",
+    "name": "autocorrect", "type": "bool", "wire": "autocorrect", "rare": True,
     "help": "let Google correct the query (its default)"}
 SITE: Parameter = {
     "name": "site", "type": "csv", "aliases": ["include_site"],
@@ -189,18 +190,34 @@ SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories", "knowledg
 COMMANDS: dict[str, Command] = {
     "search": {
         "help": "web pages, with Google's answer box, knowledge graph and questions",
+        "examples": ["'rust async runtimes' -n 10 --md",
+                     "'release notes' --since month --site postgresql.org",
+                     "'bäckerei' --country de --language de --page 2"],
         "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
         "params": [QUERY, TOP_COUNT, *FILTERS, RELATED],
     },
-    "news": {"help": "news articles", "params": WEB_PARAMS, "cannot": NO_SAFE},
-    "images": {"help": "images", "params": WEB_PARAMS, "cannot": NO_SAFE},
-    "videos": {"help": "videos", "params": WEB_PARAMS, "cannot": NO_SAFE},
+    "news": {"help": "news articles",
+        "examples": ["'rust' --since week -n 5 --md", "'elections' --country gb --page 2",
+                     "'chip exports' --exclude-site example.com"],
+        "params": WEB_PARAMS, "cannot": NO_SAFE},
+    "images": {"help": "images",
+        "examples": ["'northern lights' -n 5 --md", "'golden gate bridge' --size large",
+                     "'logo' --since year --site commons.wikimedia.org"],
+        "params": [*WEB_PARAMS, SIZE], "cannot": NO_SAFE},
+    "videos": {"help": "videos",
+        "examples": ["'sourdough shaping' -n 5 --md", "'python tutorial' --since month",
+                     "'guitar' --page 2"], "params": WEB_PARAMS, "cannot": NO_SAFE},
     "places": {
-        "help": "places that fit a query, in short; maps says more of each", "cannot": NO_FILTERS,
+        "help": "places that fit a query, in short; maps says more of each",
+        "examples": ["'coffee' --location 'Austin, Texas, United States' --md",
+                     "'dentist berlin' --country de", "'coffee in oslo' --page 2"],
+        "cannot": NO_FILTERS,
         "params": [QUERY, UNSENT_COUNT, PAGE_OF_TEN, COUNTRY, LANGUAGE, LOCATION, TBS, AUTOCORRECT],
     },
     "maps": {
         "help": "places on Google Maps with opening hours; or one place by cid or place_id",
+        "examples": ["'coffee' --ll 37.7749,-122.4194 --md", "--cid 8463629309420113131",
+                     "'coffee' --ll 37.7749,-122.4194 --page 2"],
         "params": [
             {**QUERY, "required": False}, UNSENT_COUNT,
             {**PAGE, "help": "result page to begin with; from 2 on it needs ll"},
@@ -209,7 +226,10 @@ COMMANDS: dict[str, Command] = {
         "cannot": {**NO_FILTERS, "location": "maps takes a point, ll; places takes location."},
     },
     "reviews": {
-        "help": "reviews of one place, by cid, fid or place_id", "expendable": ("topics",),
+        "help": "reviews of one place, by cid, fid or place_id",
+        "examples": ["--cid 8463629309420113131 --md", "--cid 8463629309420113131 --sort newest",
+                     "--cid 8463629309420113131 --next-page-token TOKEN"],
+        "expendable": ("topics",),
         "params": [
             {**CID, "help": "cid of the place, from places or maps"},
             {"name": "fid", "type": "str", "wire": "fid", "help": "fid of the place"},
@@ -228,11 +248,16 @@ COMMANDS: dict[str, Command] = {
                    "query": "Give {cid}: the command places lists it with each place."},
     },
     "shopping": {
-        "help": "products with prices", "cannot": NO_FILTERS,
+        "help": "products with prices",
+        "examples": ["'espresso machine' -n 5 --md", "'laufschuhe' --country de --language de",
+                     "'usb-c hub' --page 2"], "cannot": NO_FILTERS,
         "params": [QUERY, COUNT, PAGE, COUNTRY, LANGUAGE, LOCATION, TBS, AUTOCORRECT],
     },
     "lens": {
-        "help": "pages that show an image", "cannot": {**NO_FILTERS, **NO_PAGES},
+        "help": "pages that show an image",
+        "examples": ["https://example.com/photo.jpg --md",
+                     "https://example.com/photo.jpg --query 'chair' -n 5"],
+        "cannot": {**NO_FILTERS, **NO_PAGES},
         "params": [
             {**URL, "help": "address of the image"},
             {**QUERY, "positional": False, "required": False, "help": "words to narrow it down"},
@@ -241,6 +266,8 @@ COMMANDS: dict[str, Command] = {
     },
     "scholar": {
         "help": "scholarly articles",
+        "examples": ["'crispr off-target effects' --year-from 2023 --md",
+                     "'attention' --cites 5681128921566204012", "'graph neural networks' --page 2"],
         "params": [
             QUERY, UNSENT_COUNT, PAGE_OF_TEN,
             {"name": "year_from", "type": "int", "min": 1500, "max": 2100, "aliases": ["as_ylo"],
@@ -255,25 +282,35 @@ COMMANDS: dict[str, Command] = {
                                                  "scholar filters by year: year_from, year_to.")},
     },
     "patents": {
-        "help": "patents", "params": [QUERY, COUNT, PAGE],
+        "help": "patents",
+        "examples": ["'heat pump compressor' -n 5 --md", "'battery anode' --page 2"],
+        "params": [QUERY, COUNT, PAGE],
         "cannot": {**NO_FILTERS, **dict.fromkeys(("country", "language", "gl", "hl"),
                                                  "patents are of all countries.")},
     },
     "autocomplete": {
-        "help": "completions of a query", "cannot": {**NO_FILTERS, **NO_PAGES},
+        "help": "completions of a query",
+        "examples": ["'how to sh'", "'berl' --country de --language de"],
+        "cannot": {**NO_FILTERS, **NO_PAGES},
         "params": [QUERY, UNSENT_COUNT, COUNTRY, LANGUAGE, LOCATION],
     },
     "scrape": {
-        "help": "the text of one page, fetched by Serper", "expendable": ("jsonld", "metadata"),
+        "help": "the text of one page, fetched by Serper",
+        "examples": ["https://example.com/page --md",
+                     "https://example.com/page --no-include-markdown"],
+        "expendable": ("jsonld", "metadata"),
         "params": [
             URL,
             {"name": "include_markdown", "type": "bool", "default": True,
              "wire": "includeMarkdown", "help": "Markdown (default) instead of plain text"},
         ],
     },
-    "account": {"help": "credits left and rate limit of the key; costs nothing", "params": []},
+    "account": {"help": "credits left and rate limit of the key; costs nothing",
+        "examples": ["", "--md"], "params": []},
     "batch": {
         "help": "many queries in few requests, from a file or stdin (default timeout: 120)",
+        "examples": ["queries.txt --jsonl", "--queries 'first' --queries 'second' --type news",
+                     "queries.txt --output results.jsonl --skip-done results.jsonl"],
         "batch": True, "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
@@ -312,6 +349,11 @@ ANSWERS = {
     "patents": {"list": "organic", "fields": "title link snippet publicationNumber inventor "
                 "assignee priorityDate filingDate grantDate publicationDate language pdfUrl"},
     "autocomplete": {"list": "suggestions", "identity": "value", "fields": "value"},
+}
+# Names that every script of this project uses -> Serper's, as the documents write them.
+COMMON_FIELDS = {
+    "url": ("link", "website"), "width": ("image_width",), "height": ("image_height",),
+    "date": ("publication_date",),
 }
 # fmt: on
 
@@ -391,15 +433,19 @@ def google_language(text: str) -> str:
 
 
 def tbs_filters(params: Fields) -> str:
-    """Return Google's tbs: the filters of tbs and the period of since.
+    """Return Google's tbs: the filters of tbs, the period of since and the size of images.
 
-    Raises SearchError (invalid_input) if both name a period.
+    Raises SearchError (invalid_input) if tbs already names a period or size.
     """
     filters, since = params.get("tbs", ""), params.get("since", "")
+    size = IMAGE_SIZES.get(params.get("size", ""), "")
+    if size and re.search(r"(^|,)isz:", filters):
+        message = f"size and tbs both name a size: {quoted(params['size'])} and {quoted(filters)}."
+        raise SearchError("invalid_input", message, "Leave one out.")
     if since and re.search(r"(^|,)(qdr|cdr|cd_min|cd_max):", filters):
         message = f"since and tbs both name a period: {quoted(since)} and {quoted(filters)}."
         raise SearchError("invalid_input", message, "Leave one out.")
-    return ",".join(text for text in (filters, google_period(since)) if text)
+    return ",".join(text for text in (filters, size, google_period(since)) if text)
 
 
 def map_point(text: str) -> str:
@@ -540,6 +586,8 @@ def trim_item(command: str, item: Fields) -> Fields:
     if command == "reviews":
         trimmed["user"] = pick(object_field(item, "user"), "name", "reviews")
         trimmed["response"] = pick(object_field(item, "response"), "date", "snippet")
+    for name, others in COMMON_FIELDS.items():
+        trimmed.setdefault(name, next((trimmed[old] for old in others if old in trimmed), None))
     return drop_empty(trimmed)
 
 
@@ -960,9 +1008,10 @@ def answer_markdown(document: Document) -> list[str]:
 
 def item_markdown(item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
-    if item.get("image_width") and item.get("image_height"):
-        item = {**item, "size": f"{item['image_width']} x {item['image_height']}"}
-    facts = [form.format(item[name]) for name, form in FACTS.items() if name in item]
+    item = {**item, "date": None} if "publication_date" in item else dict(item)
+    if item.get("width") and item.get("height"):
+        item["size"] = f"{item['width']} x {item['height']}"
+    facts = [form.format(item[name]) for name, form in FACTS.items() if item.get(name)]
     user, response = item.get("user", {}).get("name"), item.get("response", {}).get("snippet")
     today = time.strftime("%A")  # in English: no script sets a locale
     hours = object_field(item, "opening_hours").get(today)
@@ -1031,6 +1080,7 @@ if TYPE_CHECKING:
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
+        rare: bool  # in the help of its command, but not in that of the script
         default: Any  # sent if nothing is given
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
@@ -1042,6 +1092,7 @@ if TYPE_CHECKING:
 
         help: str
         params: list[Parameter]
+        examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
@@ -1063,8 +1114,8 @@ class SearchError(Exception):
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
     retryable: the same call may work later. retry_after: seconds until then, if known. details:
-    what the document shows, among it hint, status (of the HTTP answer) and code (the provider's
-    own, or NAME_NOT_RESOLVED).
+    other fields of the document, such as hint, status (of the HTTP answer) and code (the
+    provider's own, or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1077,7 +1128,7 @@ class SearchError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do next."""
+        """The next step for the caller."""
         return str(self.details["hint"])
 
     @hint.setter
@@ -1086,7 +1137,7 @@ class SearchError(Exception):
 
     @property
     def code(self) -> str:
-        """What callers tell apart within a kind, "" if there is nothing."""
+        """The cause within a kind, for callers; "" if there is none."""
         return str(self.details.get("code", ""))
 
 
@@ -1110,7 +1161,7 @@ def error_document(error: SearchError) -> Document:
 def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
     """Return a document whose hints and warnings name parameters as its reader writes them.
 
-    names: parameter -> what the reader calls it; a sentence that names any other is left out.
+    names: parameter -> the reader's word for it. A sentence with another parameter is omitted.
     Without names every parameter goes by its own name.
     """
 
@@ -1263,7 +1314,7 @@ DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leav
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
-NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # what models write for what they omit
+NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these for omitted values
 # fmt: off
 # Names from other search tools -> the parameter they mean, in flags, JSON and MCP arguments.
 SYNONYMS = {
@@ -1273,8 +1324,8 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "It has no result pages. To go on, give {offset}. For more, raise {count}.",
-    "size": "For the number of results give {count}. For the length of the text {max_chars}.",
+    "page": "It has no result pages. To continue, set {offset}. For more, raise {count}.",
+    "size": "For the number of results set {count}. For the length of the text set {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
 MAX_CHARS: Parameter = {
@@ -1301,7 +1352,7 @@ OUTPUT_PARAMS: list[Parameter] = [
      "help": "one document per line, as it comes (implied by --output FILE.jsonl)"},
     {"name": "ordered", "type": "bool", "batch": True, "help": "jsonl in the order of the input"},
     {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
-     "help": "jsonl without what this output of an earlier run has; --output FILE appends to it"},
+     "help": "jsonl without inputs that this earlier output answers; --output FILE appends to it"},
     {"name": "overwrite", "type": "bool", "batch": True,
      "help": "let --output replace a file that has content"},
 ]
@@ -1376,7 +1427,7 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
     """Return the items of a list, of its JSON text, or of one text that contains several.
 
     csv is split at commas and white space, a text at its lines unless it is verbatim, and a
-    parameter with "between" where that matches. Empty items among others are left out.
+    parameter with "between" where that matches. Empty items among others are omitted.
     """
     items, is_text = value if isinstance(value, list) else [value], isinstance(value, str)
     between = parameter.get("between", r"[\s,]+" if parameter["type"] == "csv" else "")
@@ -1436,7 +1487,7 @@ def check_value(parameter: Parameter, value: Any) -> Any:
 
 
 def check_text(parameter: Parameter, value: Any) -> str:
-    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
+    """Return text that is not empty; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
     "is_language" says that a language may have a country.
@@ -1446,7 +1497,7 @@ def check_text(parameter: Parameter, value: Any) -> str:
         raise wrong_value(parameter, value, "text")
     if not text.strip():
         hint = f"Give {parameter['name']}: {parameter['help']}."
-        raise SearchError("invalid_input", f"{parameter['name']} is blank.", hint)
+        raise SearchError("invalid_input", f"{parameter['name']} is empty.", hint)
     if re.search("[\ud800-\udfff]", text):
         raise wrong_value(parameter, value, "valid UTF-8 text")
     choices = parameter.get("choices")
@@ -1570,7 +1621,7 @@ def bug_error(error: Exception, verbose: bool) -> SearchError:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
+    hint = "This is a bug of the program: report it. Set {verbose} for the traceback."
     return SearchError("internal", message, hint)
 
 
@@ -1604,7 +1655,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 def fit_document(
     document: Document, max_chars: int, expendable: Sequence[str] = (), measure: Any = None
 ) -> None:
-    """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
+    """Cut a document to max_chars characters (0: no limit); "truncated" reports the cuts.
 
     expendable: fields that go first, in this order; then _CUTS are tried. measure(document) returns
     its length as it will be printed, by default as JSON.
@@ -1628,12 +1679,12 @@ def fit_document(
 
 
 def refused_keys(document: Fields) -> list[Fields]:
-    """Return the attempts that failed because of a key, which are told whatever is cut."""
+    """Return the attempts that failed because of a key; no cut removes them."""
     return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
 
 
 def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
-    """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
+    """Return a value without fields that are gone, within limits (see _CUTS); note each cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
     if isinstance(value, str) and len(value) > limits[1] and not re.match(WEB_ADDRESS, value):
@@ -1683,7 +1734,7 @@ def error_markdown(document: Document) -> str:
 
 
 def error_advice(document: Document) -> str:
-    """Return what an error document says to do next, and when to try again if it says so."""
+    """Return the hint of an error document, and when to try again if it is known."""
     details = document["details"]
     wait = details.get("retry_after") or 0
     again = f"Try again in {max(1, round(wait))} s." if wait > 0 else ""
@@ -1694,6 +1745,10 @@ def error_advice(document: Document) -> str:
 
 METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}  # of types
 MAX_CHOICES = 24  # that the help lists
+# Parameters that the help lists together: they restrict the results.
+FILTER_NAMES = (
+    "since country language ui_lang safe site exclude_site location tbs year_from year_to size"
+).split()
 COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a receipt),
   --max-chars N (default: 9000; 0: no limit)
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
@@ -1714,11 +1769,11 @@ SIBLINGS = {
 class Parser(argparse.ArgumentParser):
     """Parses flags; errors are SearchErrors. Its help has no columns: a model pays for them."""
 
-    help_text = ""
+    get_help: Callable[[], str]
 
     def format_help(self) -> str:
         """Return the help."""
-        return self.help_text
+        return self.get_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -1739,7 +1794,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     function of a "batch" also gets the output options; one that prints JSON Lines returns its exit
     code (batch: True, or the parameter that makes it one). argv: None for sys.argv's.
     """
-    # The bytes of an argument are UTF-8, whatever the locale made of them.
+    # The bytes of an argument are UTF-8, also in another locale.
     words = sys.argv[1:] if argv is None else argv
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]
     command, is_named = find_command(script["commands"], words)
@@ -1802,19 +1857,33 @@ def all_params(spec: Command) -> list[Parameter]:
     return [*spec["params"], *COMMON_PARAMS, *options]
 
 
-def help_text(script: Fields, command: str) -> str:
-    """Return the help of a command; that of the default command is that of the script."""
-    spec, usage = script["commands"][command], f"usage: {script['name']} {command}"
-    for item in [item for item in spec["params"] if item.get("positional")]:
+def help_text(script: Fields, command: str, is_named: bool) -> str:
+    """Return the help of a command, or that of the script if no command is named.
+
+    The script's help lists the commands, and those flags of the default command that are not rare.
+    """
+    commands: dict[str, Command] = script["commands"]
+    spec, call = commands[command], f"{script['name']} {command}"
+    usage, params = f"usage: {call}", spec["params"]
+    for item in [item for item in params if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
         usage += f" {word}" if item.get("required") else f" [{word}]"
-    about = [spec["help"]]
-    if command == next(iter(commands := script["commands"])):
+    more, about = [], [f"{spec['help'][0].upper()}{spec['help'][1:]}."]
+    if is_named:
+        examples = [f"  {call} {words}".rstrip() for words in spec.get("examples", ())]
+        about += ["", "examples:", *examples] if examples else []
+    else:
         listed = [f"  {name}: {item['help'].partition('. ')[0]}" for name, item in commands.items()]
         about = [(script["description"] or "").strip(), "", "commands (first: default):", *listed]
+        params = [item for item in params if not item.get("rare")]
+        more = [f"  more: {call} --help"] if len(params) < len(spec["params"]) else []
     batch = [item for item in OUTPUT_PARAMS if spec.get("batch") and item.get("batch")]
-    lines = map(flag_help, [*spec["params"], *batch])
-    return "\n".join([f"{usage} [options]", "", *about, "", "options:", *lines, "", COMMON_HELP])
+    filters = [item for item in params if item["name"] in FILTER_NAMES or "header" in item]
+    others = [item for item in params if item not in filters]
+    groups = {"options:": others, "filters:": filters, "lines and batches:": batch}
+    lines = [["", head, *map(flag_help, group)] for head, group in groups.items() if group]
+    parts = [[f"{usage} [options]", "", *about], *lines, more, ["", COMMON_HELP]]
+    return "\n".join(line for part in parts for line in part)
 
 
 def flag_help(parameter: Parameter) -> str:
@@ -1852,7 +1921,7 @@ def parse_arguments(
         hint += f"{script['name']} {default} '{command}'."
         raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     end = words.index("--") if "--" in words else len(words)
-    flagged, plain = parse_flags(script, command, words[:end], options)
+    flagged, plain = parse_flags(script, command, words[:end], is_named, options)
     if plain and not is_named and " " not in plain[0]:
         refuse_first_word(script, plain)
     params: Fields = {}
@@ -1869,13 +1938,15 @@ def parse_arguments(
     return params
 
 
-def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, dict[str, str]]:
+def flag_parser(
+    script: Fields, command: str, is_named: bool, spec: Command
+) -> tuple[Parser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
     types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
-    parser.help_text = help_text(script, command)
+    parser.get_help = lambda: help_text(script, command, is_named)
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
@@ -1891,7 +1962,7 @@ def flag_parser(script: Fields, command: str, spec: Command) -> tuple[Parser, di
 
 
 def parse_flags(
-    script: Fields, command: str, words: list[str], options: Fields
+    script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> tuple[Fields, list[str]]:
     """Return (values of the flags, the words that are not flags); output options go into options.
 
@@ -1899,7 +1970,7 @@ def parse_flags(
     after a switch for its value. canonical_names checks the values. Raises SearchError.
     """
     spec, joined, rest = options["spec"], [], iter(words)
-    parser, types = flag_parser(script, command, spec)
+    parser, types = flag_parser(script, command, is_named, spec)
     for word in rest:
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")
@@ -1939,10 +2010,10 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
     sibling = script.get("instead", {}).get(word.lower(), sibling)
     if sibling and (len(words) < 3 or " " in words[1] or word in script.get("instead", ())):
-        message = f"{quoted(word)} is no command of {script['name']}."
+        message = f"{quoted(word)} is not a command of {script['name']}."
         raise SearchError("invalid_input", message, f"{sibling}. {hint}")
     if matches:
-        message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
+        message = f"{quoted(word)} is not a command; did you mean {matches[0]}?"
         raise SearchError("invalid_input", message, f"The commands are {', '.join(names)}. {hint}")
 
 
@@ -1958,8 +2029,8 @@ def take_words(
         lines = [line.strip() for line in read_argument("@-", "-").splitlines() if line.strip()]
         words = [line for word in words for line in (lines if word == "-" else [word])]
         if not lines:
-            hint = "Give - only where something is piped in."
-            raise SearchError("invalid_input", "Standard input held nothing.", hint)
+            hint = "Use - only with piped input."
+            raise SearchError("invalid_input", "Standard input is empty.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
         words = [" ".join(words)]
@@ -2068,7 +2139,7 @@ NOT_ASKED = "timeout max_chars verbose dry_run input urls urls_from connections 
 # Errors that the same input would meet again; a page that is gone (404, 410) is one as well.
 SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
 STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
-COSTS = ("credits", "billed_queries", "billed")  # fields with what a document has cost
+COSTS = ("credits", "billed_queries", "billed")  # fields with the cost of a document
 PIECE = 100  # queries that are answered together
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"
 
@@ -2079,7 +2150,7 @@ def file_name(path: str) -> bytes:
 
 
 def is_same_file(path: str, other: Any) -> bool:
-    """Return whether a path and another one (or a descriptor) name the same existing file."""
+    """Return whether two paths (or a path and a descriptor) name the same existing file."""
     with contextlib.suppress(OSError, ValueError):
         other = file_name(other) if isinstance(other, str) else other
         return os.path.samestat(os.stat(file_name(path)), os.stat(other))
@@ -2181,7 +2252,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
     given = params.get("queries", [])
     queries = [*(given if isinstance(given, list) else [given]), *read]
     if not (queries or may_be_empty):
-        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+        raise SearchError("invalid_input", f"input: {params['input']!r} contains no query.", hint)
     return {name: item for name, item in params.items() if name != "input"} | {"queries": queries}
 
 
@@ -2369,7 +2440,7 @@ def json_fields(text: str | bytes) -> Fields | None:
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer; real ones stay under 1 MB
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
-BACKOFF = 0.3  # seconds before the second try; doubled for each further one
+BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
 
@@ -2550,7 +2621,7 @@ def send_once(request: Fields, deadline: float) -> Response:
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of what a request is answered with, whatever its status.
+    """Return status, headers and body of the answer to a request, also of an error.
 
     A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
     """
@@ -2617,7 +2688,7 @@ def certificate_error(reason: Any, host: str) -> SearchError:
 
 
 def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
-    """Return what a failed exchange means; never its own words, which may quote key and URL."""
+    """Return the error of a failed exchange, without its words, which may quote key and URL."""
     import socket
     import ssl
     import urllib.request
@@ -2649,7 +2720,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
 
 
 def status_error(response: Response, provider: str) -> SearchError:
-    """Return what an answer's status means, if the provider's own codes say nothing better."""
+    """Return the error of an answer's status, for answers whose code is unknown."""
     status = response.status
     details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
@@ -2691,7 +2762,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
     data = json_object(response, clean)
     if data is not None:
         return data
-    message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
+    message = f"{provider}'s answer is not a JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)
 
 

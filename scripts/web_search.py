@@ -22,7 +22,7 @@ Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 r
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH omits it
 
 from websearch import kit
 from websearch.search.commands import COMMANDS, RUN

@@ -1,12 +1,12 @@
 """The package behind the commands of scripts/; a Python that is too old is refused here.
 
-Every command imports the package first. This file and the commands are written so that Python 3.6
-can read them: its user gets the document below, not a SyntaxError.
+Every command imports the package first. Python 3.6 can read this file and the commands, so its user
+gets the document below, not a SyntaxError.
 """
 
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036  its user reads a document, not a traceback
+if sys.version_info < (3, 10):  # noqa: UP036  to print a document, not a traceback
     import json
 
     DETAILS = {

@@ -152,7 +152,7 @@ class Parameters(unittest.TestCase):
             ({"lat": 91}, "lat must be a number from -90 to 90, not 91."),
             ({"color": "green"}, "color must be one of Red, blue, not 'green'."),
             ({"fast": "maybe"}, "fast must be true or false, not 'maybe'."),
-            ({"query": "  "}, "query is blank."),
+            ({"query": "  "}, "query is empty."),
             ({"query": {"a": 1}}, "query must be text, not {'a': 1}."),
             ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
             (

@@ -11,6 +11,7 @@ import graphlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -186,12 +187,40 @@ class EveryScript(unittest.TestCase):
             for command, spec in module.COMMANDS.items():
                 text = call_main(module, command, "--help").stdout.decode()
                 self.assertIn("output: --md (Markdown)", text)
+                self.assertLessEqual(len(text), 2_500, f"{name} {command}")
                 for parameter in spec["params"]:
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
                         self.assertRegex(text, rf"(?m)^  (-\w, )?{flag}\b[^:]*: ")
                         words = "".join(parameter["help"].split())
                         self.assertIn(words, "".join(text.split()))
+
+    def test_every_example_of_a_help_can_be_run(self) -> None:
+        for name in STANDALONE:
+            module = load_script(name)
+            for command, spec in module.COMMANDS.items():
+                text = call_main(module, command, "--help").stdout.decode()
+                for example in spec["examples"]:
+                    with self.subTest(name, command=command, example=example):
+                        self.assertIn(f"  {name} {command} {example}".rstrip() + "\n", text)
+                        words = shlex.split(example)
+                        if command == "batch" and not words[0].startswith("-"):
+                            words[0] = "--queries=one"  # in place of a file
+                        run = call_main(module, command, *words, "--dry-run")
+                        self.assertEqual(run.code, 0, run.stdout)
+
+    def test_help_of_a_script_is_short_and_names_where_the_other_flags_are(self) -> None:
+        for name in STANDALONE:
+            module = load_script(name)
+            text = call_main(module, "--help").stdout.decode()
+            default, spec = next(iter(module.COMMANDS.items()))
+            self.assertLessEqual(len(text), 2_500, name)
+            self.assertIn(f"more: {name} {default} --help", text)
+            for parameter in spec["params"]:
+                flag = "--" + parameter["name"].replace("_", "-")
+                with self.subTest(name, parameter=parameter["name"]):
+                    shown = re.search(rf"(?m)^  (-\w, )?{flag}\b", text)
+                    self.assertEqual(shown is None, parameter.get("rare", False))
 
     def test_every_command_has_its_run_function_and_common_parts(self) -> None:
         for name in STANDALONE:
@@ -265,7 +294,7 @@ class MistypedCommands(FakeServerCase):
         for script, word, command, given in self.CASES:
             with self.subTest(script):
                 run = self.run_script(script, word, "--params-json", given)
-                message = f"{word!r} is no command; did you mean {command}?"
+                message = f"{word!r} is not a command; did you mean {command}?"
                 self.assertEqual((run.code, run.document["error"]), (2, message))
         self.assertEqual(self.server.requests, [])
 
@@ -274,7 +303,7 @@ class MistypedCommands(FakeServerCase):
             ("web_search.py", ("fetch", "https://e.org/"), "web_search.py read reads a page."),
             ("web_search.py", ("news",), "--focus news asks Brave and Serper"),
             ("web_search.py", ("scholar", "yeast"), "--focus papers."),
-            ("web_search.py", ("budget",), "doctor.py shows what was spent"),
+            ("web_search.py", ("budget",), "doctor.py shows the spending"),
             ("keyless_search.py", ("images", "cats"), "serper_search.py has it, with a key."),
             ("brave_search.py", ("scholar", "x"), "serper_search.py has it, with a key."),
             ("brave_search.py", ("read", "https://e.org/"), "web_search.py read reads a page."),
@@ -283,7 +312,7 @@ class MistypedCommands(FakeServerCase):
         ):
             with self.subTest(script, words=words):
                 run = self.run_script(script, *words)
-                error = f"{words[0]!r} is no command of {script}."
+                error = f"{words[0]!r} is not a command of {script}."
                 self.assertEqual((run.code, run.document["error"]), (2, error))
                 self.assertIn(hint, run.document["details"]["hint"])
                 self.assertIn("put -- before it", run.document["details"]["hint"])
@@ -344,8 +373,8 @@ class NamesOfOtherTools(FakeServerCase):
 
     def test_those_that_cannot_be_had_say_what_to_do(self) -> None:
         for script, flag, hint in (
-            ("brave_search.py", "--page", "To go on, give --offset. For more, raise --count."),
-            ("brave_search.py", "--size", "For the number of results give --count."),
+            ("read_page.py", "--page", "To continue, set --offset."),
+            ("brave_search.py", "--size", "For the number of results set --count."),
             ("web_search.py", "--page", "For more, raise --count."),
             ("gemini_search.py", "--page", "It has no result pages."),
             ("gemini_search.py", "--limit", "max_sources lists fewer of them"),
@@ -540,7 +569,7 @@ class OneDocument(FakeServerCase):
 
     def test_a_word_beside_quoted_words_is_named_as_a_mistyped_command(self) -> None:
         run = call_main(load_script(self.script), "nwes", "climate change")
-        self.assertEqual(run.document["error"], "'nwes' is no command; did you mean news?")
+        self.assertEqual(run.document["error"], "'nwes' is not a command; did you mean news?")
         self.assertIn("The commands are web,", run.document["details"]["hint"])
 
     def test_a_switch_is_given_alone_with_a_value_or_negated(self) -> None:

@@ -81,11 +81,15 @@ const focus = await page.evaluate(() => getComputedStyle(document.activeElement)
 check("the focus is visible", focus !== "none", focus)
 await look("start")
 
-await page.goto(url)
+const openFocused = async () => {
+    await page.goto(url)
+    await page.waitForFunction(() => document.activeElement.id === "q")
+}
+await openFocused()
 await page.keyboard.type("rye bread")
 await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")])
 check("the box has the focus, and Enter searches", page.url().includes("q=rye+bread"), page.url())
-await page.goto(url)
+await openFocused()
 await page.keyboard.type("rye")
 await page.keyboard.press("Tab")
 const next = await page.evaluate(() => document.activeElement.innerText)
@@ -113,7 +117,7 @@ await look("search")
 await search("sourdough starter\nsourdough hydration")
 check("several lines are a brief with numbered sources",
     (await texts("h3")).some((text) => text.startsWith("1. ")), await texts("h3"))
-check("below their questions", (await texts("h2"))[1] === "2. sourdough hydration", await texts("h2"))
+check("below their questions", (await texts("h2"))[1] === "sourdough hydration", await texts("h2"))
 await look("brief")
 
 await search("sourdough starter")
@@ -150,8 +154,16 @@ check("a page asks before everything is forgotten",
     (await texts("h1"))[0] === "Forget everything?", await texts("h1"))
 await look("forget")
 await submit("form[action='/history/forget'] button")
-check("everything is forgotten", (await texts("main")).join().includes("Nothing was searched"),
+check("everything is forgotten", (await texts("main")).join().includes("Nothing has been searched"),
     (await page.content()).slice(0, 900))
+
+const address = await search("sourdough starter").then(() => page.$eval(".results a", (a) => a.href))
+await page.goto(`${url}/check`)
+await page.type("#text", `It says "grow a sourdough starter from nothing" [a](${address}).\n\n` +
+    `It also says "a starter must never be fed at all, whatever the weather" [a](${address}).`)
+await submit("form[action='/check'] button")
+check("a draft is checked", (await texts(".entries strong")).includes("verbatim"), await texts("main"))
+await look("check")
 
 check("no request has left the desk", requests.every((request) => request.startsWith(url)),
     requests.filter((request) => !request.startsWith(url)))

@@ -396,7 +396,7 @@ def inspector_checks(place: Workplace, program: list[str]) -> list[Check]:
         ),
         (
             "tools/call that fails says what to mend",
-            failed.returncode == 5 and "neither is given" in text_of(result_of(failed)),
+            failed.returncode == 5 and "neither is set" in text_of(result_of(failed)),
             failed,
         ),
     ]

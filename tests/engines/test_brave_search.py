@@ -133,7 +133,7 @@ class ApiDefaultTest(unittest.TestCase):
 
     def test_help_is_the_commands_and_the_flags_of_web_in_few_characters(self) -> None:
         text = call_main(brave, "--help").stdout.decode()
-        self.assertLess(len(text), 3_200)
+        self.assertLess(len(text), 2_500)
         for command in COMMANDS:
             self.assertIn(f"\n  {command}: ", text)
         self.assertIn("--since PERIOD: age of pages: day, week, month, year, 7d", text)

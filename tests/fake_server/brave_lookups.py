@@ -27,7 +27,7 @@ def answer_places(call: Call) -> Answer:
     if center:
         radius = values["radius"] or float("inf")
         places.sort(key=lambda place: _nearness(place, center, radius))
-    origin = values["geoloc"] or call.origin or (tuple(center) if center else None)
+    origin = call.origin or (tuple(center) if center else None)
     shown = places[: values["count"]]
     document = {
         "type": "locations",

@@ -46,17 +46,10 @@ def freshness(text: str) -> Period:
     return Period(dt.date.fromisoformat(first), dt.date.fromisoformat(last))
 
 
-def coordinate_pair(text: str) -> tuple[float, float]:
-    """Latitude and longitude in the form LATxLONG."""
-    latitude, _, longitude = text.partition("x")
-    return float(latitude), float(longitude)
-
-
 # How texts become values where the default does not tell.
 PARSERS: dict[str, Callable[[str], Any]] = {
     "freshness": freshness,
     "result_filter": lambda text: frozenset(name.strip() for name in text.split(",")),
-    "geoloc": coordinate_pair,
     "enable_local": boolean,
     **dict.fromkeys(("latitude", "longitude", "radius", "x-loc-lat", "x-loc-long"), float),
 }
@@ -86,7 +79,7 @@ CONTEXT: Table = {
 }  # fmt: skip
 PLACES: Table = {
     **_SHARED, "ui_lang": "en-US", "units": "metric", "count": 20, "safesearch": "strict", "q": "",
-    "location": "", "latitude": None, "longitude": None, "radius": None, "geoloc": None,
+    "location": "", "latitude": None, "longitude": None, "radius": None,
 }  # fmt: skip
 DESCRIPTIONS: Table = {"ids": REQUIRED}
 POIS: Table = {**DESCRIPTIONS, "search_lang": "en", "ui_lang": "en-US", "units": "metric"}

@@ -1,4 +1,4 @@
-"""What takes longer: 2,000 mutated PDF files, and hostile files of the largest size.
+"""Slow tests: 2,000 mutated PDF files and hostile files of the largest size.
 
 PDF_FUZZ_SEED: another series. A file that fails prints its number; PDF_FUZZ_CASE=NUMBER repeats it.
 The only module to notice a damaged PDF file that raises, or one that takes the memory.
@@ -158,7 +158,7 @@ class Fuzz(unittest.TestCase):
 
 
 class Memory(unittest.TestCase):
-    """What a file takes of memory, measured in a process of its own."""
+    """Memory for a file, measured in a separate process."""
 
     MEASURE = """
 import re, sys, time
@@ -207,7 +207,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) // 1024)
         }
 
     @unittest.skipUnless(os.path.exists("/proc/self/status"), "needs Linux's /proc")
-    def test_no_file_takes_more_than_ten_times_its_size_and_64_megabytes(self) -> None:
+    def test_memory_stays_below_ten_file_sizes_plus_64_mb(self) -> None:
         for name, data in self.bombs().items():
             with self.subTest(name):
                 finished = subprocess.run(
@@ -219,7 +219,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) // 1024)
 
 
 class Hostile(unittest.TestCase):
-    """25 MB of anything, and what unpacks to much more, end soon after the deadline."""
+    """25 MB of any content, and data that unpacks to much more, end soon after the deadline."""
 
     BIG = 24_000_000
 
@@ -257,7 +257,7 @@ class Hostile(unittest.TestCase):
         files["predictor"] = page(rows, predictor)
         return files
 
-    def test_they_end_soon_after_the_deadline(self) -> None:
+    def test_reading_ends_soon_after_the_deadline(self) -> None:
         for name, data in self.files().items():
             with self.subTest(name):
                 begin = time.monotonic()
@@ -269,9 +269,9 @@ class Hostile(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    """Pages of lines, words and tables without end are read within their time and memory."""
+    """Pages of endless lines, words and tables are read within time and memory."""
 
-    def test_lines_words_and_nested_tables_without_end_end(self) -> None:
+    def test_endless_lines_words_and_nested_tables_end(self) -> None:
         generator = random.Random(29)
 
         def rulings(count: int) -> bytes:

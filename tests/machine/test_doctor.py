@@ -51,7 +51,7 @@ def lines_of(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def read_terminal(descriptor: int) -> bytes:
-    """What a terminal brings; nothing once its other end is closed, for which Linux says EIO."""
+    """The next bytes of a terminal; b"" if its other end is closed, which is EIO on Linux."""
     try:
         return os.read(descriptor, 65_536)
     except OSError:
@@ -69,7 +69,7 @@ class DoctorCase(EnvironmentCase):
         self.set_environment(HOME=str(self.home))
 
     def check(self, *arguments: str, **variables: str) -> dict[str, Any]:
-        """Run the checks in this process with further variables; return the document."""
+        """Run the checks in this process with additional variables; return the document."""
         self.set_environment(**{"HOME": str(self.home), **variables})
         run = call_main(command, *arguments)
         self.assert_sound(run)
@@ -103,7 +103,7 @@ class DoctorCase(EnvironmentCase):
 
 
 class Report(DoctorCase):
-    def test_a_machine_without_keys_can_search_and_is_told_what_each_key_would_give(self) -> None:
+    def test_without_keys_a_search_works_and_missing_keys_are_listed(self) -> None:
         run = run_script("doctor.py", env={"HOME": str(self.home)})
         self.assert_sound(run)
         self.assertEqual((run.code, run.stderr), (0, ""))
@@ -124,7 +124,7 @@ class Report(DoctorCase):
         self.assertEqual(doctor.KEYS["serper"][0], (load_script("serper_search").KEY_NAME,))
         self.assertEqual(doctor.KEYS["gemini"][0], gemini.KEY_NAMES)
 
-    def test_markdown_has_one_line_for_each_check_and_a_verdict(self) -> None:
+    def test_markdown_has_a_line_per_check_and_a_verdict(self) -> None:
         text = call_main(command, "--format", "markdown").stdout.decode()
         checks = self.check()["checks"]
         self.assertEqual(len(re.findall(r"(?m)^- (?:ok|warning|failed) +\S", text)), len(checks))
@@ -180,7 +180,7 @@ class Keys(DoctorCase):
         ]
         self.assertEqual(*documents)
 
-    def test_other_plans_and_providers_are_listed_where_their_keys_are_set(self) -> None:
+    def test_other_plans_and_providers_are_listed_if_configured(self) -> None:
         line = self.line("brave answers key", BRAVE_ANSWERS_API_KEY=CANARY)
         self.assertEqual(line["message"], "set: BRAVE_ANSWERS_API_KEY in the environment")
         document = self.check(VERTEX_API_KEY=CANARY)
@@ -188,7 +188,7 @@ class Keys(DoctorCase):
         self.assertIn("uses vertex", lines_of(document, "gemini key")[0]["message"])
         self.assertEqual(lines_of(self.check(), "vertex key"), [])
 
-    def test_a_key_in_a_wrong_place_is_hidden_there_too(self) -> None:
+    def test_a_key_in_a_wrong_variable_is_also_hidden(self) -> None:
         key, folder = f"key-{CANARY}", self.home / f"key-{CANARY}"
         for variable, value in (
             ("BRAVE_SEARCH_BASE_URL", key), ("SEARXNG_BASE_URL", key), ("https_proxy", key),
@@ -211,7 +211,7 @@ class KeyCommand(DoctorCase):
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
         return run
 
-    def test_set_writes_a_key_from_standard_input_and_keeps_what_else_is_there(self) -> None:
+    def test_set_writes_a_key_from_standard_input_and_keeps_others(self) -> None:
         path = self.home / ".config/web-search/secrets.yaml"
         for stdin, name in ((f"first-{CANARY}\n", "SERPER_API_KEY"), ("b\r\n", "BRAVE_API_KEY")):
             run = self.run_key("set", name, stdin=stdin)
@@ -231,7 +231,7 @@ class KeyCommand(DoctorCase):
         self.assertEqual([item.name for item in path.parent.iterdir()], [path.name])
         self.assertEqual(self.line("serper key")["message"], "set: SERPER_API_KEY in secrets.yaml")
 
-    def test_set_keeps_every_other_byte_and_refuses_a_file_that_is_not_read_whole(self) -> None:
+    def test_set_keeps_other_bytes_and_refuses_long_files(self) -> None:
         path = self.write_secrets("")
         for before, after in (
             (b"\xff: x\r\nSERPER_API_KEY: old\r\n# \xe4", b"\xff: x\r\nSERPER_API_KEY: k\n# \xe4"),
@@ -245,17 +245,17 @@ class KeyCommand(DoctorCase):
         before = path.read_bytes()
         run = self.run_key("set", "SERPER_API_KEY", stdin="k")
         self.assertEqual((run.code, path.read_bytes()), (2, before))
-        self.assertIn("longer than the 1,000,000 characters", run.document["error"])
+        self.assertIn("longer than 1,000,000 characters", run.document["error"])
 
-    def test_set_refuses_what_is_no_key_and_a_name_that_no_script_reads(self) -> None:
+    def test_set_refuses_invalid_keys_and_unknown_names(self) -> None:
         for words, stdin, said in (
-            (["set", "SERPER_API_KEY"], "", "No key was given"),
-            (["set", "SERPER_API_KEY"], f"{CANARY} {CANARY}", "holds no key"),
-            (["set", "SERPER_API_KEY"], f'"{CANARY}"', "holds no key"),
-            (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "holds no key"),
+            (["set", "SERPER_API_KEY"], "", "The key is empty"),
+            (["set", "SERPER_API_KEY"], f"{CANARY} {CANARY}", "does not contain a key"),
+            (["set", "SERPER_API_KEY"], f'"{CANARY}"', "does not contain a key"),
+            (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "does not contain a key"),
             (["set", "SERPER_KEY"], CANARY, "No script reads 'SERPER_KEY'"),
-            (["set"], CANARY, "key takes list, or set and a name"),
-            (["get", "SERPER_API_KEY"], "", "key takes list, or set and a name"),
+            (["set"], CANARY, "key needs list, or set and a name"),
+            (["get", "SERPER_API_KEY"], "", "key needs list, or set and a name"),
         ):
             with self.subTest(words, stdin=stdin):
                 run = self.run_key(*words, stdin=stdin)
@@ -264,7 +264,7 @@ class KeyCommand(DoctorCase):
                 self.assertTrue(run.document["details"]["hint"])
         self.assertFalse((self.home / ".config").exists())
 
-    def test_list_names_the_keys_that_are_set_and_where_and_never_their_values(self) -> None:
+    def test_list_names_keys_and_sources_but_not_values(self) -> None:
         self.assertEqual(self.run_key("list").document["keys"], [])
         self.write_secrets(f"GEMINI_API_KEY: {CANARY}\nSERPER_API_KEY: {CANARY}\n")
         run = self.run_key("list", SERPER_API_KEY=f"e-{CANARY}", GITHUB_TOKEN=f"t-{CANARY}")
@@ -332,17 +332,17 @@ class SecretsFile(DoctorCase):
         path.write_bytes(b"\xff\xfe\x00" * 500)
         self.assertEqual(self.line("secrets file")["status"], "warning")
 
-    def test_a_folder_in_its_place_or_a_wrong_variable_is_said(self) -> None:
+    def test_a_folder_in_its_place_or_a_wrong_variable_is_reported(self) -> None:
         place = self.home / "folder"
         place.mkdir()
         line = self.line("secrets file", WEB_SEARCH_SECRETS=str(place))
         self.assertIn("cannot be read: Is a directory", line["message"])
         line = self.line("secrets file", WEB_SEARCH_SECRETS=str(place / "none.yaml"))
-        self.assertIn("which is not there", line["message"])
+        self.assertIn("which does not exist", line["message"])
 
 
 class Addresses(DoctorCase):
-    def test_each_one_that_is_set_has_a_line(self) -> None:
+    def test_each_variable_that_is_set_has_a_line(self) -> None:
         for variable, value, status, said in (
             ("GEMINI_BASE_URL", "http://mirror.example", "failed", "begins with https://"),
             ("VERTEX_BASE_URL", "mirror.example", "failed", "begins with https://"),
@@ -356,7 +356,7 @@ class Addresses(DoctorCase):
                 self.assertIn(said, line["message"])
                 self.assertNotIn("pw-1", line["message"])
 
-    def test_the_addresses_of_apis_stand_together_and_apart_if_keys_go_to_this_machine(
+    def test_api_addresses_share_a_line_except_those_on_this_machine(
         self,
     ) -> None:
         local = "http://127.0.0.1:8000"
@@ -368,7 +368,7 @@ class Addresses(DoctorCase):
         self.assertEqual(here["message"].count(f" ({local})"), len(doctor.ADDRESSES) - 1)
         self.assertEqual(
             elsewhere["message"],
-            "requests go elsewhere: BRAVE_SEARCH_BASE_URL (https://mirror.example)",
+            "requests go to other addresses: BRAVE_SEARCH_BASE_URL (https://mirror.example)",
         )
 
     def test_every_address_that_a_script_reads_is_known(self) -> None:
@@ -379,7 +379,7 @@ class Addresses(DoctorCase):
         read |= {"GITHUB_RAW_BASE_URL", "WAYBACK_BASE_URL"}  # named by constants
         self.assertEqual(read - set(doctor.ADDRESSES), set())
 
-    def test_a_wrong_address_of_the_only_engine_means_that_no_search_works(self) -> None:
+    def test_a_wrong_address_of_the_only_engine_fails_every_search(self) -> None:
         document = self.check(DUCKDUCKGO_BASE_URL="nowhere")
         self.assertEqual(document["details"]["kind"], "invalid_input")
         self.assertTrue(self.check(DUCKDUCKGO_BASE_URL="nowhere", SERPER_API_KEY=CANARY)["ok"])
@@ -401,7 +401,7 @@ class Addresses(DoctorCase):
                 (line["status"], line["message"]), ("warning", f"Python cannot use {value}.")
             )
 
-    def test_the_log_and_private_addresses_are_said_where_they_are_set(self) -> None:
+    def test_the_log_and_private_addresses_are_reported_if_set(self) -> None:
         line = self.line("log", WEB_SEARCH_LOG=str(self.home / "log.jsonl"))
         self.assertIn("every query is written to", line["message"])
         line = self.line("private addresses", WEB_SEARCH_ALLOW_PRIVATE="127.0.0.1:8080")
@@ -409,7 +409,7 @@ class Addresses(DoctorCase):
 
 
 class Engines(DoctorCase):
-    def test_the_engine_that_web_search_would_ask_stands_in_one_line(self) -> None:
+    def test_the_default_engine_has_a_line(self) -> None:
         line = self.line("default engine", SERPER_API_KEY=CANARY, GLSI_SEARCH_ENGINE="wikipedia")
         self.assertEqual(line["message"], "web_search.py asks wikipedia first, then duckduckgo")
         line = self.line("default engine", SEARXNG_BASE_URL="http://box.lan")
@@ -429,12 +429,12 @@ class Engines(DoctorCase):
                 self.assertEqual(document["details"]["kind"], "invalid_input")
                 self.assertTrue(self.check(SERPER_API_KEY=CANARY, **{variable: value})["ok"])
 
-    def test_an_engine_that_rests_is_named_with_what_to_use_instead(self) -> None:
+    def test_a_paused_engine_is_named_with_an_alternative(self) -> None:
         self.set_environment(HOME=str(self.home))
         pacing.change_state("duckduckgo", lambda state: state.note_block("a challenge", 0), [])
         document = self.check(SERPER_API_KEY=CANARY)
         line = lines_of(document, "keyless engines")[0]
-        self.assertRegex(line["message"], r"DuckDuckGo rests for (10 min|9 min \d+ s) more")
+        self.assertRegex(line["message"], r"DuckDuckGo is paused for (10 min|9 min \d+ s):")
         self.assertIn("a challenge", line["message"])
         self.assertIn("wikipedia", line["hint"])
         self.assertTrue(document["ok"])
@@ -442,7 +442,7 @@ class Engines(DoctorCase):
         self.assertEqual(document["details"]["kind"], "blocked")
         self.assertIn("SERPER_API_KEY", document["details"]["hint"])
 
-    def test_each_source_stands_there_with_its_quota_and_its_rest(self) -> None:
+    def test_each_source_is_listed_with_its_quota_and_pause(self) -> None:
         self.set_environment(HOME=str(self.home))
         for engine, quota in (("stackexchange", (0, 7_200.0)), ("github", (9, 60.0))):
             answer = messages.EngineAnswer(quota=messages.Quota(*quota))
@@ -453,7 +453,9 @@ class Engines(DoctorCase):
         signal = "HTTP 429 (Rate exceeded)"
         pacing.change_state("arxiv", lambda state: state.note_block(signal, 0), [])
         resting, others = lines_of(self.check(), "keyless engines")
-        self.assertRegex(resting["message"], r"^arXiv rests for .* with HTTP 429 \(Rate exceeded\)")
+        self.assertRegex(
+            resting["message"], r"^arXiv is paused for .* with HTTP 429 \(Rate exceeded\)"
+        )
         self.assertIn("crossref", resting["hint"])
         self.assertEqual(others["status"], "ok")
         for words in (
@@ -477,7 +479,7 @@ class Machine(DoctorCase):
         self.assert_sound(run)
         return run
 
-    def test_uv_is_found_or_told_how_to_do_without(self) -> None:
+    def test_uv_is_found_or_an_alternative_is_named(self) -> None:
         folder = self.home / "bin"
         folder.mkdir()
         self.assertIn("python3", self.line("uv", PATH=str(folder))["hint"])
@@ -497,13 +499,13 @@ class Machine(DoctorCase):
         program = folder / "chromium"
         program.write_text("#!/bin/sh\n", encoding="utf-8")
         program.chmod(0o755)
-        for wanted, said in (("", "lets it fill"), ("1", "used for"), (str(program), "used for")):
+        for wanted, use in (("", "or browser it"), ("1", "it"), (str(program), "it")):
             line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted)
             self.assertEqual(line["status"], "ok")
-            self.assertTrue(line["message"].startswith(str(program)), line)
-            self.assertIn(said, line["message"])
+            self.assertTrue(line["message"].startswith(f"{program}; "), line)
+            self.assertTrue(line["message"].endswith(f" {use} renders pages that need JavaScript"))
 
-    def test_certificates_that_are_missing_are_a_failure_of_every_search(self) -> None:
+    def test_missing_certificates_fail_every_search(self) -> None:
         empty = self.home / "empty"
         empty.mkdir()
         run = self.run_code(
@@ -514,7 +516,7 @@ class Machine(DoctorCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
         self.assertIn("ca-certificates", run.document["details"]["hint"])
 
-    def test_a_python_without_ssl_is_said_and_one_without_sqlite_still_searches(self) -> None:
+    def test_without_ssl_no_search_works_but_without_sqlite_it_does(self) -> None:
         run = self.run_code("sys.modules['ssl'] = sys.modules['_ssl'] = None")
         self.assertEqual(run.code, 5)
         self.assertIn("no ssl module", run.document["error"])
@@ -536,13 +538,13 @@ class Machine(DoctorCase):
                 self.assertTrue(document["ok"])
         self.assertEqual(lines_of(self.check(HOME="/dev/null"), "store")[0]["status"], "warning")
 
-    def test_the_store_is_told_by_path_and_size(self) -> None:
+    def test_the_store_is_reported_with_path_and_size(self) -> None:
         path = self.home / "cache.db"
         line = self.line("store", GLSI_DB_PATH=str(path))
-        self.assertEqual(line["message"], f"nothing kept yet (it would be {path})")
+        self.assertEqual(line["message"], f"nothing stored yet (it would be {path})")
         self.assertEqual(list(self.home.iterdir()), [], "a check leaves nothing behind")
         line = self.line("store", GLSI_DB_PATH=":memory:")
-        self.assertIn("kept nowhere", line["message"])
+        self.assertIn("nothing is stored", line["message"])
         store = load_script("websearch.store.page_store").PageStore(str(path))
         store.put_answer("key", {"query": "q", "urls": []})
         store.close()
@@ -571,7 +573,7 @@ ENGINE = Engine(
 
 
 class TableOfEngines(DoctorCase):
-    """An engine of the table appears by itself."""
+    """An engine of the table appears automatically."""
 
     def test_an_engine_with_a_key_and_an_address_has_its_lines(self) -> None:
         scripts = self.home / "skill/scripts"
@@ -631,7 +633,7 @@ class SkillFolder(DoctorCase):
         copy = "a copy without a list (FILES.sha256)"
         self.assertRegex(line["message"], rf" is {re.escape(copy)}, version {version}$")
 
-    def test_a_package_that_cannot_be_loaded_is_a_document_too(self) -> None:
+    def test_a_package_that_cannot_be_loaded_is_reported(self) -> None:
         folder = self.copy_of_the_skill()
         for content in (None, "def broken("):
             (folder / "scripts/websearch/kit.py").unlink()
@@ -642,7 +644,7 @@ class SkillFolder(DoctorCase):
             self.assertIn("websearch/", run.document["error"])
             (folder / "scripts/websearch/kit.py").touch()
 
-    def test_files_that_are_missing_or_changed_since_the_installation_are_named(self) -> None:
+    def test_missing_and_changed_files_are_named(self) -> None:
         skills = self.home / "skills"
         run = run_script("install.py", "install", "--dir", str(skills))
         self.assertEqual(run.code, 0, run.stderr)
@@ -659,11 +661,11 @@ class SkillFolder(DoctorCase):
         self.assertEqual(lacking["status"], "failed")
         self.assertEqual(lacking["message"], f"{copy} lacks references/scale.md.")
         self.assertEqual(changed["status"], "warning")
-        self.assertTrue(changed["message"].endswith("changed: SKILL.md."), changed)
+        self.assertTrue(changed["message"].endswith("since it was installed: SKILL.md."), changed)
         for path in (copy / "assets/mcp").iterdir():
             path.write_text("{}", encoding="utf-8")
         changed = lines_of(self.run_copy(copy).document, "skill folder")[1]
-        said = changed["message"].partition("changed: ")[2]
+        said = changed["message"].partition("installed: ")[2]
         self.assertRegex(said, r"^SKILL\.md(, assets/mcp/\w+\.\w+){4} and 3 more\.$")
         (copy / "scripts/websearch/reading/read.py").unlink()
         run = self.run_copy(copy)
@@ -698,7 +700,7 @@ class SkillFolder(DoctorCase):
         self.assertIn("(0.1", self.line("installed for Claude Code")["message"])
         self.assertEqual(self.line("installed for Claude Code")["status"], "warning")
         skill.write_text("---\nname: other\n---\n", encoding="utf-8")
-        self.assertIn("does not hold", self.line("installed for Claude Code")["message"])
+        self.assertIn("does not contain", self.line("installed for Claude Code")["message"])
         tool = self.home / ".config/opencode/tool/google_search.ts"
         tool.parent.mkdir(parents=True)
         tool.touch()
@@ -706,7 +708,7 @@ class SkillFolder(DoctorCase):
 
 
 class Live(DoctorCase):
-    """What --live asks, and what it makes of the answers."""
+    """The requests of --live, and the lines on their answers."""
 
     server: FakeServer
 
@@ -751,7 +753,7 @@ class Live(DoctorCase):
         self.assertEqual(self.server.requests, [])
         self.assertEqual(call_main(command, "--dry-run").document["request"], [])
 
-    def test_each_engine_gets_one_question_and_says_results_time_and_cost(self) -> None:
+    def test_each_engine_gets_a_question_with_time_and_cost(self) -> None:
         lines = self.live("--live")
         self.assertEqual(list(lines), ["brave", "serper", "searxng", "duckduckgo", "gemini"])
         for engine, cost in (("brave", "1 billed request"), ("searxng", "free")):
@@ -765,11 +767,11 @@ class Live(DoctorCase):
         spending = self.check(GLSI_DB_PATH=str(self.home / "live.db"))
         self.assertIn("brave 1, serper 1", lines_of(spending, "spending")[0]["message"])
 
-    def test_the_owners_engines_alone_are_asked(self) -> None:
+    def test_only_the_owner_s_engines_are_asked(self) -> None:
         lines = self.live("--live", WEB_SEARCH_ENGINES="serper", GEMINI_API_KEY="")
         self.assertEqual(list(lines), ["serper"])
 
-    def test_a_refused_key_an_empty_account_and_a_fault_are_told_apart(self) -> None:
+    def test_a_refused_key_an_empty_account_and_an_error_differ(self) -> None:
         refused = self.live("--live", key="bad")
         self.assertIn("refused the key", refused["serper"]["message"])
         self.assertIn("serper.dev", refused["serper"]["hint"])
@@ -786,7 +788,7 @@ class Live(DoctorCase):
         self.assertEqual(line["status"], "warning")
         self.assertIn("gemini-0.1-none is not among them", line["message"])
 
-    def test_the_timeout_holds_for_all_of_them(self) -> None:
+    def test_the_timeout_covers_all_engines(self) -> None:
         started = time.monotonic()
         lines = self.live("--live", "--timeout", "1", key="hang")
         self.assertLess(time.monotonic() - started, 1 + SLACK)

@@ -1,4 +1,4 @@
-"""scripts/install.py: what is installed is whole and works, and nobody else's files are touched.
+"""scripts/install.py: the copy is complete and works, and foreign files are never touched.
 
 The only module to notice a file of somebody else's that is touched.
 """
@@ -137,7 +137,7 @@ class InstallCase(unittest.TestCase):
 
 
 class Install(InstallCase):
-    def test_goes_to_both_folders_of_the_user_and_a_second_run_changes_nothing(self) -> None:
+    def test_both_folders_get_a_copy_and_a_second_run_is_harmless(self) -> None:
         code, stdout, stderr = self.run_process(self.repository, "install")
         self.assertEqual((code, stderr), (0, ""))
         copies = [self.home / ".claude/skills" / NAME, self.home / ".agents/skills" / NAME]
@@ -153,7 +153,7 @@ class Install(InstallCase):
         after = [path.stat().st_mtime_ns for copy in copies for path in copy.rglob("*")]
         self.assertEqual(times, after)
 
-    def test_goes_where_claude_code_is_told_to_keep_its_settings(self) -> None:
+    def test_the_folder_of_claude_config_dir_is_used(self) -> None:
         for folder in (str(self.folder / "work settings"), "~/settings"):
             place = Path(folder.replace("~", str(self.home))) / "skills" / NAME
             code, stdout, _ = self.run_process(self.repository, "install", CLAUDE_CONFIG_DIR=folder)
@@ -221,7 +221,7 @@ class Install(InstallCase):
 
 
 class Update(InstallCase):
-    def test_replaces_an_older_version_whole_and_keeps_the_users_own_files(self) -> None:
+    def test_an_older_version_is_replaced_and_users_files_are_kept(self) -> None:
         (self.repository / "scripts/old_search.py").write_text("#!/bin/sh\n", encoding="utf-8")
         (self.repository / "assets/old").mkdir()
         (self.repository / "assets/old/gone.json").write_text("{}", encoding="utf-8")
@@ -243,7 +243,7 @@ class Update(InstallCase):
             f"updated: {copy} (",
             "removed, no longer part of the skill: scripts/old_search.py",
             "removed, no longer part of the skill: assets/old/gone.json",
-            "replaced, although it had been changed: SKILL.md",
+            "replaced, although it was changed: SKILL.md",
             "kept, not part of the skill: notes/mine.txt",
             "kept, not part of the skill: link",
         ):
@@ -257,7 +257,7 @@ class Update(InstallCase):
         self.assertIn("unchanged: ", self.run_install("install", "--dir", str(copy.parent))[1])
         self.assertEqual([path for path in copy.parent.iterdir() if path != copy], [])
 
-    def test_mends_missing_and_broken_files_and_lost_permissions(self) -> None:
+    def test_missing_and_broken_files_and_permissions_are_restored(self) -> None:
         copy = self.installed()
         whole = snapshot(copy)
         for damage in (
@@ -271,7 +271,7 @@ class Update(InstallCase):
             self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
             self.assertEqual(snapshot(copy), whole)
 
-    def test_the_users_own_folders_keep_their_modes_and_stay_if_they_are_empty(self) -> None:
+    def test_users_folders_are_kept_with_their_modes_even_if_empty(self) -> None:
         copy = self.installed()
         mine = {"notes": 0o700, "notes/empty": 0o750, "scripts/empty": 0o700}
         for name, mode in mine.items():
@@ -284,7 +284,7 @@ class Update(InstallCase):
         self.run_install("uninstall", "--dir", str(copy.parent))
         self.assertEqual(set(snapshot(copy)), {*mine, "scripts", "notes/mine.txt"})
 
-    def test_in_a_copy_without_the_list_every_file_of_another_name_stays(self) -> None:
+    def test_a_copy_without_the_list_keeps_files_of_other_names(self) -> None:
         copy = self.folder / "skills" / NAME
         for name in ("scripts/ancient.py", "references/ancient.md", "assets/x/y.json", "mine.txt"):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -296,7 +296,7 @@ class Update(InstallCase):
             self.assertIn(f"kept, not part of the skill: {name}", stdout)
             self.assertEqual((copy / name).read_text(encoding="utf-8"), "x")
 
-    def test_a_hidden_folder_of_somebody_else_beside_it_is_not_touched(self) -> None:
+    def test_a_foreign_hidden_folder_next_to_it_is_not_touched(self) -> None:
         copy = self.installed()
         (copy / "LICENSE").unlink()
         for name in (f".{NAME}.new", f".{NAME}.old"):
@@ -347,7 +347,7 @@ class FromACopy(InstallCase):
     def run_copy(self, *arguments: str) -> tuple[int, str, str]:
         return self.run_process(self.copy, *arguments)
 
-    def test_installs_itself_elsewhere_and_leaves_out_the_users_files(self) -> None:
+    def test_a_copy_installs_itself_without_the_user_s_files(self) -> None:
         whole = snapshot(self.copy)
         (self.copy / "scripts/mine.py").touch()
         code, _, stderr = self.run_copy("install")
@@ -359,14 +359,14 @@ class FromACopy(InstallCase):
         before = snapshot(self.copy)
         code, stdout, _ = self.run_copy("install", "--dir", str(self.copy.parent))
         self.assertEqual((code, snapshot(self.copy)), (0, before))
-        self.assertIn(f"left: {self.copy} is where this program runs", stdout)
+        self.assertIn(f"kept: this program runs in {self.copy}", stdout)
 
     def test_a_copy_that_was_changed_is_not_spread(self) -> None:
         (self.copy / "SKILL.md").write_text("---\nname: web-search\n---\n", encoding="utf-8")
         (self.copy / "LICENSE").unlink()
         code, _, stderr = self.run_copy("install")
         self.assertEqual(code, 2)
-        self.assertIn("is not as it was installed: LICENSE, SKILL.md.", stderr)
+        self.assertIn("has changed since it was installed: LICENSE, SKILL.md.", stderr)
         self.assertEqual([*self.home.iterdir()], [])
 
     def test_cannot_make_a_package_and_says_so(self) -> None:
@@ -395,10 +395,10 @@ class Refusals(InstallCase):
         ):
             other.write_text(text, encoding="utf-8")
             for command in ("install", "uninstall"):
-                self.assert_refused("does not hold this skill", command, "--dir", str(skills))
+                self.assert_refused("does not contain this skill", command, "--dir", str(skills))
         other.unlink()
         (skills / NAME / "thesis.txt").touch()
-        self.assert_refused("does not hold this skill", "install", "--dir", str(skills))
+        self.assert_refused("does not contain this skill", "install", "--dir", str(skills))
 
     def test_links_are_not_followed(self) -> None:
         elsewhere = self.installed().rename(self.folder / "elsewhere")
@@ -415,7 +415,7 @@ class Refusals(InstallCase):
         self.assertTrue((self.folder / "scripts/websearch/kit.py").exists())
         self.assertTrue((copy / "scripts").is_symlink())
 
-    def test_a_list_that_names_files_outside_removes_none_of_them(self) -> None:
+    def test_files_outside_are_never_removed_even_if_listed(self) -> None:
         copy = self.installed()
         outside = self.folder / "skills/precious.txt"
         outside.touch()
@@ -426,7 +426,7 @@ class Refusals(InstallCase):
         self.assertTrue(outside.exists())
         self.assertFalse(copy.exists())
 
-    def test_clones_and_the_repository_itself_are_left_alone(self) -> None:
+    def test_clones_and_the_repository_are_not_touched(self) -> None:
         clone = self.folder / "skills" / NAME
         shutil.copytree(self.repository, clone)
         for command in ("install", "uninstall"):
@@ -438,19 +438,19 @@ class Refusals(InstallCase):
         (skills / NAME).symlink_to(self.repository)
         code, stdout, _ = self.run_install("install")
         self.assertEqual(code, 0)
-        self.assertIn(f"left: {skills / NAME} is a link to {self.repository}", stdout)
+        self.assertIn(f"kept: {skills / NAME} is a link to {self.repository}", stdout)
         self.assertIn(f"installed: {self.home}/.agents", stdout)
 
-    def test_a_link_between_the_two_folders_is_no_fault(self) -> None:
+    def test_a_link_between_the_two_folders_is_not_an_error(self) -> None:
         skills = self.home / ".claude/skills"
         skills.mkdir(parents=True)
         (skills / NAME).symlink_to(self.home / ".agents/skills" / NAME)
         code, stdout, _ = self.run_install("install")
         self.assertEqual(code, 0)
-        self.assertIn(f"left: {skills / NAME} is a link to {self.home}/.agents", stdout)
+        self.assertIn(f"kept: {skills / NAME} is a link to {self.home}/.agents", stdout)
         self.assertTrue((skills / NAME / "SKILL.md").is_file())
 
-    def test_wrong_arguments_and_a_broken_repository_are_said(self) -> None:
+    def test_wrong_arguments_and_a_broken_repository_are_reported(self) -> None:
         (self.folder / "file").touch()
         self.assert_refused("is not a folder", "install", "--dir", str(self.folder / "file"))
         self.assert_refused("is not a folder", "install", "--dir", " ")
@@ -461,11 +461,11 @@ class Refusals(InstallCase):
         self.assert_refused("link.md is a link", "package")
         link.unlink()
         shutil.rmtree(self.repository / "references")
-        self.assert_refused("holds no references/", "install")
+        self.assert_refused("contains no references/", "install")
 
 
 class Uninstall(InstallCase):
-    def test_removes_both_copies_with_their_byte_code_and_says_when_there_is_none(self) -> None:
+    def test_uninstall_removes_both_copies_with_their_byte_code(self) -> None:
         self.run_install("install")
         copy = self.home / ".claude/skills" / NAME
         cache = copy / "scripts/__pycache__"
@@ -488,7 +488,7 @@ class Uninstall(InstallCase):
 
 
 class Package(InstallCase):
-    def test_is_the_same_byte_for_byte_whenever_and_however_it_is_made(self) -> None:
+    def test_packages_are_reproducible(self) -> None:
         code, stdout, stderr = self.run_install("package")
         self.assertEqual((code, stderr), (0, ""))
         dist = self.repository / "dist"
@@ -508,7 +508,7 @@ class Package(InstallCase):
         again = {path.name: path.read_bytes() for path in (moved / "dist").iterdir()}
         self.assertEqual(again, first)
 
-    def test_holds_the_installed_files_below_one_folder(self) -> None:
+    def test_the_package_has_the_installed_files_in_one_folder(self) -> None:
         copy = self.installed()
         self.run_install("package")
         with zipfile.ZipFile(self.repository / "dist/web-search.skill") as archive:
@@ -528,9 +528,9 @@ class Package(InstallCase):
         for name in packed:
             self.assertNotRegex(name, r"test|__pycache__|evals|\.git|/secrets\.yaml|\.pyc$")
         size = (self.repository / "dist/web-search.skill").stat().st_size
-        self.assertLess(size, 30_000_000)  # what can be uploaded
+        self.assertLess(size, 30_000_000)  # the limit for uploads
 
-    def test_an_unpacked_package_is_a_copy_that_install_and_uninstall_know(self) -> None:
+    def test_an_unpacked_package_can_be_updated_and_uninstalled(self) -> None:
         self.run_install("package")
         skills = self.folder / "skills"
         with zipfile.ZipFile(self.repository / "dist/web-search.skill") as archive:
@@ -540,7 +540,7 @@ class Package(InstallCase):
         self.assertEqual(run.code, 0)
         _, stdout, _ = self.run_install("install", "--dir", str(skills))
         self.assertIn("updated: ", stdout)  # unzipping loses the permissions
-        self.assertNotIn("although it had been changed", stdout)
+        self.assertNotIn("although it was changed", stdout)
         self.run_install("uninstall", "--dir", str(skills))
         self.assertEqual(set(snapshot(skills / NAME)), {"mine.txt"})
 
@@ -556,7 +556,7 @@ class Bundle(InstallCase):
             self.files = {one.filename: bundle.read(one) for one in bundle.infolist()}
         self.manifest = json.loads(self.files["manifest.json"])
 
-    def test_holds_the_scripts_the_manifest_and_no_more(self) -> None:
+    def test_the_bundle_has_only_the_scripts_and_the_manifest(self) -> None:
         copy = self.installed()
         scripts = {
             path.relative_to(copy).as_posix(): path.read_bytes()
@@ -567,7 +567,7 @@ class Bundle(InstallCase):
         others = {"manifest.json", "pyproject.toml", "LICENSE"}
         self.assertEqual(set(self.files) - set(scripts), others)
 
-    def test_its_server_is_started_by_uv_and_every_key_is_secret_and_optional(self) -> None:
+    def test_the_bundle_runs_uv_with_secret_and_optional_keys(self) -> None:
         server = self.manifest["server"]
         self.assertEqual((server["type"], server["entry_point"]), ("uv", "scripts/mcp_server.py"))
         self.assertIn(server["entry_point"], self.files)
@@ -585,7 +585,7 @@ class Bundle(InstallCase):
         tools = load_script("websearch.ways_in.mcp_tools").TOOLS
         self.assertEqual([tool["name"] for tool in self.manifest["tools"]], list(tools))
 
-    def test_the_entry_of_the_registry_holds_its_digest(self) -> None:
+    def test_the_registry_entry_has_the_bundle_s_digest(self) -> None:
         entry = json.loads((self.repository / "dist/server.json").read_bytes())
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         self.assertEqual(entry["packages"][0].pop("fileSha256"), digest)
@@ -602,7 +602,7 @@ class WholeSkill(InstallCase):
         for path in (ROOT / "scripts").rglob("*.py"):
             self.assertTrue((copy / path.relative_to(ROOT)).is_file(), path)
 
-    def test_links_between_the_documents_hold_in_the_copy(self) -> None:
+    def test_links_between_the_documents_work_in_the_copy(self) -> None:
         copy = self.installed()
         for path in [copy / "SKILL.md", *(copy / "references").glob("*.md")]:
             for link in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
@@ -644,7 +644,7 @@ class WholeSkill(InstallCase):
         self.assertEqual(list(empty.iterdir()), [])
 
     def uv_folder(self) -> Path:
-        """A folder with a stand-in for uv, which starts a script with this Python."""
+        """A folder with a fake uv, which starts a script with this Python."""
         folder = self.folder / "bin"
         folder.mkdir()
         program = folder / "uv"
@@ -664,7 +664,7 @@ class WholeSkill(InstallCase):
 class CommandWebSearch(InstallCase):
     whole = True
 
-    def test_it_is_the_front_door_of_the_installed_copy_until_uninstall(self) -> None:
+    def test_the_command_runs_the_installed_copy_until_uninstall(self) -> None:
         code, stdout, stderr = self.run_process(self.repository, "install", "--command")
         self.assertEqual((code, stderr), (0, ""))
         path = self.home / ".local/bin/web-search"
@@ -685,13 +685,13 @@ class CommandWebSearch(InstallCase):
         path.write_text("#!/bin/sh\necho other\n", encoding="utf-8")
         code, _, stderr = self.run_process(self.repository, "install", "--command")
         self.assertEqual(code, 2)
-        self.assertIn(f"{path} belongs to somebody else.", stderr)
+        self.assertIn(f"{path} is not from this program.", stderr)
         self.run_process(self.repository, "uninstall")
         self.assertIn("echo other", path.read_text(encoding="utf-8"))
 
 
 class Repository(unittest.TestCase):
-    def test_no_file_of_the_skill_holds_what_looks_like_a_secret(self) -> None:
+    def test_no_file_of_the_skill_contains_a_secret(self) -> None:
         secret = r"AIza[\w-]{20,}|\bsk-[A-Za-z0-9]{20,}|BSA[\w-]{20,}|ghp_\w{20,}|-----BEGIN"
         for name, data in skill_files.skill_files().items():
             with self.subTest(name):

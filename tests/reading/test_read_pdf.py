@@ -1,4 +1,4 @@
-"""PDF files through read_page: from the web, from this machine, and what other ways in refuse.
+"""PDF files through read_page: from the web, from this machine, and refused by other interfaces.
 
 The only module to notice a file of this machine that a server would read.
 """
@@ -37,7 +37,7 @@ class FromTheWeb(SiteCase):
         self.assertEqual(marks, ["## [page 1]", "## [page 2]", "## [page 3]"])
         self.assertIn("ninety-one notebooks, all of them kept.", page["text"])
 
-    def test_what_a_body_is_decides_and_not_its_header(self) -> None:
+    def test_the_body_decides_and_not_the_content_type(self) -> None:
         self.assertEqual(self.page("papers/lighthouse")["page_count"], 3)
 
     def test_pages_names_the_pages_to_read(self) -> None:
@@ -49,7 +49,7 @@ class FromTheWeb(SiteCase):
         self.assertEqual(self.page("articles/sourdough", pages="2")["title"], "Why sourdough rises")
 
     def test_the_outline_is_that_of_the_file(self) -> None:
-        """Entries lead to pages by an array, an action, or a name in the tree of names."""
+        """Entries point to pages by an array, an action or a name in the name tree."""
         outline = self.page("papers/manual.pdf", outline=True)["outline"]
         self.assertEqual(
             [(entry["level"], entry["heading"], entry["page"]) for entry in outline],
@@ -61,7 +61,7 @@ class FromTheWeb(SiteCase):
         whole = self.page("papers/manual.pdf", section="setting up")["text"]
         self.assertIn("[page 1]", whole)
 
-    def test_without_one_large_lines_are_headings(self) -> None:
+    def test_without_an_outline_large_lines_are_headings(self) -> None:
         outline = self.page("papers/headings.pdf", outline=True)["outline"]
         self.assertEqual(
             [(entry["level"], entry["heading"]) for entry in outline],
@@ -72,7 +72,7 @@ class FromTheWeb(SiteCase):
         self.assertIn("went on to the second page", section)
         self.assertNotIn("Rain fell", section)
 
-    def test_pages_that_are_none_are_bad_input_before_anything_is_fetched(self) -> None:
+    def test_malformed_pages_are_bad_input_before_any_fetch(self) -> None:
         seen = len(self.server.requests)
         for pages in ("x", "0", "5-2"):
             run = self.run_script(SCRIPT, self.address(PAPER), "--pages", pages)
@@ -81,12 +81,12 @@ class FromTheWeb(SiteCase):
         self.assertEqual(len(self.server.requests), seen)
         self.assertEqual(self.kind(PAPER, pages="7-9"), "invalid_input")
 
-    def test_passages_name_the_page_that_they_stand_on(self) -> None:
+    def test_passages_name_their_page(self) -> None:
         page = self.page(PAPER, query="how many days of fog")
         self.assertEqual(page["passages"][0]["heading"], "[page 3]")
         self.assertIn("61 days", page["passages"][0]["text"])
 
-    def test_a_long_text_is_cut_and_goes_on_at_the_offset(self) -> None:
+    def test_a_long_text_is_cut_and_continues_at_the_offset(self) -> None:
         page = self.page(PAPER, max_chars=400)
         self.assertTrue(page["truncated"])
         rest = self.page(PAPER, offset=page["next_offset"])
@@ -104,7 +104,7 @@ class FromTheWeb(SiteCase):
             document = self.read("papers/large.pdf", page_timeout=20)
         self.assertEqual(document["details"]["kind"], "unsupported")
 
-    def test_a_scan_and_a_locked_file_say_what_they_are(self) -> None:
+    def test_scans_and_locked_files_are_named(self) -> None:
         run = self.run_script(SCRIPT, self.address("papers/scan.pdf"))
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "unsupported"))
         self.assertIn("a scan: its pages are pictures", run.document["error"])
@@ -112,7 +112,7 @@ class FromTheWeb(SiteCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "refused"))
         self.assertIn("password", run.document["error"])
 
-    def test_as_markdown_its_text_stands_in_the_fence(self) -> None:
+    def test_as_markdown_the_text_is_in_the_fence(self) -> None:
         run = self.run_script(SCRIPT, self.address(PAPER), "--format", "markdown")
         _, _, fenced = run.stdout.decode().partition("[untrusted page text")
         self.assertIn("**The lighthouse log**", fenced)
@@ -167,7 +167,7 @@ class FromThisMachine(unittest.TestCase):
         self.assertIn("## [page 1]", run.stdout.decode())
         self.assertIn("## file:///", run.stdout.decode())
 
-    def test_what_is_no_file_is_bad_input(self) -> None:
+    def test_a_path_without_a_file_is_bad_input(self) -> None:
         os.mkfifo(self.folder / "pipe")
         for name in (
             "./missing.pdf",
@@ -205,7 +205,7 @@ class FromThisMachine(unittest.TestCase):
         run = self.read_here("./my paper.pdf", "--dry-run")
         self.assertTrue(run.document["request"]["url"].endswith("my%20paper.pdf"))
 
-    def test_the_bare_name_of_a_file_asks_nobody(self) -> None:
+    def test_a_bare_file_name_sends_no_request(self) -> None:
         run = self.read_here("notes.html")
         self.assertEqual(run.document["details"]["kind"], "invalid_input", run.document)
         self.assertIn("To read the file, pass ./notes.html.", run.document["details"]["hint"])
@@ -214,7 +214,7 @@ class FromThisMachine(unittest.TestCase):
         for text in ("paper.pdf", "example.org/x.pdf", "https://example.org/./x.pdf", "a/../b"):
             self.assertFalse(local_files.is_local(text), text)
 
-    def test_no_other_way_in_reads_a_file(self) -> None:
+    def test_only_the_command_line_reads_local_files(self) -> None:
         address = (self.folder / "my paper.pdf").as_uri()
         for name in (address, str(self.folder / "my paper.pdf"), "./my paper.pdf"):
             with self.subTest(name):

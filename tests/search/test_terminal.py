@@ -29,7 +29,7 @@ from websearch.ways_in import best_passages, terminal, terminal_markdown
 
 
 def plain(shown: str) -> str:
-    """Return what a terminal shows, without styles."""
+    """Return a text of a terminal without styles."""
     return re.sub(r"\x1b\[\d*m", "", shown)
 
 
@@ -37,7 +37,7 @@ class TerminalCase(SmallWebCase):
     def at_terminal(
         self, script: str, *words: str, typed: str | None = None, **variables: str
     ) -> tuple[int, str, str]:
-        """Run a script whose stdout is a terminal; return (exit code, what it shows, stderr).
+        """Run a script whose stdout is a terminal; return (exit code, output, stderr).
 
         typed: what the person types; then standard input is the terminal, too.
         """
@@ -95,7 +95,7 @@ class ForPeople(TerminalCase):
         self.assertTrue(passages)
         self.assertLessEqual(max(len(plain(line)) for line in passages), 72)
 
-    def test_without_colour_where_none_is_wanted(self) -> None:
+    def test_no_color_is_obeyed(self) -> None:
         _, shown, _ = self.at_terminal("web_search.py", "sourdough", "-n", "1", NO_COLOR="1")
         self.assertNotIn("\x1b", shown)
 
@@ -106,7 +106,7 @@ class ForPeople(TerminalCase):
                 self.assertIn("untrusted page text", shown)
                 self.assertNotIn("\x1b", shown)
 
-    def test_a_terminal_that_does_not_know_its_width_is_a_usual_one(self) -> None:
+    def test_a_terminal_of_unknown_width_has_80_columns(self) -> None:
         code, shown, _ = self.at_terminal("web_search.py", "sourdough", "-n", "1", COLUMNS="0")
         self.assertEqual(code, 0, shown)
         self.assertLessEqual(max(map(len, shown.split("\n"))), 140)  # with marks and an address
@@ -115,7 +115,7 @@ class ForPeople(TerminalCase):
         _, shown, _ = self.at_terminal("web_search.py", "sourdough", "--format", "json")
         self.assertTrue(json.loads(shown)["ok"])
 
-    def test_an_error_is_one_line_and_one_hint_and_is_shown_once(self) -> None:
+    def test_an_error_is_shown_once_as_a_line_and_a_hint(self) -> None:
         code, shown, errors = self.at_terminal("web_search.py", "x", "--engine", "bing")
         self.assertEqual((code, errors), (2, ""))
         self.assertIn("bing", shown)
@@ -125,7 +125,7 @@ class ForPeople(TerminalCase):
         _, shown, _ = self.at_terminal("brave_search.py", "x")
         self.assertEqual(json.loads(shown)["details"]["kind"], "auth")
 
-    def test_pages_and_the_doctor_are_shown_for_people_too(self) -> None:
+    def test_pages_and_the_doctor_are_also_shown_for_people(self) -> None:
         url = f"{self.server.url}/site/articles/lighthouse"
         _, shown, _ = self.at_terminal("read_page.py", url)
         self.assertNotIn("untrusted", shown)
@@ -135,9 +135,9 @@ class ForPeople(TerminalCase):
 
 
 class FirstLook(TerminalCase):
-    """What a person sees of a search, and how the rest is reached."""
+    """The output of a search for a person, and the commands for more."""
 
-    def test_two_passages_a_result_then_one_line_and_full_shows_all(self) -> None:
+    def test_results_show_two_passages_and_with_full_all(self) -> None:
         short = self.shown("sourdough starter", "-n", "2")
         last = short.strip().split("\n")[-1]
         self.assertRegex(
@@ -158,9 +158,9 @@ class FirstLook(TerminalCase):
         _, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "1")
         self.assertIn("\x1b[33msourdough\x1b[0m", shown)
 
-    def test_results_are_opened_and_read_by_number_without_a_new_search(self) -> None:
+    def test_results_are_opened_and_read_by_number(self) -> None:
         for words in (("open", "2"), ("read", "2")):
-            self.assertIn("No results of a search are kept here.", self.shown(*words))
+            self.assertIn("No results of an earlier search are stored.", self.shown(*words))
         found = self.shown("sourdough starter", "-n", "2")
         urls = re.findall(r"http://\S+", found)
         title = re.findall(r"(?m)^2\. (.*)", found)[0]
@@ -171,20 +171,20 @@ class FirstLook(TerminalCase):
         with open(opened, encoding="utf-8") as file:
             self.assertEqual(file.read().strip(), urls[1])
         self.assertIn(urls[1], self.shown("read", "2", "--outline"))
-        self.assertIn("Give a number from 1 to 2.", self.shown("read", "3"))
+        self.assertIn("Pass a number from 1 to 2.", self.shown("read", "3"))
         self.assertEqual([each for each in self.server.requests if "search" in each.target], [])
         shown = self.shown("sourdough", "-n", "1", "--open", "1", BROWSER="true")
         self.assertIn("Opened 1: ", shown)
         self.shown("cache", "clear")
-        self.assertIn("No results of a search are kept here.", self.shown("open", "1"))
+        self.assertIn("No results of an earlier search are stored.", self.shown("open", "1"))
 
     def test_results_that_may_not_be_stored_are_not_kept(self) -> None:
         self.shown("rye", "-n", "1", "--no-pages")
         key = {"BRAVE_SEARCH_API_KEY": GOOD_KEY}
         self.shown("sourdough", "-n", "1", "--no-pages", "--engine", "brave", **key)
-        self.assertIn("No results of a search are kept here.", self.shown("open", "1"))
+        self.assertIn("No results of an earlier search are stored.", self.shown("open", "1"))
 
-    def test_what_is_longer_than_the_screen_goes_to_the_pager(self) -> None:
+    def test_text_longer_than_the_screen_goes_to_the_pager(self) -> None:
         pager = "sed s/^/paged:/"
         variables = {"PAGER": pager, "LINES": "10"}
         self.assertIn("paged:1. ", self.shown("sourdough", "-n", "2", **variables))
@@ -197,7 +197,7 @@ class FirstLook(TerminalCase):
         self.assertIn("1. sourdough starter\n2. zzqx unicorn gliding (", shown)
         self.assertRegex(shown, r"(?m)answers 1$")
 
-    def test_results_without_a_date_say_so_where_a_period_was_asked_for(self) -> None:
+    def test_undated_results_say_so_if_a_period_was_set(self) -> None:
         results = [{"title": "Of 2020", "url": "https://a.example/"}]
         document = {"ok": True, "engine": "arxiv", "results": results}
         for params, is_said in (({"since": "week"}, True), ({}, False)):
@@ -226,6 +226,12 @@ class Markdown(unittest.TestCase):
         many = "|" + "head|" * 9 + "\n|" + "-|" * 9 + "\n|" + "cell|" * 9
         self.assertEqual(self.lines(many)[0], "head: cell")
 
+    def test_a_line_of_code_in_three_backticks_opens_no_block(self) -> None:
+        self.assertEqual(self.lines("```npm install```\n\n- **a**"), ["npm install", "", "- a"])
+        self.assertEqual(
+            self.lines("- b\n    ```\n    x\n    ```\n**c**"), ["- b", "        x", "c"]
+        )
+
     def test_lists_keep_their_indentation_and_code_is_as_it_is(self) -> None:
         text = "- one two three four five six seven\n  - nested one two three four five"
         self.assertEqual(self.lines(text), [
@@ -239,7 +245,7 @@ class Markdown(unittest.TestCase):
 
 
 class HelpAndSettings(TerminalCase):
-    def test_alone_it_shows_a_help_that_lists_every_command(self) -> None:
+    def test_without_words_the_help_lists_every_command(self) -> None:
         front_door = load_script("websearch.ways_in.front_door")
         for words in ((), ("help",), ("--help",)):
             shown = self.shown(*words, COLUMNS="100")
@@ -297,7 +303,7 @@ class HelpAndSettings(TerminalCase):
         with open(path, encoding="utf-8") as file:
             self.assertIn("untrusted", file.read())
         self.assertEqual(
-            self.shown("completion"), "completion needs a shell.\nGive bash, zsh or fish.\n"
+            self.shown("completion"), "completion needs a shell.\nPass bash, zsh or fish.\n"
         )
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = str(taken.getsockname()[1])
@@ -323,7 +329,7 @@ class FrontDoor(TerminalCase):
             with self.subTest(words):
                 self.assertIn(part, self.run_words(*words)[1])
 
-    def test_words_that_are_no_questions_cost_no_search(self) -> None:
+    def test_command_like_words_never_start_a_search(self) -> None:
         self.assertIn("Examples:", self.run_words("help")[1])
         self.assertRegex(self.run_words("version")[1], r"^web_search.py \d+\.\d+\.\d+\n$")
         code, text = self.run_words("https://example.org/page")
@@ -344,7 +350,7 @@ class FrontDoor(TerminalCase):
                 self.assertIn("did you mean", text)
         self.assertEqual(self.server.requests, [])
 
-    def test_commands_of_other_scripts_are_named_with_the_keyless_way(self) -> None:
+    def test_commands_of_other_scripts_are_named_with_alternatives(self) -> None:
         code, text = self.run_words("news", "python")
         hint = json.loads(text)["details"]["hint"]
         self.assertEqual(code, 2)
@@ -384,7 +390,7 @@ class FrontDoor(TerminalCase):
                 self.assertGreater(len(run.document[part]), 1)
         run = run_script("web_search.py", "-", env=environment, stdin="\n")
         self.assertEqual(run.code, 2)
-        self.assertEqual(run.document["error"], "Standard input held nothing.")
+        self.assertEqual(run.document["error"], "Standard input is empty.")
 
     def test_a_search_that_fails_names_what_the_store_holds(self) -> None:
         self.run_words("read", f"{self.server.url}/site/articles/sourdough")
@@ -404,7 +410,7 @@ class FrontDoor(TerminalCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
         self.assertLess(time.monotonic() - began, 5)  # two more tries would wait 6 s
 
-    def test_the_users_defaults_hold_until_a_call_gives_others(self) -> None:
+    def test_the_user_s_defaults_apply_unless_a_call_sets_others(self) -> None:
         secrets = os.path.join(os.path.dirname(os.path.dirname(self.store)), "secrets.yaml")
         lines = {"COUNT": "2", "COUNTRY": "de", "ENGINE": "duckduckgo", "FORMAT": "markdown"}
         with open(secrets, "w", encoding="utf-8") as file:
@@ -424,7 +430,7 @@ class FrontDoor(TerminalCase):
         self.assertEqual((pairs["kl"], len(json.loads(shown)["results"])), ("fr-fr", 1))
         _, pairs = asked("rye", "--no-pages", "--engine", "wikipedia")  # which knows no countries
         self.assertEqual(pairs["srlimit"], "2")
-        for words in (("help",), ("version",)):  # are no questions with a default format either
+        for words in (("help",), ("version",)):  # not questions, even with a default format
             run = self.run_script("web_search.py", *words, WEB_SEARCH_SECRETS=secrets)
             self.assertIn("web_search.py", run.stdout.decode())
         run = self.run_script("web_search.py", "cache", "stats", WEB_SEARCH_SECRETS=secrets)
@@ -460,7 +466,7 @@ class FrontDoor(TerminalCase):
         self.assertEqual(run.document["query"], "what does the gluten network do")
         self.assertEqual(len(run.document["pages"]), 1)
 
-    def test_closed_streams_are_not_a_bug(self) -> None:
+    def test_closed_streams_are_not_an_error(self) -> None:
         script = str(SCRIPTS / "web_search.py")
         for closed in ("<&-", "2>&-", "<&- 2>&-"):
             command = f"exec {sys.executable} {script} version {closed}"
@@ -489,7 +495,7 @@ class FrontDoor(TerminalCase):
             with open(opened, encoding="utf-8") as file:
                 self.assertEqual(file.read().strip(), urls[1])
             os.remove(opened)
-        for number, words in (("0", ""), ("x", "a result's number"), ("4", "are 2 results")):
+        for number, words in (("0", ""), ("x", "number of a result"), ("4", "are 2 results")):
             more = ("--open", number, "-n", "2")
             run = self.run_script(
                 "web_search.py", "sourdough", "--no-pages", *more, BROWSER=browser
@@ -527,7 +533,7 @@ class FrontDoor(TerminalCase):
             self.assertIn(part, self.run_words("completion", shell)[1])
         code, text = self.run_words("completion", "tcsh")
         self.assertEqual(
-            (code, json.loads(text)["details"]["hint"]), (2, "Give bash, zsh or fish.")
+            (code, json.loads(text)["details"]["hint"]), (2, "Pass bash, zsh or fish.")
         )
 
     def test_a_question_of_unquoted_words_is_searched(self) -> None:

@@ -191,11 +191,9 @@ class Installer(unittest.TestCase):
         before = self.all_paths()
         code, _, said = self.run_installer()
         self.assertEqual(code, 2)
-        self.assertIn(f"{path} belongs to somebody else", said)
+        self.assertIn(f"{path} is not from this program", said)
         self.assertEqual(self.all_paths(), before)
-        self.assertIn(
-            f"left, it belongs to somebody else: {path}", self.run_installer("--uninstall")[1]
-        )
+        self.assertIn(f"kept, not from this program: {path}", self.run_installer("--uninstall")[1])
         self.assertIn("Mine", path.read_text(encoding="utf-8"))
 
     def test_uninstall_removes_what_was_copied_and_leaves_the_rest(self) -> None:
@@ -223,7 +221,7 @@ class Installer(unittest.TestCase):
         shutil.rmtree(script.parents[1] / "assets")
         code, _, complaint = self.run_installer(script=script)
         self.assertEqual(code, 2)
-        self.assertIn("assets/opencode holds no tool", complaint)
+        self.assertIn("assets/opencode contains no tool", complaint)
 
     def test_a_folder_that_cannot_be_used_is_an_error_that_names_it(self) -> None:
         (self.project / ".opencode").write_text("a file\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the test modules of http_server.py share: a server process, raw requests, answers."""
+"""Shared by the tests of http_server.py: a server process, raw requests, answers."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ServerProcess:
 
 
 def read_all(client: socket.socket) -> bytes:
-    """Return what a connection brings until the server ends it, or resets it."""
+    """Return the bytes of a connection until the server ends or resets it."""
     data = b""
     try:
         while piece := client.recv(65_536):
@@ -117,7 +117,7 @@ def read_all(client: socket.socket) -> bytes:
 
 
 def request(target: str = "/health", method: str = "GET", *lines: str) -> bytes:
-    """A well-formed request with further header lines."""
+    """A well-formed request with additional header lines."""
     return "\r\n".join([f"{method} {target} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode()
 
 

@@ -1,4 +1,4 @@
-"""What the test modules of mcp_server.py share: a client that speaks the protocol line by line."""
+"""Shared by the tests of mcp_server.py: a client that speaks the protocol line by line."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Client:
         return bool(self.request("ping")["result"] == {})
 
     def close(self) -> int:
-        """End the input and return the exit code; nothing is left behind."""
+        """End the input and return the exit code; check that no process remains."""
         with contextlib.suppress(OSError):
             if self.process.stdin:
                 self.process.stdin.close()

@@ -35,7 +35,7 @@ class BriefCase(unittest.TestCase):
         self.web.find(HERON, self.own, self.shared)
 
     def sources_of_the_command(self) -> Any:
-        """The sources that the command line gives for the same questions."""
+        """The sources of the command line for the same questions."""
         run = run_script("web_search.py", "brief", *QUESTIONS, env=self.variables)
         self.assertTrue(run.document["ok"], run.document)
         return run.document["sources"]
@@ -47,7 +47,7 @@ class OverMcp(BriefCase):
         self.client = Client(self.variables)
         self.addCleanup(self.client.close)
 
-    def test_queries_give_one_text_with_the_numbers_of_the_command(self) -> None:
+    def test_queries_return_one_text_with_the_command_s_numbers(self) -> None:
         result = self.client.call("web_search", queries=QUESTIONS)
         self.assertFalse(result["isError"])
         text = result["content"][0]["text"]
@@ -68,12 +68,12 @@ class OverMcp(BriefCase):
             )
             self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \*\*", empty), ["1"])
 
-    def test_what_a_brief_does_not_take_is_refused_by_name(self) -> None:
+    def test_arguments_unknown_to_a_brief_are_refused_by_name(self) -> None:
         for arguments, said in (
-            ({}, "neither is given"),
-            ({"query": "", "queries": []}, "neither is given"),
-            ({"query": OTTER, "queries": QUESTIONS}, "both are given"),
-            ({"query": " "}, "neither is given"),
+            ({}, "neither is set"),
+            ({"query": "", "queries": []}, "neither is set"),
+            ({"query": OTTER, "queries": QUESTIONS}, "both are set"),
+            ({"query": " "}, "neither is set"),
             ({"queries": [OTTER]}, "2 to 8"),
             ({"queries": QUESTIONS, "stale": True}, "no parameter 'stale'"),
         ):
@@ -83,7 +83,7 @@ class OverMcp(BriefCase):
                 self.assertIn(said, result["content"][0]["text"])
         self.assertEqual(self.web.asked, [])
 
-    def test_progress_is_told(self) -> None:
+    def test_a_brief_reports_progress(self) -> None:
         meta = {"_meta": {"progressToken": "p"}}
         call = {"name": "web_search", "arguments": {"queries": QUESTIONS}, **meta}
         number = self.client.start_request("tools/call", call)

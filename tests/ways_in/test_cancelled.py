@@ -49,7 +49,7 @@ class ClientsThatLeave(SmallWebCase):
     def leave(self, count: int, data: bytes) -> None:
         """Send a request on each of several connections; leave when they have begun to work.
 
-        In each, another digit stands for "#", so that the questions differ.
+        In each, "#" becomes another digit, so the questions differ.
         """
         clients: list[socket.socket] = []
         for number in range(count):

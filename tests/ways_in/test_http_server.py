@@ -1,4 +1,4 @@
-"""http_server.py as a process: GLSI's HTTP API, what it refuses, and how it starts and stops.
+"""http_server.py as a process: GLSI's HTTP API, refused requests, starting and stopping.
 
 The only module to notice a wrong status, a smuggled request, and a client that holds others up.
 """
@@ -51,7 +51,7 @@ class GlsiPhaseSeven(ServerCase):
         answer = self.api.fetch("/health")
         self.assertEqual((answer.status, answer.document), (200, {"status": "ok"}))
 
-    def test_get_search_searches_reads_and_consolidates_and_the_second_time_comes_from_cache(
+    def test_search_returns_page_text_and_then_a_stored_answer(
         self,
     ) -> None:
         self.let_searxng_find("articles/sourdough", "articles/tides")
@@ -71,7 +71,7 @@ class GlsiPhaseSeven(ServerCase):
         self.assertEqual(second.document["content"], document["content"])
         self.assertEqual(len(self.server.requests), received)
 
-    def test_search_sends_page_text_once_in_content_and_not_in_the_results(self) -> None:
+    def test_search_sends_page_text_only_in_content(self) -> None:
         self.let_searxng_find("articles/tides", "status/404")
         document = self.search("tides", engine="searxng").document
         self.assertEqual(document["result_count"], 2)
@@ -99,7 +99,7 @@ class GlsiPhaseSeven(ServerCase):
         self.assertEqual(answer.document["result_count"], 1)
         self.assertFalse(answer.document["from_cache"])
 
-    def test_delete_cache_with_q_clears_that_query_and_says_what_was_cleared(self) -> None:
+    def test_delete_cache_with_q_clears_only_that_query(self) -> None:
         self.let_searxng_find("articles/sourdough")
         for query in ("first words", "second words"):
             self.search(query, engine="searxng")
@@ -125,7 +125,7 @@ class GlsiPhaseSeven(ServerCase):
             self.assertEqual(answer.headers["content-type"], "application/json")
             self.assertEqual(answer.headers["x-content-type-options"], "nosniff")
 
-    def test_port_comes_from_the_flag_else_from_glsi_port_else_it_is_8080(self) -> None:
+    def test_port_is_that_of_the_flag_or_glsi_port_or_8080(self) -> None:
         for words, variables, port in (
             (["-p", "3000"], {"GLSI_PORT": "4000"}, 3000),
             (["--port=3000"], {}, 3000),
@@ -144,7 +144,7 @@ class GlsiPhaseSeven(ServerCase):
 
 
 class Search(ServerCase):
-    def test_status_follows_the_kind_of_failure_and_retry_after_is_passed_on(self) -> None:
+    def test_status_follows_the_failure_and_retry_after_is_sent(self) -> None:
         for word, status, kind, retry in (
             ("bad", 503, "auth", None),
             ("fault", 502, "provider", None),
@@ -161,7 +161,7 @@ class Search(ServerCase):
         self.searxng.status = {"bad": 401, "fault": 402, "limit": 429}[word]
         return self.search(f"fails by {word}", engine="searxng", timeout=2)
 
-    def test_nothing_found_is_no_error_of_the_server(self) -> None:
+    def test_nothing_found_is_not_a_server_error(self) -> None:
         self.searxng.body = {"query": "x", "results": [], "unresponsive_engines": []}
         answer = self.search("nothing at all", engine="searxng")
         self.assertEqual(answer.status, 200, answer)
@@ -180,7 +180,7 @@ class Search(ServerCase):
         self.assertEqual((sent["freshness"], sent["safesearch"]), ("pw", "strict"))
         self.assertIn("site=github.com", sent["goggles"])
 
-    def test_recall_finds_the_pages_that_were_read_and_sends_them_whole(self) -> None:
+    def test_recall_finds_pages_read_before_and_sends_them_whole(self) -> None:
         self.let_searxng_find("articles/sourdough")
         self.search("bread to recall", engine="searxng")
         answer = self.api.fetch("/recall?q=gluten&count=1")
@@ -209,7 +209,7 @@ class Read(ServerCase):
         self.assertEqual(titles[0], "Why sourdough rises")
         self.assertEqual(len(titles), 2)
 
-    def test_gives_the_passages_that_answer_a_query(self) -> None:
+    def test_read_with_a_query_returns_the_passages_that_answer(self) -> None:
         answer = self.read("docs/timeouts", query="timeout")
         self.assertIn("passages", answer.document["pages"][0])
 
@@ -247,7 +247,7 @@ class Read(ServerCase):
 
 
 class Parameters(ServerCase):
-    def test_unknown_duplicated_and_badly_encoded_ones_are_refused_by_name(self) -> None:
+    def test_wrong_parameters_are_refused_by_name(self) -> None:
         for target, words in (
             ("/search", "query is missing"),
             ("/search?q=", "q is empty"),
@@ -260,6 +260,7 @@ class Parameters(ServerCase):
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
             ("/cache?q=", "q is empty"),
+            ("/read?url=", "url is empty"),
             ("/health?x=1", "no parameter 'x'"),
         ):
             with self.subTest(target):
@@ -268,11 +269,12 @@ class Parameters(ServerCase):
                 self.assert_error(answer, 400)
                 self.assertIn(words, answer.document["error"])
 
-    def test_empty_optional_ones_count_as_not_given(self) -> None:
+    def test_empty_optional_parameters_count_as_not_given(self) -> None:
         plain = "/search?q=a&engine=brave&no_pages=1"
         self.api.fetch(plain)
         sent = self.server.requests[-1].query_pairs
-        for more in ("&since=&site=&country=%20", "&count=null&max_chars=&format=", "&since="):
+        empty = "&exclude_site=[]&since="
+        for more in ("&since=&site=&country=%20", "&count=null&max_chars=&format=", empty):
             with self.subTest(more):
                 self.server.clear()
                 answer = self.api.fetch(plain + more + "&force=1")
@@ -352,7 +354,7 @@ class Parameters(ServerCase):
 
 
 class Callers(ServerCase):
-    """What a web page in the user's browser could send is refused."""
+    """Requests of web pages in the user's browser are refused."""
 
     def test_foreign_host_names_are_refused(self) -> None:
         hosts = ("evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1",
@@ -363,7 +365,7 @@ class Callers(ServerCase):
                 answer = self.api.fetch("/health", Host=host)
                 self.assert_error(answer, 403, "refused")
 
-    def test_names_of_this_machine_s_loopback_are_accepted_with_any_port(self) -> None:
+    def test_loopback_names_are_accepted_with_any_port(self) -> None:
         for host in ("localhost", "LOCALHOST:80", "127.0.0.1:9", "[::1]:8080", "127.5.5.5"):
             with self.subTest(host):
                 self.assertEqual(self.api.fetch("/health", Host=host).status, 200)
@@ -379,14 +381,14 @@ class Callers(ServerCase):
             with self.subTest(origin):
                 self.assertEqual(self.api.fetch("/health", Origin=origin).status, status)
 
-    def test_requests_that_the_browser_labels_as_another_site_s_are_refused(self) -> None:
+    def test_requests_that_browsers_label_cross_site_are_refused(self) -> None:
         for site, status in (("cross-site", 403), ("same-site", 403), ("none", 200)):
             answer = self.api.fetch("/health", Sec_Fetch_Site=site)
             self.assertEqual(answer.status, status, site)
 
 
 class Protocol(ServerCase):
-    """Raw bytes: whatever comes, a JSON answer or a closed connection, and the server lives."""
+    """Any raw bytes get a JSON answer or a closed connection, and the server continues."""
 
     # name -> (bytes, status of the only answer)
     REFUSED: ClassVar = {
@@ -462,7 +464,7 @@ class Protocol(ServerCase):
         "version 0.9": (b"GET /health HTTP/0.9\r\nHost: localhost\r\n\r\n", 400),
     }  # fmt: skip
 
-    def test_broken_and_smuggled_requests_get_one_json_error_and_the_connection_closed(
+    def test_broken_requests_get_a_json_error_and_are_disconnected(
         self,
     ) -> None:
         for name, (data, status) in self.REFUSED.items():
@@ -477,7 +479,7 @@ class Protocol(ServerCase):
                 self.assertLess(time.monotonic() - started, 2 * SLACK)
         self.assertEqual(self.api.fetch("/health").status, 200)
 
-    def test_a_head_of_blanks_is_answered(self) -> None:
+    def test_a_head_of_spaces_is_answered(self) -> None:
         blanks = " " * 14_000
         for line in (f"X:{blanks}", f"X:{blanks}y", f"X:{blanks}\0", f"X{blanks}:y"):
             with self.subTest(line[-3:]):
@@ -497,7 +499,7 @@ class Protocol(ServerCase):
                         self.assertNotEqual(answer.status, 500)
         self.assertEqual(self.api.fetch("/health").status, 200)
 
-    def test_requests_sent_in_one_go_are_answered_in_order(self) -> None:
+    def test_pipelined_requests_are_answered_in_order(self) -> None:
         data = request("/health") + request("/none") + b"\r\n" + request("/search", "DELETE")
         data += request("/health", "HEAD") + request("/health", "GET", "Connection: close")
         raw = self.api.talk(data + request("/health"))
@@ -522,7 +524,7 @@ class Protocol(ServerCase):
         self.assertEqual([one.status for one in answers], [200])
         self.assertEqual(answers[0].headers["connection"], "close")
 
-    def test_an_empty_body_is_no_body_and_expecting_to_continue_it_is_no_fault(self) -> None:
+    def test_an_empty_body_with_expect_continue_is_accepted(self) -> None:
         data = request("/health", "GET", "Content-Length: 0", "Expect: 100-continue")
         self.assertEqual([one.status for one in responses(self.api.talk(data))], [100, 200])
 
@@ -541,7 +543,7 @@ class Protocol(ServerCase):
                     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.assertEqual(self.api.fetch("/health").status, 200)
 
-    def test_slow_clients_hold_no_other_up(self) -> None:
+    def test_slow_clients_do_not_delay_others(self) -> None:
         slow = [self.api.connect() for _ in range(30)]
         try:
             for client in slow:
@@ -555,7 +557,7 @@ class Protocol(ServerCase):
 
 
 class Limits(EnvironmentCase):
-    def test_more_connections_than_it_serves_get_503_at_once_and_later_ones_are_served(
+    def test_too_many_connections_get_503_and_later_ones_are_served(
         self,
     ) -> None:
         server = ServerProcess()
@@ -577,7 +579,7 @@ class Limits(EnvironmentCase):
         code, document, stderr = server.stop()
         self.assertEqual((code, document["ok"], stderr), (0, True, ""))
 
-    def test_a_flood_of_connections_starts_a_limited_number_of_threads(self) -> None:
+    def test_a_flood_of_connections_starts_few_threads(self) -> None:
         server = ServerProcess()
         held = []
         with contextlib.suppress(ConnectionError):
@@ -603,7 +605,7 @@ class Limits(EnvironmentCase):
 
 
 class SlowRequests(unittest.TestCase):
-    """Limits of time hold for all of a head or body, however its bytes come."""
+    """Time limits cover a whole head or body, even if it comes in small pieces."""
 
     def setUp(self) -> None:
         settings = {"loopback": True, "names": set(), "token": "", "session": "", "verbose": False}
@@ -690,7 +692,7 @@ class Tokens(ServerCase):
                     self.assertIn("Bearer", answer.headers["www-authenticate"])
                     self.assertNotIn(TOKEN, json.dumps(answer.document))
 
-    def test_without_a_token_nothing_is_done_and_only_health_is_told(self) -> None:
+    def test_without_a_token_only_health_answers(self) -> None:
         self.assertEqual(self.api.fetch("/search?q=a").status, 401)
         self.assertEqual(self.api.fetch("/cache", "DELETE").status, 401)
         self.assertEqual(self.api.fetch("/none").status, 401)
@@ -717,12 +719,12 @@ class Starting(EnvironmentCase):
             for path in (short, blank):
                 path.chmod(0o600)
             for words, expected in (
-                (["--host", "0.0.0.0"], "can be reached from other machines"),
-                (["--host", "::"], "can be reached from other machines"),
+                (["--host", "0.0.0.0"], "Other machines can reach host"),
+                (["--host", "::"], "Other machines can reach host"),
                 (["--host", "no such host"], "is not an address or name"),
                 (["--token-file", f"{folder}/none"], "could not be read"),
                 (["--token-file", str(short)], "16 or more ASCII characters"),
-                (["--token-file", str(blank)], "no blanks"),
+                (["--token-file", str(blank)], "no spaces"),
                 (["--max-chars", "400"], "max_chars must be 0 or 500 or more"),
                 (["--token", "x"], "no flag '--token'"),
             ):
@@ -749,7 +751,7 @@ class Starting(EnvironmentCase):
         self.assertNotIn(TOKEN.encode(), run.stdout)
         self.assertTrue(run.document["request"]["token"])
 
-    def test_a_port_in_use_or_out_of_range_is_named_on_stderr_too_and_the_exit_code_is_2(
+    def test_unusable_ports_are_named_on_stderr_with_exit_code_2(
         self,
     ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -773,7 +775,7 @@ class Starting(EnvironmentCase):
             self.assertIn(word, text)
         self.assertIn("http_server.py ", call_main(command, "--version").stdout.decode())
 
-    def test_the_access_log_is_written_only_with_verbose_and_without_headers(self) -> None:
+    def test_the_access_log_needs_verbose_and_has_no_headers(self) -> None:
         quiet, loud = ServerProcess(), ServerProcess("--verbose")
         for server in (quiet, loud):
             server.fetch("/health?x=%1b[31m", Authorization=f"Bearer {TOKEN}")
@@ -784,11 +786,11 @@ class Starting(EnvironmentCase):
 
 
 class Stopping(ServerCase):
-    def test_a_signal_ends_it_with_exit_code_0_and_says_what_was_served(self) -> None:
+    def test_a_signal_ends_it_with_exit_code_0_and_a_summary(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             server = ServerProcess()
             server.fetch("/health")
-            with server.connect() as idle, server.connect() as half:  # do not hold it up
+            with server.connect() as idle, server.connect() as half:  # do not delay it
                 idle.sendall(request())
                 idle.recv(65_536)
                 half.sendall(b"GET /health HTTP/1.1\r\nHo")
@@ -798,7 +800,7 @@ class Stopping(ServerCase):
             self.assertEqual((code, stderr), (0, ""))
             self.assertEqual((document["address"], document["requests"]), (server.url, 2))
 
-    def test_a_running_request_is_finished_and_new_connections_are_refused(self) -> None:
+    def test_a_running_request_is_finished_but_no_new_one_accepted(self) -> None:
         data = request(f"/read?url={quote(self.page('slow/late'))}")
         with self.api.connect() as running:
             running.sendall(data)
@@ -844,7 +846,7 @@ class Description(ServerCase):
             },
         )  # fmt: skip
 
-    def test_every_parameter_of_the_tables_is_described_with_its_bounds(self) -> None:
+    def test_every_parameter_is_described_with_its_bounds(self) -> None:
         listed = self.described["paths"]["/search"]["get"]["parameters"]
         parameters = {one["name"]: one for one in listed}
         table = load_script("web_search").COMMANDS["search"]["params"]
@@ -860,12 +862,12 @@ class Description(ServerCase):
         urls = self.described["paths"]["/read"]["get"]["parameters"][0]
         self.assertEqual((urls["name"], urls["explode"]), ("url", True))
 
-    def test_every_reference_leads_to_a_schema_and_no_schema_is_unused(self) -> None:
+    def test_references_resolve_and_every_schema_is_used(self) -> None:
         text = json.dumps(self.described)
         used = set(re.findall(r'"#/components/schemas/(\w+)"', text))
         self.assertEqual(used, set(self.described["components"]["schemas"]))
 
-    def test_every_answer_is_described_by_one_schema_for_success_and_one_for_failure(self) -> None:
+    def test_each_answer_has_a_schema_for_success_and_for_failure(self) -> None:
         for methods in self.described["paths"].values():
             for operation in methods.values():
                 self.assertLessEqual({"200", "default"}, set(operation["responses"]))

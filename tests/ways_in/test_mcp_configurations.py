@@ -1,4 +1,4 @@
-"""assets/mcp: each client's configuration has its form, holds no key, and starts the server.
+"""assets/mcp: each client's configuration is valid, contains no key and starts the server.
 
 The only module to notice a configuration that its client would refuse.
 """
@@ -77,7 +77,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def server(path: Path) -> dict[str, Any]:
-    """What a configuration file says of the server."""
+    """The entry of the server in a configuration file."""
     entry: dict[str, Any] = read(path)[CLIENTS[path.name][0]][NAME]
     return entry
 
@@ -91,7 +91,7 @@ def command(path: Path) -> list[str]:
 
 
 def variables(path: Path) -> dict[str, str]:
-    """The variables that a configuration names, with what it says for each."""
+    """The variables that a configuration names, with their values."""
     entry = server(path)
     if "env_vars" in entry:  # Codex: names only
         return dict.fromkeys(entry["env_vars"], "")
@@ -104,14 +104,14 @@ class Form(unittest.TestCase):
         self.assertEqual([path.name for path in paths], sorted(CLIENTS))
         return paths
 
-    def test_each_holds_this_server_alone_where_its_client_looks(self) -> None:
+    def test_each_configuration_has_only_this_server(self) -> None:
         for path in self.each():
             with self.subTest(path.name):
                 document = read(path)
                 self.assertEqual(set(document) - {"$schema"}, {CLIENTS[path.name][0]})
                 self.assertEqual(list(document[CLIENTS[path.name][0]]), [NAME])
 
-    def test_each_runs_the_script_with_uv_by_one_literal_path(self) -> None:
+    def test_each_configuration_runs_uv_with_a_literal_path(self) -> None:
         self.assertTrue((ROOT / SCRIPT.removeprefix(f"{PLACE}/")).is_file())
         for path in self.each():
             with self.subTest(path.name):
@@ -129,7 +129,7 @@ class Form(unittest.TestCase):
             with self.subTest(path.name):
                 self.assertEqual(server(path).get("type"), words.get(path.name))
 
-    def test_no_key_stands_in_one_and_no_unfilled_placeholder_would_be_sent_as_a_key(self) -> None:
+    def test_configurations_send_no_keys_or_placeholders(self) -> None:
         for path in self.each():
             form = CLIENTS[path.name][1]
             with self.subTest(path.name):
@@ -174,7 +174,7 @@ class ServersDocument(unittest.TestCase):
             with self.subTest(name):
                 self.assertIn(".", self.row(name))
 
-    def test_its_table_has_each_tool_with_exactly_its_arguments_and_their_bounds(self) -> None:
+    def test_the_reference_lists_every_tool_argument_with_its_bounds(self) -> None:
         for tool in load_script("websearch.ways_in.mcp_tools").tool_definitions(every=True):
             cells = self.row(tool["name"]).split(" | ")
             schema = tool["inputSchema"]
@@ -211,9 +211,9 @@ class ServersDocument(unittest.TestCase):
 
 
 class Start(unittest.TestCase):
-    def test_each_command_with_the_path_filled_in_starts_a_server_that_answers(self) -> None:
+    def test_each_documented_command_starts_a_server_that_answers(self) -> None:
         answers = {}
-        with tempfile.TemporaryDirectory(prefix="web search ") as folder:  # a blank in the path
+        with tempfile.TemporaryDirectory(prefix="web search ") as folder:  # a space in the path
             place = f"{folder}/skill"
             shutil.copytree(ROOT / "scripts", f"{place}/scripts")
             for path in sorted(FOLDER / name for name in CLIENTS):
@@ -221,7 +221,7 @@ class Start(unittest.TestCase):
                 if not shutil.which("uv"):  # then the user writes python3 for `uv run`
                     words = [sys.executable, *words[2:]]
                 with self.subTest(path.name):
-                    # What a client fills in where a variable is not set.
+                    # The value that a client fills in for an unset variable.
                     client = Client(dict.fromkeys(variables(path), ""), words)
                     self.addCleanup(client.close)
                     params = {"protocolVersion": LEGACY[0], "capabilities": {}}

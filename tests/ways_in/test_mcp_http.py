@@ -114,7 +114,7 @@ class VersionsWithAHandshake(McpHttpCase):
             self.assertEqual(answer.headers["content-length"], "0")
             self.assertNotIn("content-type", answer.headers)
 
-    def test_requests_are_served_in_every_version_and_without_the_header(self) -> None:
+    def test_requests_are_served_in_every_version_or_without_header(self) -> None:
         for version in [*LEGACY, None]:
             with self.subTest(version):
                 headers = {} if version is None else {"MCP-Protocol-Version": version}
@@ -124,7 +124,7 @@ class VersionsWithAHandshake(McpHttpCase):
                 self.assertIs(called.document["result"]["isError"], False)
                 self.assertEqual(called.headers["content-type"], JSON)
 
-    def test_an_unsupported_version_in_the_header_is_400_and_names_those_that_are_there(
+    def test_an_unsupported_version_gets_400_and_the_supported_ones(
         self,
     ) -> None:
         for content, request_id in (
@@ -136,7 +136,7 @@ class VersionsWithAHandshake(McpHttpCase):
             data = answer.document["error"]["data"]
             self.assertEqual(data, {"supported": [MODERN, *LEGACY], "requested": "2099-01-01"})
 
-    def test_an_unknown_version_in_the_header_of_initialize_is_negotiated(self) -> None:
+    def test_an_unknown_header_version_of_initialize_is_negotiated(self) -> None:
         content = message("initialize", {"protocolVersion": "2099-01-01"})
         answer = self.post(content, **{"MCP-Protocol-Version": "2099-01-01"})
         self.assertEqual(answer.status, 200)
@@ -152,7 +152,7 @@ class VersionsWithAHandshake(McpHttpCase):
         self.assertEqual(answers[0].document["result"], {})
         self.assertEqual(answers[1].document, {"status": "ok"})
 
-    def test_errors_of_a_request_have_status_200_and_broken_messages_400(self) -> None:
+    def test_failed_requests_get_200_and_broken_messages_400(self) -> None:
         for content, status, code, request_id in (
             (message("no/such"), 200, METHOD_NOT_FOUND, 1),
             (message("tools/call", {"name": "no_such"}), 200, INVALID_PARAMS, 1),
@@ -173,7 +173,7 @@ class VersionsWithAHandshake(McpHttpCase):
 
 
 class VersionWithoutAHandshake(McpHttpCase):
-    def test_discover_list_and_call_are_answered_with_what_the_version_wants(self) -> None:
+    def test_modern_discover_list_and_call_have_the_version_s_fields(self) -> None:
         discovered = self.post(modern("server/discover"), **modern_headers("server/discover"))
         self.assertEqual(discovered.document["result"]["supportedVersions"], [MODERN, *LEGACY])
         listed = self.post(modern("tools/list"), **modern_headers("tools/list"))
@@ -214,12 +214,12 @@ class VersionWithoutAHandshake(McpHttpCase):
             answer = self.post(content, **{**good, "Mcp-Name": value})
             self.assertEqual(answer.status, 200, value)
 
-    def test_a_version_that_only_the_body_names_is_refused_for_the_header(self) -> None:
+    def test_a_version_missing_in_the_header_is_refused(self) -> None:
         content = modern("tools/list", _meta={f"{META}protocolVersion": "2099-01-01"})
         answer = self.post(content, **modern_headers("tools/list"))
         self.assert_fault(answer, 400, HEADER_MISMATCH)
 
-    def test_a_header_given_twice_is_refused(self) -> None:
+    def test_a_repeated_header_is_refused(self) -> None:
         body = json.dumps(modern("tools/list")).encode()
         lines = [f"{name}: {value}" for name, value in modern_headers("tools/list").items()]
         lines += [lines[1], f"Content-Type: {JSON}", f"Content-Length: {len(body)}"]
@@ -255,7 +255,7 @@ class VersionWithoutAHandshake(McpHttpCase):
             with self.subTest(content, headers=headers):
                 self.assert_fault(self.post(content, **headers), status, code)
 
-    def test_notifications_need_no_further_header(self) -> None:
+    def test_notifications_need_no_other_header(self) -> None:
         content = message("notifications/x", {"_meta": modern_meta()}, request_id=None)
         for headers in ({"MCP-Protocol-Version": MODERN}, {}):
             answer = self.post(content, **headers)
@@ -363,7 +363,7 @@ class Calls(McpHttpCase):
         connection.close()
         self.assertEqual(len(sockets), 1)
 
-    def test_a_body_of_the_longest_size_is_read_and_expecting_to_continue_is_met(self) -> None:
+    def test_the_longest_body_is_read_with_expect_continue(self) -> None:
         limit = messages.BODY_PATHS["/mcp"]
         content = message("tools/call", {**BRAVE_CALL, "x": ""})
         content["params"]["x"] = "y" * (limit - len(json.dumps(content)))
@@ -386,7 +386,7 @@ class Calls(McpHttpCase):
                 client.sendall(bytes([byte]))
             self.assertEqual(responses(read_all(client))[0].document["result"], {})
 
-    def test_a_defect_is_an_error_without_its_text_and_the_server_lives(self) -> None:
+    def test_a_bug_becomes_an_error_and_the_server_continues(self) -> None:
         run = mock.Mock(side_effect=RuntimeError(f"secret {CANARY}"))
         headers = Message()
         headers["Content-Type"] = JSON
@@ -399,12 +399,12 @@ class Calls(McpHttpCase):
 
 
 class Attacks(McpHttpCase):
-    """What a foreign page, a broken client or somebody without the token could send."""
+    """Requests of foreign pages, broken clients and callers without the token."""
 
     BODY = json.dumps(message("tools/call", {"name": "clear_cache"})).encode()
 
     def body_request(self, *lines: str, body: bytes = BODY) -> bytes:
-        """A POST whose headers are right but for further lines."""
+        """A POST with valid headers and additional lines."""
         known = [f"Content-Type: {JSON}", f"Content-Length: {len(body)}"]
         return request("/mcp", "POST", *known, *lines) + body
 
@@ -414,7 +414,7 @@ class Attacks(McpHttpCase):
             self.assertEqual((answer.status, answer.headers["allow"]), (405, "POST"))
             self.assertFalse([name for name in answer.headers if name.startswith("access-control")])
 
-    def test_foreign_hosts_origins_and_sites_are_refused_before_the_body_is_read(self) -> None:
+    def test_foreign_callers_are_refused_before_the_body_is_read(self) -> None:
         for line in (
             "Origin: https://evil.example", "Origin: null", "Origin: http://localhost:1",
             "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site",
@@ -454,7 +454,7 @@ class Attacks(McpHttpCase):
         "no number": (["Content-Length: 0x2"], b"{}", 400),
     }
 
-    def test_bodies_whose_length_is_unclear_or_too_long_are_refused_unread(self) -> None:
+    def test_bodies_of_unclear_or_excessive_length_are_not_read(self) -> None:
         for name, (lines, body, status) in self.REFUSED.items():
             with self.subTest(name):
                 data = request("/mcp", "POST", f"Content-Type: {JSON}", *lines) + body
@@ -467,13 +467,13 @@ class Attacks(McpHttpCase):
         self.assert_error(answer, 400)
         self.assertIn("in the middle of its body", answer.document["error"])
 
-    def test_what_follows_a_body_is_the_next_request_and_no_part_of_it(self) -> None:
+    def test_bytes_after_a_body_are_the_next_request(self) -> None:
         ping = self.body_request(body=json.dumps(message("ping")).encode())
         last = request("/health", "GET", "Connection: close")
         raw = responses(self.api.talk(ping + ping + last))
         self.assertEqual([one.status for one in raw], [200, 200, 200])
 
-    def test_a_body_is_taken_by_post_on_this_path_alone(self) -> None:
+    def test_only_post_on_this_path_takes_a_body(self) -> None:
         for method, path, status in (
             ("DELETE", "/mcp", 405), ("OPTIONS", "/mcp", 405), ("POST", "/search", 405),
             ("POST", "/mcp/", 404), ("DELETE", "/cache", 400),
@@ -515,7 +515,7 @@ class Attacks(McpHttpCase):
                     self.assertIn(answer.status, (202, 400, 404))
         self.assertEqual(self.api.fetch("/health").status, 200)
 
-    def test_slow_bodies_hold_no_other_up(self) -> None:
+    def test_slow_bodies_do_not_delay_others(self) -> None:
         clients = [self.api.connect() for _ in range(30)]
         try:
             for client in clients:
@@ -557,7 +557,7 @@ class Tokens(McpHttpCase):
 
 
 class Log(unittest.TestCase):
-    def test_verbose_names_the_path_and_status_and_nothing_of_the_message(self) -> None:
+    def test_verbose_logs_path_and_status_but_not_the_message(self) -> None:
         server = ServerProcess("--verbose")
         body = json.dumps(message("tools/call", {"name": CANARY})).encode()
         lines = [f"Content-Type: {JSON}", f"Content-Length: {len(body)}", "Connection: close"]

@@ -1,4 +1,4 @@
-"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, faults, and its end.
+"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, errors, and its end.
 
 The only module to notice a line that a client could not read, and a schema that is not the table's.
 """
@@ -55,7 +55,7 @@ class SharedClient(McpCase):
 
 
 class ProtocolWithAHandshake(SharedClient):
-    def test_initialize_answers_the_version_asked_for_or_the_newest_with_a_handshake(self) -> None:
+    def test_initialize_answers_the_requested_or_newest_version(self) -> None:
         for asked in [*LEGACY, MODERN, "2099-01-01", "", None, 7, {}]:
             with self.subTest(asked):
                 result = self.client.request("initialize", {"protocolVersion": asked})["result"]
@@ -65,13 +65,13 @@ class ProtocolWithAHandshake(SharedClient):
                 self.assertEqual(result["serverInfo"]["name"], "web-search")
                 self.assertLessEqual(len(result["instructions"]), 600)
 
-    def test_requests_are_served_without_initialize_and_without_params(self) -> None:
+    def test_requests_are_served_without_initialize_or_params(self) -> None:
         client = self.start()
         self.assertEqual(client.request("ping"), {"jsonrpc": "2.0", "id": 1, "result": {}})
         self.assertEqual(len(client.request("tools/list")["result"]["tools"]), len(NAMES))
         self.assertIn("result", client.request("initialize"))
 
-    def test_results_hold_nothing_of_the_version_without_a_handshake(self) -> None:
+    def test_legacy_results_have_no_modern_fields(self) -> None:
         self.assertEqual(list(self.client.request("tools/list")["result"]), ["tools"])
         result = self.client.call("brave_web_search", query="python")
         self.assertEqual(sorted(result), ["content", "isError"])
@@ -101,7 +101,7 @@ class ProtocolWithAHandshake(SharedClient):
 
 
 class ProtocolWithoutAHandshake(SharedClient):
-    def test_discover_lists_versions_capabilities_and_how_long_to_keep_them(self) -> None:
+    def test_discover_lists_versions_capabilities_and_lifetime(self) -> None:
         result = self.client.request("server/discover", {"_meta": modern_meta()})["result"]
         self.assertEqual(result["supportedVersions"], [MODERN, *LEGACY])
         self.assertEqual(result["capabilities"], {"tools": {}})
@@ -114,7 +114,7 @@ class ProtocolWithoutAHandshake(SharedClient):
             self.assertGreaterEqual(result["ttlMs"], 0)
             self.assertIn(result["cacheScope"], ("public", "private"))
 
-    def test_list_and_call_carry_what_the_version_wants(self) -> None:
+    def test_modern_list_and_call_have_the_version_s_fields(self) -> None:
         result = self.client.request("tools/list", {"_meta": modern_meta()})["result"]
         self.assert_modern(result, cacheable=True)
         self.assertEqual(result["tools"], self.client.request("tools/list")["result"]["tools"])
@@ -134,13 +134,13 @@ class ProtocolWithoutAHandshake(SharedClient):
             legacy = self.client.request("initialize", {"protocolVersion": LEGACY[0]})["result"]
             self.assertNotIn("resultType", legacy)
 
-    def test_what_the_version_removed_is_not_found(self) -> None:
+    def test_methods_removed_from_the_version_are_not_found(self) -> None:
         for method in ("initialize", "ping", "logging/setLevel", "subscriptions/listen"):
             with self.subTest(method):
                 answer = self.client.request(method, {"_meta": modern_meta()})
                 self.assertEqual(answer["error"]["code"], METHOD_NOT_FOUND)
 
-    def test_a_version_that_is_not_there_is_refused_with_those_that_are(self) -> None:
+    def test_an_unknown_version_is_refused_with_the_supported_ones(self) -> None:
         for version in ("2099-01-01", "2025-11-25", ""):
             meta = modern_meta(**{f"{META}protocolVersion": version})
             error = self.client.request("tools/list", {"_meta": meta})["error"]
@@ -165,9 +165,9 @@ class ProtocolWithoutAHandshake(SharedClient):
 
 
 class Faults(SharedClient):
-    """Edge inputs: what is no message, no request, no UTF-8, or too much."""
+    """Edge inputs: invalid messages and requests, other encodings, too many bytes."""
 
-    def test_input_that_is_no_message_is_answered_and_ends_nothing(self) -> None:
+    def test_invalid_input_is_answered_and_the_server_continues(self) -> None:
         request = b'{"jsonrpc":"2.0","id":1,"method":"ping"'
         for line, code, number in (
             (b"garbage", PARSE_ERROR, None),
@@ -213,13 +213,13 @@ class Faults(SharedClient):
                     answer = self.client.receive()
                     self.assertTrue("error" in answer or answer["result"]["isError"], answer)
 
-    def test_blank_lines_carriage_returns_and_a_byte_order_mark_disturb_nothing(self) -> None:
+    def test_blank_lines_crlf_and_a_byte_order_mark_are_accepted(self) -> None:
         ping = b'{"jsonrpc":"2.0","id":"x","method":"ping"}'
         for data in (b"\n  \n\r\n" + ping + b"\r\n", b"\xef\xbb\xbf" + ping + b"\n"):
             self.client.write(data)
             self.assertEqual(self.client.receive(), {"jsonrpc": "2.0", "id": "x", "result": {}})
 
-    def test_a_line_over_the_limit_is_skipped_and_the_next_one_answered(self) -> None:
+    def test_a_line_over_the_limit_is_skipped_and_the_next_answered(self) -> None:
         long = (
             b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (protocol.MAX_MESSAGE + 70_000) + b'"}'
         )
@@ -228,7 +228,7 @@ class Faults(SharedClient):
         self.assertEqual(error["code"], INVALID_REQUEST)
         self.assertIn(str(protocol.MAX_MESSAGE), error["message"])
 
-    def test_faults_of_the_protocol_are_protocol_errors(self) -> None:
+    def test_protocol_violations_are_protocol_errors(self) -> None:
         for method, params, code in (
             ("no/such", {}, METHOD_NOT_FOUND),
             ("x" * 100_000, {}, METHOD_NOT_FOUND),
@@ -252,7 +252,7 @@ class Faults(SharedClient):
             error = self.client.request("tools/call", {"name": name})["error"]
             self.assertIn(nearest, error["message"])
 
-    def test_what_a_model_can_cause_is_a_result_that_says_what_to_do(self) -> None:
+    def test_errors_of_a_model_are_results_with_a_hint(self) -> None:
         for name, arguments, words in (
             ("google_search", {}, ["query is missing"]),
             ("google_search", {"query": "x", "count": 500}, ["count", "1 to 100", "500"]),
@@ -283,7 +283,7 @@ class ListOfTools(SharedClient):
         super().setUp()
         self.tools = self.client.request("tools/list")["result"]["tools"]
 
-    def test_holds_the_tools_that_work_in_one_order_and_few_bytes(self) -> None:
+    def test_the_list_has_the_usable_tools_in_order_and_few_bytes(self) -> None:
         self.assertEqual(self.client.request("tools/list")["result"]["tools"], self.tools)
         brave = {"SERPER_API_KEY": "", "GEMINI_API_KEY": ""}
         none = {**brave, "BRAVE_SEARCH_API_KEY": ""}
@@ -309,14 +309,14 @@ class ListOfTools(SharedClient):
                 self.assertEqual([tool["name"] for tool in listed], names)
                 self.assertLessEqual(len(json.dumps(listed, separators=(",", ":"))), most)
 
-    def test_a_choice_of_required_arguments_is_said_where_every_client_reads_it(self) -> None:
+    def test_alternative_required_arguments_are_in_the_description(self) -> None:
         (tool,) = [tool for tool in self.tools if tool["name"] == "web_search"]
         # Model providers refuse a schema with one of these at its top.
         self.assertFalse({"anyOf", "oneOf", "allOf"} & tool["inputSchema"].keys())
-        self.assertIn("Give query or, to research, queries", tool["description"])
+        self.assertIn("Pass query or, to research, queries", tool["description"])
         result = self.client.call("web_search", count=2)
         self.assertIs(result["isError"], True)
-        said = "web_search takes either query or queries; neither is given."
+        said = "web_search takes either query or queries; neither is set."
         self.assertIn(said, result["content"][0]["text"])
 
     def test_tools_that_take_a_period_name_the_day(self) -> None:
@@ -368,7 +368,7 @@ class ListOfTools(SharedClient):
             self.assertTrue(tool["title"])
             self.assertLessEqual(len(tool["description"]), 300)
 
-    def test_hints_let_clients_run_searches_at_once_and_clearing_without_approval(self) -> None:
+    def test_hints_allow_parallel_searches_and_clearing_unasked(self) -> None:
         for tool in self.tools:
             hints = tool["annotations"]
             if tool["name"] == "clear_cache":
@@ -497,12 +497,12 @@ class EveryTool(SharedClient):
                 self.assertEqual(text.count("[untrusted page text"), 2)
                 self.assertIn("?a,b", text)
 
-    def test_that_finds_nothing_is_no_error(self) -> None:
+    def test_empty_result_is_not_an_error(self) -> None:
         result = self.client.call("brave_web_search", query="zzqxvvw")
         self.assertFalse(result["isError"])
         self.assertIn("Nothing found", result["content"][0]["text"])
 
-    def test_read_page_goes_on_where_a_long_page_was_cut(self) -> None:
+    def test_read_page_continues_where_a_long_page_was_cut(self) -> None:
         text = self.client.text("read_page", urls=[f"{self.server.url}/site/articles/lighthouse"])
         offset = re.search(r"(?m)offset (\d+) goes on$", text)
         assert offset, text[-300:]
@@ -528,7 +528,7 @@ class EveryTool(SharedClient):
         self.assertIn("not grounded", result["content"][0]["text"])
         self.assertIs(result["isError"], True)
 
-    def test_grounded_search_is_an_error_if_both_providers_fail_in_any_way(self) -> None:
+    def test_grounded_search_is_an_error_if_both_providers_fail(self) -> None:
         for first, second in (("quota", "invalid"), ("silent", "bad"), ("silent", "silent")):
             client = self.start(
                 GEMINI_API_KEY=f"{first}-{CANARY}", VERTEX_API_KEY=f"{second}-{CANARY}"
@@ -546,7 +546,7 @@ class EveryTool(SharedClient):
         text = result["content"][0]["text"]
         self.assertIn("thinking_level must be one of none, minimal, low", text)
 
-    def test_grounded_search_with_a_focus_asks_as_the_command_for_it_does(self) -> None:
+    def test_grounded_search_with_a_focus_runs_that_command(self) -> None:
         prompts = {}
         for focus in ("general", "code", "dev", "docs", "reddit"):
             self.client.text("grounded_search", query="async timeouts", focus=focus)
@@ -556,7 +556,7 @@ class EveryTool(SharedClient):
         self.assertIn("Stack Overflow", prompts["dev"])
         self.assertIn("reddit", prompts["reddit"].lower())
 
-    def test_a_summarizer_key_of_the_search_gives_the_summary(self) -> None:
+    def test_a_summarizer_key_of_the_search_returns_the_summary(self) -> None:
         found = self.client.text("brave_web_search", query="python", summary=True)
         key = re.search(r"Summarizer key: (.+)", found)
         assert key, found
@@ -601,7 +601,7 @@ class FailuresOfProviders(McpCase):
             client.close()
             self.assert_no_key(client)
 
-    def test_a_rate_limit_that_no_deadline_can_wait_out_names_the_seconds(self) -> None:
+    def test_a_rate_limit_longer_than_the_deadline_names_the_seconds(self) -> None:
         details = {"kind": "rate_limit", "retry_after": 61.0, "hint": "Wait a while."}
         document = {"ok": False, "error": "Too fast.", "details": details}
         text = tools.tool_text("brave_web_search", document)
@@ -659,7 +659,7 @@ class Calls(McpCase):
         ping = client.start_request("ping")
         self.assertEqual(client.receive()["id"], ping)
 
-    def test_progress_goes_up_ends_before_the_answer_and_comes_with_a_token_only(self) -> None:
+    def test_progress_grows_and_needs_a_token(self) -> None:
         client = self.start()
         pages = [f"{self.server.url}/site/articles/{name}" for name in ("tides", "bridges")]
         for token in ("t", 0, 17):
@@ -702,7 +702,7 @@ class End(McpCase):
             time.sleep(0.01)
         return client
 
-    def test_comes_within_a_second_of_each_signal_in_the_middle_of_a_call(self) -> None:
+    def test_a_signal_during_a_call_ends_it_within_a_second(self) -> None:
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             self.server.clear()
             client = self.hanging()
@@ -713,13 +713,13 @@ class End(McpCase):
                 self.assertLess(time.monotonic() - started, 1 + SLACK)
                 self.assertEqual(client.errors, b"")
 
-    def test_comes_within_a_second_of_the_end_of_input_in_the_middle_of_a_call(self) -> None:
+    def test_end_of_input_during_a_call_ends_it_within_a_second(self) -> None:
         client = self.hanging()
         started = time.monotonic()
         self.assertEqual(client.close(), 0)
         self.assertLess(time.monotonic() - started, 1 + SLACK)
 
-    def test_of_input_lets_running_calls_answer_and_needs_no_last_line_break(self) -> None:
+    def test_end_of_input_lets_running_calls_answer(self) -> None:
         client = self.start(BRAVE_SEARCH_API_KEY="slow-" + CANARY)
         params = {"name": "brave_web_search", "arguments": {"query": "python"}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
@@ -745,7 +745,7 @@ class Output(McpCase):
     """Hazards of output: what hangs or kills a client must not be written."""
 
     def hostile(self, code: str) -> Client:
-        """A server whose run_web_search is the given function body."""
+        """A server with this body of run_web_search."""
         program = (
             f"import sys; sys.path.insert(0, {str(SERVER.parent)!r})\n"
             "import brave_search, mcp_server\n"
@@ -756,7 +756,7 @@ class Output(McpCase):
         self.addCleanup(client.close)
         return client
 
-    def test_holds_no_surrogate_nan_line_break_or_other_poison(self) -> None:
+    def test_messages_have_no_surrogate_nan_or_line_break(self) -> None:
         poison = "a\\ud800b\\u2028c\\u0085d\\x00e\\r\\nf" + "g" * 60_000
         results = '[{"title": "t", "url": "u", "age": float("nan")}]'
         code = f'return {{"ok": True, "query": "{poison}", "web_results": {results}}}'
@@ -771,7 +771,7 @@ class Output(McpCase):
         self.assertNotIn("NaN", text)
         self.assertEqual(text.count("\n"), 1)
 
-    def test_whatever_a_library_prints_or_a_child_process_goes_to_stderr(self) -> None:
+    def test_prints_of_libraries_and_child_processes_go_to_stderr(self) -> None:
         code = (
             'import os, subprocess; print("printed", flush=True); os.write(1, b"written\\n"); '
             'subprocess.run(["/bin/sh", "-c", "echo child; cat"]); sys.stdout.write("late\\n"); '
@@ -779,7 +779,7 @@ class Output(McpCase):
         )
         client = self.hostile(code)
         self.assertFalse(client.call("brave_web_search", query="x")["isError"])
-        self.assertTrue(client.is_alive())  # the child has not read what was meant for the server
+        self.assertTrue(client.is_alive())  # the child has not read the server's input
         client.close()
         for line in client.everything.splitlines():
             self.assertEqual(json.loads(line)["jsonrpc"], "2.0")
@@ -806,7 +806,7 @@ class Output(McpCase):
                 self.assertTrue(client.is_alive())
             client.close()
 
-    def test_a_client_that_closed_stderr_or_left_stdin_empty_is_served(self) -> None:
+    def test_closed_stderr_or_empty_stdin_does_not_matter(self) -> None:
         command = ["/bin/sh", "-c", f"exec '{sys.executable}' '{SERVER}' 2>&-"]
         client = Client(self.environment, command)
         self.addCleanup(client.close)
@@ -818,7 +818,7 @@ class Shell(McpCase):
         self.set_environment(**variables)
         return call_main(server, *words)
 
-    def test_call_prints_the_tools_text_and_exits_with_the_code_of_its_kind(self) -> None:
+    def test_call_prints_the_tool_s_text_and_sets_the_exit_code(self) -> None:
         run = self.run_words("call", "brave_web_search", '{"query": "python", "count": "1"}')
         self.assertEqual(run.code, 0)
         self.assertIn("1. [Python", run.stdout.decode())
@@ -842,7 +842,7 @@ class Shell(McpCase):
         )
         self.assertEqual(run.code, 3)
 
-    def test_call_takes_its_arguments_from_standard_input_as_a_process(self) -> None:
+    def test_call_reads_arguments_from_standard_input(self) -> None:
         words = ("call", "brave_web_search", "-")
         run = run_script("mcp_server.py", *words, env=self.environment, stdin='{"query": "python"}')
         self.assertEqual((run.code, run.stderr), (0, ""))
@@ -864,11 +864,11 @@ class Shell(McpCase):
         text = self.run_words("tools").stdout.decode()
         for name in NAMES:
             self.assertIn(f"\n{name}\n", f"\n{text}")
-        self.assertIn("Not listed, because their keys are not set: brave_summarizer.", text)
+        self.assertIn("Not listed because their keys are not set: brave_summarizer.", text)
         self.assertIn("mcp_server.py call TOOL", self.run_words("--help").stdout.decode())
         self.assertRegex(self.run_words("--version").stdout.decode(), r"^mcp_server\.py \d")
 
-    def test_words_that_are_none_of_these_are_refused_on_stderr(self) -> None:
+    def test_other_words_are_refused_on_stderr(self) -> None:
         for words in (["serve"], ["call"], ["call", "brave_web_search", "{}", "more"]):
             run = self.run_words(*words)
             self.assertEqual((run.code, run.stdout), (2, b""))

@@ -1,4 +1,4 @@
-"""Documents and errors, the command line, the HTTP client, and texts that every room needs.
+"""The HTTP client, calls, words and other helpers for all packages.
 
-The three single files carry copies of its blocks. Imports nothing of the package.
+Imports only kit.py, and no other package.
 """

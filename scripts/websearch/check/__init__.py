@@ -1,5 +1,5 @@
-"""Whether the quotations and numbers of a draft are in the pages that it cites.
+"""Check the quotations and numbers of a draft against the pages that it cites.
 
 draft (citations and their sources) -> pages -> quotations, numbers, rounded and computed -> check
-(the command, its document and Markdown). search.commands and the servers call check.
+(the command, its document and Markdown), which search.commands and ways_in/ call.
 """

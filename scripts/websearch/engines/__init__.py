@@ -1,4 +1,4 @@
-"""One module for each engine: its request and its answer.
+"""One module per engine, with its request and its answer.
 
-The table in apis names them; whoever asks an engine loads its module by that name.
+table.py names the modules; callers load an engine's module by that name.
 """

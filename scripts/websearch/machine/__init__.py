@@ -1,4 +1,4 @@
-"""This machine: doctor, keys, installing, packing, completion, and the front door.
+"""This machine: doctor, keys, installing and packing.
 
-Only the commands come in.
+Called by the commands in scripts/.
 """

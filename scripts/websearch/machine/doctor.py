@@ -1,7 +1,7 @@
-"""The report on what works on this machine: settings, engines, store, and the rest.
+"""The report on this machine: settings, keys, engines, store and installation.
 
-The checks of keys, addresses and engines are made from the table of engines, so a new engine
-appears by itself. Nothing is sent without `live`. A key is never shown.
+The checks of keys, addresses and engines come from the table of engines, so a new engine appears
+automatically. Nothing is sent without `live`. Keys are never shown.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ COMMANDS: dict[str, Command] = {
         "help": "check what works on this machine",
         "params": [
             {"name": "live", "type": "bool", "default": False,
-             "help": "also ask each engine of auto one question, which may cost money"},
+             "help": "also send each engine of auto a question, which may cost money"},
         ],
-        "cannot": {"query": "This command searches nothing; web_search.py does."},
+        "cannot": {"query": "This command does not search. Use web_search.py."},
     },
     **key_file.COMMANDS,
 }
 
-# Where to get a key, for the providers that have a line even without one.
+# Where to get a key, for the providers with a line even without a key.
 KEY_SITES = {
     **{name: engine.key_site for name, engine in ENGINES.items() if engine.key_site},
     "gemini": "https://aistudio.google.com/apikey",
 }
-# Variables of addresses: of the user's own servers -> the engine, and all others.
+# Variables of addresses: those of the user's own servers -> engine, and all others.
 OWN_SERVERS = {engine.address[0]: name for name, engine in ENGINES.items() if engine.own_server}
 ADDRESSES = (
     *(engine.address[0] for engine in ENGINES.values() if not engine.own_server),
@@ -87,16 +87,16 @@ ADDRESSES = (
 
 
 def check_secrets_file() -> list[Line]:
-    """Return the lines on secrets.yaml: whether it can be read, by whom, and which lines are not.
+    """Return the lines on secrets.yaml: its permissions, invalid lines and defaults.
 
-    Faulty lines are named by number only, because they may hold a key.
+    Invalid lines are named by number only, because they may contain a key.
     """
     name, path = "secrets file", kit.secrets_path()
     try:
         text = key_file.read_text(path)
     except FileNotFoundError:
         if os.environ.get("WEB_SEARCH_SECRETS"):
-            message = f"WEB_SEARCH_SECRETS names {path}, which is not there."
+            message = f"WEB_SEARCH_SECRETS names {path}, which does not exist."
             return [warning(name, message, "Correct or unset WEB_SEARCH_SECRETS.")]
         return [ok(name, f"none (it would be {path})")]
     except OSError as error:
@@ -105,21 +105,21 @@ def check_secrets_file() -> list[Line]:
     lines = []
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         lines.append(warning(name, f"Others can read {path}.", f"Run: chmod 600 '{path}'"))
-    faulty = [
+    invalid = [
         str(number)
         for number, line in enumerate(text.splitlines(), 1)
         if not re.match(r"\s*(#|$|[A-Z][A-Z0-9_]*\s*:)", line)
     ]
-    if faulty:
-        message = f"{path}: no NAME: value in line {', '.join(faulty[:5])}."
-        hint = "Write lines such as SERPER_API_KEY: ..., or comments with #."
+    if invalid:
+        message = f"{path} has no NAME: value in line {', '.join(invalid[:5])}."
+        hint = "Write lines such as SERPER_API_KEY: ... or comments with #."
         lines.append(warning(name, message, hint))
     defaults = ", ".join(f"{name} {value}" for name, value in user_defaults().items())
     return lines or [ok(name, f"{path}; defaults: {defaults}" if defaults else path)]
 
 
 def check_keys() -> list[Line]:
-    """Return a line for each provider's key: whether and where it is set."""
+    """Return a line per provider: whether and where its key is set."""
     sources = key_file.key_sources(kit.read_secrets())
     lines, keyless = [], []
     for provider, (names, user) in KEYS.items():
@@ -135,14 +135,14 @@ def check_keys() -> list[Line]:
         elif provider in KEY_SITES:
             program = os.environ.get(PROGRAM_VARIABLE, "doctor.py")
             hint = f"Get a key at {KEY_SITES[provider]}, then run: {program} key set {names[0]}"
-            message = f"{names[0]} is not set; {user} cannot be used."
-            lines.append(warning(name, message, f"{hint}; the other scripts work without it."))
+            message = f"{names[0]} is not set, so {user} cannot be used."
+            lines.append(warning(name, message, f"{hint}. The other scripts work without it."))
     if keyless:
         message = (
-            f"no key for {', '.join(keyless)}: they answer without one if they are named; their "
-            "operators see the query. WEB_SEARCH_ENGINES puts them into auto."
+            f"no key for {', '.join(keyless)}: if named, they answer without one. Their operators "
+            "see the query. To ask them in auto, name them in WEB_SEARCH_ENGINES."
         )
-        lines.append(ok("further keys", message))
+        lines.append(ok("other keys", message))
     return lines
 
 
@@ -152,13 +152,13 @@ def other_gemini_provider() -> str:
 
     try:
         others = [name for name in gemini_search.provider_order() if name != "gemini"]
-    except gemini_search.SearchError:  # GEMINI_PROVIDERS is wrong; the script itself says so
+    except gemini_search.SearchError:  # GEMINI_PROVIDERS is invalid; the script reports it
         return ""
     return next((name for name in others if gemini_search.configuration_error(name) is None), "")
 
 
 def check_addresses() -> list[Line]:
-    """Return the lines on the addresses that variables set."""
+    """Return the lines on the addresses set by variables."""
     name, lines = "addresses", []
     local: list[str] = []
     elsewhere: list[str] = []
@@ -173,9 +173,9 @@ def check_addresses() -> list[Line]:
             (local if is_local else elsewhere).append(f"{variable} ({address})")
     if local:
         message = f"Requests, keys included, go to this machine: {', '.join(local)}."
-        lines.append(warning(name, message, "Unset these variables, if you do not want that."))
+        lines.append(warning(name, message, "Unset these variables if you do not want that."))
     if elsewhere:
-        lines.append(ok(name, f"requests go elsewhere: {', '.join(elsewhere)}"))
+        lines.append(ok(name, f"requests go to other addresses: {', '.join(elsewhere)}"))
     for variable, engine in OWN_SERVERS.items():
         if ENGINES[engine].has_other_address():
             try:
@@ -183,14 +183,14 @@ def check_addresses() -> list[Line]:
                 lines.append(ok(variable, message))
             except SearchError as error:
                 lines.append(failed(variable, error.message, error.hint))
-    return lines or [ok(name, "no variable changes where requests go")]
+    return lines or [ok(name, "no variable changes the addresses of requests")]
 
 
 # ===== engines ====================================================================================
 
 
 def check_default_engine() -> list[Line]:
-    """Return the line on what web_search.py asks by default, and whether that can answer now."""
+    """Return the line on the default engines of web_search.py, and whether they can answer now."""
     from websearch.engines.base import pacing
 
     name = "default engine"
@@ -199,10 +199,10 @@ def check_default_engine() -> list[Line]:
     except SearchError as error:
         return [failed(name, error.message, error.hint, error.kind)]
     states = pacing.engine_states()
-    rests = [states[engine].rest_seconds() for engine in (first, *others) if engine in states]
-    if len(rests) == 1 + len(others) and all(rests):
+    pauses = [states[engine].rest_seconds() for engine in (first, *others) if engine in states]
+    if len(pauses) == 1 + len(others) and all(pauses):
         keys = [engine.keys[0] for engine in ENGINES.values() if engine.keys and engine.auto]
-        message = f"Every engine rests; the first for {spoken(min(rests))} more."
+        message = f"Every engine is paused, the first for another {spoken(min(pauses))}."
         return [failed(name, message, f"Wait, or set a key: {' or '.join(keys)}.", "blocked")]
     question = {"query": "test", "count": 1}
     refusals = []
@@ -212,22 +212,22 @@ def check_default_engine() -> list[Line]:
             break
         refusals.append(plan)
     else:
-        why = refusals[0]
-        return [failed(name, why.message, why.hint, why.kind)]
+        first_error = refusals[0]
+        return [failed(name, first_error.message, first_error.hint, first_error.kind)]
     then = f"then {', '.join(others)}" if others else "which needs no key"
     return [ok(name, f"web_search.py asks {first} first, {then}")]
 
 
 def default_engines() -> list[str]:
-    """Return the engines that an automatic search asks, in order; [] if that order is invalid."""
+    """Return the engines of auto, in order; [] if that order is invalid."""
     try:
         return engine_order("auto")
-    except SearchError:  # check_default_engine says so
+    except SearchError:  # check_default_engine reports it
         return []
 
 
 def check_paced_engines() -> list[Line]:
-    """Return the lines on the pacing of the engines that need no key, and on all that rest."""
+    """Return the lines on the pacing of keyless engines, and on all paused engines."""
     from websearch.engines.base import browser_headers, pacing
 
     name = "keyless engines"
@@ -243,17 +243,17 @@ def check_paced_engines() -> list[Line]:
         engine, _, use = key.partition(" ")
         title = ENGINES[engine].title
         if seconds := state.rest_seconds():
-            message = f"{title} rests for {spoken(seconds)} more: {pacing.why_it_rests(state)}."
-            hint = f"Wait; until then use {pacing.other_engines(engine)}."
+            message = f"{title} is paused for {spoken(seconds)}: {pacing.why_it_rests(state)}."
+            hint = f"Wait. Or use {pacing.other_engines(engine)}."
             lines.append(warning(name, message, hint))
         elif engine in keyless_engines() and not ENGINES[engine].has_key():
             ready.append(key + engine_facts(state, pacing.pace_of(engine, use)))
-    rest = "the others can be asked" if lines else "none is paused"
-    return [*lines, ok(name, f"{rest}: {', '.join(ready)}")]
+    which = "not paused" if lines else "none is paused"
+    return [*lines, ok(name, f"{which}: {', '.join(ready)}")]
 
 
 def engine_facts(state: EngineState, pace: tuple[float, int]) -> str:
-    """Return what is known of an engine's quota and of the wait for its next request, or ""."""
+    """Return the known quota of an engine and the wait for its next request, or ""."""
     facts = []
     if state.remaining >= 0 and state.renewal > state.now:
         renewal = spoken(state.renewal - state.now)
@@ -263,7 +263,7 @@ def engine_facts(state: EngineState, pace: tuple[float, int]) -> str:
     return f" ({'; '.join(facts)})" if facts else ""
 
 
-# ===== what is kept, logged and allowed ===========================================================
+# ===== what is stored, logged and allowed =========================================================
 
 
 def check_store() -> list[Line]:
@@ -276,19 +276,21 @@ def check_store() -> list[Line]:
     if store.warnings:
         return [warning(name, text, hint) for text in store.warnings]
     if path == ":memory:":
-        return [ok(name, "kept nowhere (GLSI_DB_PATH is :memory:)")]
+        return [ok(name, "nothing is stored (GLSI_DB_PATH is :memory:)")]
     if not path or not is_writable(path):
-        message = f"{path or 'Without a home folder it'} cannot be written, so nothing is kept."
-        hint += " Set GLSI_DB_PATH to a file in a writable folder."
+        message = (
+            f"{path or 'Without a home folder the store'} cannot be written, so nothing is stored."
+        )
+        hint += " To store them, set GLSI_DB_PATH to a file in a writable folder."
         return [warning(name, message, hint)]
     if not os.path.exists(path):
-        return [ok(name, f"nothing kept yet (it would be {path})")]
+        return [ok(name, f"nothing stored yet (it would be {path})")]
     contents = f"{facts['answers']} answers, {facts['pages']} pages"
     return [ok(name, f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
 
 
 def is_writable(path: str) -> bool:
-    """Return whether a file can be written, or made in a folder that is there or can be made."""
+    """Return whether a file can be written or created, with its folders."""
     path = os.path.abspath(path)
     if os.path.exists(path):
         return not os.path.isdir(path) and os.access(path, os.W_OK)
@@ -298,7 +300,7 @@ def is_writable(path: str) -> bool:
 
 
 def check_spending() -> list[Line]:
-    """Return the line on requests that cost money and on budgets; none if there are neither."""
+    """Return the line on paid requests and budgets, if there are any."""
     from websearch.store.page_store import PageStore
 
     name = "spending"
@@ -315,20 +317,20 @@ def check_spending() -> list[Line]:
         if engine in spent or engine in limits
     ]
     message = f"requests that cost money in {this_month()}: {', '.join(parts)}. {UNCOUNTED}"
-    hint = f"An engine is not asked once its number in {BUDGET_VARIABLE} is reached."
+    hint = f"At its limit in {BUDGET_VARIABLE} an engine is no longer asked."
     if is_near:
         return [warning(name, message, hint)]
     return [ok(name, message)] if parts else []
 
 
 def check_log() -> list[Line]:
-    """Return the line on the log of queries; none if there is no log."""
+    """Return the line on the log of queries, if there is a log."""
     path = os.environ.get("WEB_SEARCH_LOG", "")
     return [ok("log", f"every query is written to {path} (WEB_SEARCH_LOG)")] if path else []
 
 
 def check_private_addresses() -> list[Line]:
-    """Return the line on the private addresses that read_page.py may fetch; none without any."""
+    """Return the line on the private addresses that read_page.py may fetch, if there are any."""
     allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
     message = f"read_page.py may fetch {shorten(allowed, 200)}"
     return [ok("private addresses", message)] if allowed else []
@@ -358,19 +360,19 @@ CHECKS: dict[str, Callable[[], list[Line]]] = {
 
 
 def run_one_check(name: str, work: Callable[[], list[Line]]) -> list[Line]:
-    """Return the lines of one check; one that breaks becomes a line and stops no other check."""
+    """Return the lines of one check; an exception becomes a line and does not stop other checks."""
     try:
         return work()
     except ImportError as error:
         message, hint = f"{error.name} cannot be loaded.", INSTALL_HINT
-    except Exception as error:  # noqa: BLE001  a broken machine is what this script is run on
+    except Exception as error:  # noqa: BLE001  this script must run on broken machines
         reason = internal_error(error, verbose=False)["error"]
-        message, hint = f"It could not be checked. {reason}", "Report it, with this message."
+        message, hint = f"This check failed. {reason}", "Please report this message."
     return [failed(name, message, hint, "internal" if name == "default engine" else "")]
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Check everything; the document holds a line for each check. Never raises.
+    """Run all checks; the document has a line per check. Never raises.
 
     ok is false only if no search works; error and details then say why.
     """
@@ -393,10 +395,10 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
-    """Return the document of all lines: an error document if a line says that no search works.
+    """Return the document of all lines; an error document if no search works.
 
-    secrets: what secrets.yaml holds. Keys are hidden in every line, because a variable that should
-    hold an address may hold a key by mistake.
+    secrets: content of secrets.yaml. Keys are hidden in every line, because the variable of an
+    address may contain a key by mistake.
     """
     fatal = next((line for line in checks if "kind" in line), None)
     document: Document = {"ok": True}
@@ -419,9 +421,9 @@ RUN: dict[str, Callable[..., Document]] = {"check": run_check, **key_file.RUN}
 
 
 def settings_markdown(program: str) -> str:
-    """Return every setting with its value and where it comes from; keys are named, never shown.
+    """Return every setting with its value and source; keys are named, never shown.
 
-    program: as the user calls the front door.
+    program: the user's name for the front door.
     """
     path, defaults = kit.secrets_path(), user_defaults()
     usual = {"engine": "auto", "country": "any", "language": "any", "count": "5", "format": "text"}
@@ -439,8 +441,8 @@ def settings_markdown(program: str) -> str:
     cells = [" | ".join(text.replace("|", "\\|") for text in row) for row in rows]
     table = "\n".join(f"| {row} |" for row in ("Setting | Value | Comes from", "-|-|-", *cells))
     return (
-        f"{table}\n\nDefaults and keys are lines of {path}, such as DEFAULT_COUNT: 3.\n"
-        f"{program} key set NAME writes a key; delete its line to remove it.\n"
+        f"{table}\n\nDefaults and keys are lines in {path}, such as DEFAULT_COUNT: 3.\n"
+        f"{program} key set NAME sets a key; to remove it, delete its line.\n"
         f"{program} doctor checks what works on this machine."
     )
 
@@ -449,7 +451,7 @@ def settings_markdown(program: str) -> str:
 
 
 def to_markdown(document: Document) -> str:
-    """Return the report as a Markdown list, a line for each check."""
+    """Return the report as a Markdown list, one line per check."""
     if "checks" not in document:
         if isinstance(document.get("request"), list):  # a dry run
             plans = [f"- {item['method']} {item['url']}" for item in document["request"]]
@@ -470,7 +472,7 @@ def to_markdown(document: Document) -> str:
 def main(description: str, argv: list[str] | None) -> int:
     """Run the command line; return the exit code.
 
-    description: the help text. argv: the words after the program's name, None for sys.argv's.
+    description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
     script = {
         "name": "doctor.py",

@@ -1,6 +1,6 @@
-"""What doctor.py asks with `live`: one question at each engine of `auto`, Gemini's list of models.
+"""The requests of doctor.py with `live`: a question for each engine of `auto`, Gemini's models.
 
-A question costs what it costs elsewhere, counts in the budget, and is answered by no store.
+A question has its usual price, counts in the budget, and ignores stored answers.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ QUESTION = Question(1, "sourdough bread", ("auto",), {}, {}, "general", 3, max_a
 
 
 def live_engines(secrets: dict[str, str]) -> list[str]:
-    """Return what is asked: the engines of `auto`, and gemini if its key is set.
+    """Return the engines of `auto`, and gemini if its key is set.
 
-    secrets: what secrets.yaml holds. A malformed list has its own line in the report.
+    secrets: content of secrets.yaml. A malformed list of engines has its own line in the report.
     """
     try:
         engines = configured_engines()
@@ -39,7 +39,7 @@ def live_engines(secrets: dict[str, str]) -> list[str]:
 
 
 def live_requests(engines: list[str]) -> list[dict[str, Any]]:
-    """Return the requests to these engines, without keys; what cannot be sent is left out."""
+    """Return the requests to these engines, without keys; omit those that cannot be sent."""
     import gemini_search
 
     requests = []
@@ -54,7 +54,7 @@ def live_requests(engines: list[str]) -> list[dict[str, Any]]:
 
 
 def ask_all(engines: list[str], deadline: float) -> list[Line]:
-    """Return the lines on what asking shows, in the order of the engines, all asked at once."""
+    """Ask all engines at once; return their lines in the order of the engines."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max(1, len(engines))) as pool:
@@ -63,7 +63,7 @@ def ask_all(engines: list[str], deadline: float) -> list[Line]:
 
 
 def ask_one(engine: str, deadline: float) -> Line:
-    """Return the line on one question: the number of results, the seconds, and what it cost."""
+    """Return the line on one question: the number of results, the seconds and the cost."""
     name, started = f"{engine} live", time.monotonic()
     answer = answer_question(QUESTION, engine, "", deadline)
     seconds = time.monotonic() - started
@@ -73,14 +73,12 @@ def ask_one(engine: str, deadline: float) -> Line:
     cost = f"{billed} billed request{'s' * (billed > 1)}" if billed else "free"
     message = f"{len(answer.results)} results in {seconds:.1f} s, {cost}"
     if not answer.results:
-        return warning(
-            name, message, "Ask it something else; it may answer strangers with nothing."
-        )
+        return warning(name, message, "Try another question. It may return nothing to programs.")
     return ok(name, message)
 
 
 def ask_gemini(engine: str, deadline: float) -> Line:
-    """Return the line on Gemini's list of models, which is free: an answer costs much more."""
+    """Return the line on Gemini's list of models, which is free, unlike an answer."""
     import gemini_search
 
     name, seconds = f"{engine} live", max(0.1, deadline - time.monotonic())
@@ -90,6 +88,6 @@ def ask_gemini(engine: str, deadline: float) -> Line:
     models, default = [model["name"] for model in document["models"]], document["default_model"]
     message = f"The key is accepted; {len(models)} models, the default {default}"
     if default not in models:
-        hint = "Set GEMINI_MODEL to one of the names that gemini_search.py models lists."
+        hint = "Set GEMINI_MODEL to a name listed by gemini_search.py models."
         return warning(name, f"{message} is not among them.", hint)
     return ok(name, f"{message} among them.")

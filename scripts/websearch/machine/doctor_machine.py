@@ -1,4 +1,4 @@
-"""The checks of doctor.py that look at this machine and at the skill's files."""
+"""The checks of doctor.py on this machine and the skill's files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    Line = dict[str, str]  # name, status, message, hint and kind: as the functions below make it
+    Line = dict[str, str]  # name, status, message, hint, kind
 
-MAX_FILES = 5  # files that a message names; a damaged folder has a fault in each
-# What every search needs: not the files of servers.
+MAX_FILES = 5  # files that a message names
+# Files that every search needs, without those of servers.
 NEEDED = r"scripts/(web_search\.py|websearch/(?!ways_in/(?:desk/|http_|mcp_|openapi)))"
 INSTALL_COMMAND = "python3 scripts/install.py install"
 INSTALL_HINT = f"Run {INSTALL_COMMAND} in the skill's repository, or copy the whole folder again."
@@ -31,12 +31,12 @@ def ok(name: str, message: str) -> Line:
 
 
 def warning(name: str, message: str, hint: str) -> Line:
-    """Return a line on something that limits a search; hint: what to do."""
+    """Return a line on something that limits searches; hint: what to do."""
     return {"name": name, "status": "warning", "message": message, "hint": hint}
 
 
 def failed(name: str, message: str, hint: str, kind: str = "") -> Line:
-    """Return a line on something that does not work; kind: of the error, if no search works."""
+    """Return a line on something that does not work; kind: error kind if no search works."""
     line = {"name": name, "status": "failed", "message": message, "hint": hint}
     return {**line, "kind": kind} if kind else line
 
@@ -45,22 +45,22 @@ def failed(name: str, message: str, hint: str, kind: str = "") -> Line:
 
 
 def check_python() -> list[Line]:
-    """Return the line on the interpreter, whose version was checked before anything else."""
+    """Return the line on the interpreter; its version was checked at the start."""
     return [ok("python", f"{sys.version.split()[0]} at {sys.executable or 'an unknown path'}")]
 
 
 def check_uv() -> list[Line]:
-    """Return the line on uv, with which the documents start the scripts."""
+    """Return the line on uv, which the documents use to start the scripts."""
     import shutil
 
     if program := shutil.which("uv"):
         return [ok("uv", program)]
-    hint = "Write python3 for `uv run`, or install uv: https://docs.astral.sh/uv"
-    return [warning("uv", "It was not found in PATH.", hint)]
+    hint = "Write python3 instead of `uv run`. Or install uv: https://docs.astral.sh/uv"
+    return [warning("uv", "uv is not in PATH.", hint)]
 
 
 def check_browser() -> list[Line]:
-    """Return the line on the browser that can fill pages which only a script fills."""
+    """Return the line on the browser that renders pages that need JavaScript."""
     from websearch.pages.extract import thin_pages
     from websearch.pages.fetch import browser, fetch
 
@@ -70,32 +70,32 @@ def check_browser() -> list[Line]:
     except kit.SearchError as error:
         if is_wanted:
             return [warning("browser", str(error), error.hint)]
-        return [ok("browser", "none is installed; pages that only a script fills are not read")]
-    use = "used for" if is_wanted else f"{fetch.BROWSER_VARIABLE}=1 or browser lets it fill"
-    return [ok("browser", f"{program}; {use} pages that only a script fills")]
+        return [ok("browser", "none is installed, so pages that need JavaScript are not read")]
+    use = "it renders" if is_wanted else f"with {fetch.BROWSER_VARIABLE}=1 or browser it renders"
+    return [ok("browser", f"{program}; {use} pages that need JavaScript")]
 
 
 def check_certificates() -> list[Line]:
-    """Return the line on the certificates that https needs."""
+    """Return the line on the certificates for https."""
     name, message = "certificates", "There are no certificate authorities."
     try:
         import ssl
 
         count = http_client.tls_context().cert_store_stats()["x509_ca"]
-        folder = ssl.get_default_verify_paths().capath  # read one by one, when they are needed
+        folder = ssl.get_default_verify_paths().capath  # read when they are needed
         if count or (folder and os.path.isdir(folder) and os.listdir(folder)):
             source = f"{count} certificate authorities" if count else f"those in {folder}"
             return [ok(name, f"{source} ({ssl.OPENSSL_VERSION})")]
     except ImportError:
         message = "This Python has no ssl module."
-    except OSError as error:  # ssl.SSLError, too
+    except OSError as error:  # also ssl.SSLError
         message = f"The certificates cannot be read ({type(error).__name__})."
-    hint = "Install your system's ca-certificates, set SSL_CERT_FILE to a bundle, or use uv's "
+    hint = "Install your system's ca-certificates, set SSL_CERT_FILE to a bundle or use uv's "
     return [failed(name, f"{message} So no https server is trusted.", f"{hint}Python.", "network")]
 
 
 def check_proxies() -> list[Line]:
-    """Return the lines on the proxies that requests go through; their credentials stay hidden."""
+    """Return the lines on the proxies of requests, without credentials."""
     from urllib.request import getproxies
 
     proxies, lines = getproxies(), []
@@ -107,19 +107,19 @@ def check_proxies() -> list[Line]:
         else:
             lines.append(ok(f"{scheme}_proxy", f"requests go through {address}"))
     if lines and proxies.get("no"):
-        lines.append(ok("no_proxy", f"asked directly: {shorten(proxies['no'], 200)}"))
-    return lines or [ok("proxy", "none; requests go out directly")]
+        lines.append(ok("no_proxy", f"without proxy: {shorten(proxies['no'], 200)}"))
+    return lines or [ok("proxy", "none; requests are direct")]
 
 
 def check_sqlite() -> list[Line]:
-    """Return the line on SQLite and its full text search, which the store needs."""
+    """Return the line on SQLite with full-text search, which the store needs."""
     from websearch.store.database import StoreFile
 
     with closing(StoreFile(":memory:")) as store:
         query = "SELECT sqlite_version()"
         version = store.use(lambda db: db.execute(query).fetchone()[0], "", writing=True)
     if not version:
-        hint = "Use another Python, such as uv's. Until then engines are not paced."
+        hint = "Use another Python, such as uv's. Without it engines are not paced."
         return [warning("sqlite", store.warnings[-1], hint)]
     return [ok("sqlite", f"{version} with FTS5")]
 
@@ -137,19 +137,19 @@ def check_skill_folder() -> list[Line]:
         kind = "internal" if needed else ""
         lines.append(failed(name, f"{root} lacks {first_files(missing)}.", INSTALL_HINT, kind))
     if changed:
-        message = f"{root} is not as it was installed; changed: {first_files(changed)}."
+        message = f"{root} has changed since it was installed: {first_files(changed)}."
         lines.append(warning(name, message, INSTALL_HINT))
     return lines or [ok(name, f"{root} is {skill_files.kind_of_copy()}, version {kit.VERSION}")]
 
 
 def first_files(files: list[str]) -> str:
-    """Return the first files for a message, and how many more there are."""
+    """Return the first files for a message, and the number of others."""
     more = len(files) - MAX_FILES
     return ", ".join(files[:MAX_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_installed() -> list[Line]:
-    """Return the lines on where agents find the skill and the opencode tool."""
+    """Return the lines on the copies of the skill and the opencode tool that agents find."""
     try:
         targets = skill_files.target_folders(None)
     except skill_files.InstallError as error:
@@ -163,7 +163,7 @@ def check_installed() -> list[Line]:
     if not lines and root.name == skill_files.NAME and root.parent.name in ("skill", "skills"):
         lines.append(ok("installed", f"{root} (this copy)"))  # a project's
     if not lines:
-        message = f"No agent finds the skill: {' and '.join(map(str, targets))} are not there."
+        message = f"No agent finds the skill: {' and '.join(map(str, targets))} do not exist."
         hint = f"Run {INSTALL_COMMAND} in the skill's repository, or copy this folder there."
         lines.append(warning("installed", message, hint))
     tool = skill_files.opencode_folder(None) / "tool/google_search.ts"
@@ -171,9 +171,9 @@ def check_installed() -> list[Line]:
 
 
 def installed_line(name: str, folder: Path) -> Line:
-    """Return the line on one copy of the skill that agents find."""
+    """Return the line on a copy of the skill that agents find."""
     if not skill_files.is_skill(folder):
-        message = f"{folder} does not hold this skill."
+        message = f"{folder} does not contain this skill."
         return warning(name, message, "Move it away, then install the skill.")
     version = skill_files.skill_version((folder / "SKILL.md").read_bytes())
     link = f", a link to {folder.resolve()}" if folder.is_symlink() else ""

@@ -1,7 +1,7 @@
-"""Installing and removing the skill, and its tool for opencode.
+"""Install and remove the skill, and its tool for opencode.
 
-A new copy is built beside the old one and takes its place by renaming, with the user's own files
-in it. A folder that does not hold this skill, a link, and a clone are never touched.
+A new copy is built next to the old one, with the user's own files, and replaces it by renaming.
+Foreign folders, links and clones are never touched.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
-# Files of a clone, which git and not this program keeps.
-CLONE_MARKS = (".git", "Makefile", "tests")
-OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
-MARK = b"Part of the web-search skill"  # at the head of each of our files outside of the skill
+# Files of a clone, which git updates, not this program.
+CLONE_FILES = (".git", "Makefile", "tests")
+OPENCODE_FOLDERS = ("tool", "plugin")  # names known to every version of opencode
+MARK = b"Part of the web-search skill"  # at the head of each installed file outside the skill
 
 # ===== installing and removing ====================================================================
 
@@ -53,27 +53,26 @@ MARK = b"Part of the web-search skill"  # at the head of each of our files outsi
 def check_target(target: Path) -> None:
     """Raise InstallError unless the target is free or a copy that may be replaced or removed."""
     real = Path(os.path.realpath(target))
-    mark = next((mark for mark in CLONE_MARKS if os.path.lexists(target / mark)), "")
+    found = next((name for name in CLONE_FILES if os.path.lexists(target / name)), "")
     if target.is_symlink():
         raise InstallError(f"{target} is a link to {real}. Remove the link, then try again.")
     if ROOT in real.parents:
-        raise InstallError(f"{target} is in the skill's own folder. Pass another one for --dir.")
+        raise InstallError(f"{target} is in the skill's own folder. Pass another folder for --dir.")
     if target.exists() and not target.is_dir():
         raise InstallError(f"{target} is not a folder. Move it away.")
     if target.exists() and not is_skill(target) and any(target.iterdir()):
-        raise InstallError(f"{target} does not hold this skill. Move it away, then try again.")
-    if mark:
+        raise InstallError(f"{target} does not contain this skill. Move it away, then try again.")
+    if found:
         raise InstallError(
-            f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
+            f"{target} is a clone of the repository (it contains {found}). Update it with git. Or "
             "move it away, then try again."
         )
 
 
 def own_files(folder: Path) -> set[str]:
-    """Return which files of a copy are ours: those on its list, and their byte code.
+    """Return the skill's files in a copy: those on its list, and their byte code.
 
-    A copy without a list was made by other means: there the files of this version are ours. Raises
-    InstallError.
+    In a copy without a list, these are the files of this version. Raises InstallError.
     """
     listed = {*(read_manifest(folder) or skill_names()), MANIFEST}
     present = present_files(folder)
@@ -81,7 +80,7 @@ def own_files(folder: Path) -> set[str]:
 
 
 def install(target: Path) -> list[str]:
-    """Bring a copy up to date and return the lines that say so; raises InstallError, OSError."""
+    """Install or update a copy; return the report. Raises InstallError and OSError."""
     files = skill_files()
     check_target(target)
     about = f"{target} ({len(files)} files, version {skill_version(files['SKILL.md'])})"
@@ -100,7 +99,7 @@ def install(target: Path) -> list[str]:
             target.rename(old)
         try:
             new.rename(target)
-        except BaseException:  # Ctrl-C, too
+        except BaseException:  # also Ctrl-C
             if old.exists():
                 old.rename(target)
             raise
@@ -108,21 +107,21 @@ def install(target: Path) -> list[str]:
     return [
         f"{'updated' if own else 'installed'}: {about}",
         *(f"  removed, no longer part of the skill: {name}" for name in gone),
-        *(f"  replaced, although it had been changed: {name}" for name in changed),
+        *(f"  replaced, although it was changed: {name}" for name in changed),
         *(f"  kept, not part of the skill: {name}" for name in users),
     ]
 
 
 def is_current(path: Path, name: str, data: bytes) -> bool:
-    """Return whether a file of a copy has this content, and the permissions that belong to it."""
+    """Return whether a file of a copy has this content and the right permissions."""
     is_mode = os.name != "posix" or path.stat().st_mode & 0o777 == mode_of(name, data)
     return not path.is_symlink() and path.read_bytes() == data and is_mode
 
 
 def write_copy(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the skill's files into a folder, with the same permissions under every umask.
+    """Write the skill's files into a folder, with permissions independent of the umask.
 
-    Raises InstallError if a link is where a folder has to be.
+    Raises InstallError if a link replaces a folder.
     """
     parents = {folder / parent for name in files for parent in Path(name).parents}
     for parent in sorted(parents):
@@ -136,19 +135,19 @@ def write_copy(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:
-    """Remove files of a folder, and the folders in which nothing else is. Raises OSError."""
+    """Remove files of a folder, and the folders that are then empty. Raises OSError."""
     parents = {parent for name in names for parent in Path(name).parents}
     for name in names:
         (folder / name).unlink()
     for parent in sorted(parents, key=lambda path: len(path.parts), reverse=True):
-        with contextlib.suppress(OSError):  # something is in it
+        with contextlib.suppress(OSError):  # not empty
             (folder / parent).rmdir()
 
 
 def uninstall(target: Path) -> list[str]:
-    """Remove our files and return what was done, a line each; raises InstallError, OSError."""
+    """Remove the skill's files; return the report. Raises InstallError and OSError."""
     if not os.path.lexists(target):
-        return [f"nothing to remove: {target} is not there"]
+        return [f"nothing to remove: {target} does not exist"]
     check_target(target)
     own = own_files(target)
     remove_files(target, own)
@@ -156,11 +155,11 @@ def uninstall(target: Path) -> list[str]:
     return [f"removed: {target} ({len(own)} files)", *users]
 
 
-# ===== files outside of the skill: the opencode tool and plugin, the command web-search ===========
+# ===== files outside the skill: the opencode tool and plugin, the command web-search ==============
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether a file was put there by this program: one of its first lines is marked."""
+    """Return whether this program wrote a file: MARK is at its head."""
     try:
         return MARK in path.read_bytes()[:200]
     except OSError:  # a folder, or a link to nothing
@@ -168,13 +167,13 @@ def is_ours(path: Path) -> bool:
 
 
 def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
-    """Write files that hold the mark, and return the lines; raises InstallError or OSError.
+    """Write files that contain MARK; return the report. Raises InstallError and OSError.
 
     Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
     """
     for path in files:
         if path.exists() and not is_ours(path):
-            raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
+            raise InstallError(f"{path} is not from this program. Move it away, then try again.")
     lines = []
     for path, data in files.items():
         is_same = path.is_file() and not path.is_symlink() and path.read_bytes() == data
@@ -185,36 +184,38 @@ def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
 
 
 def remove_marked(paths: Iterable[Path]) -> list[str]:
-    """Remove files that hold the mark, and return the lines; raises OSError."""
+    """Remove files that contain MARK; return the report. Raises OSError."""
     lines = []
     for path in filter(os.path.lexists, paths):
         if is_ours(path):
             path.unlink()
-        verb = "left, it belongs to somebody else" if os.path.lexists(path) else "removed"
+        verb = "kept, not from this program" if os.path.lexists(path) else "removed"
         lines.append(f"{verb}: {path}")
     return lines
 
 
 def opencode_files(target: Path) -> dict[Path, bytes]:
-    """Return target path -> content of every file of the tool and the plugin.
+    """Return target path -> content for every file of the tool and the plugin.
 
     Raises InstallError.
     """
     source = ROOT / "assets/opencode"
     paths = [path for name in OPENCODE_FOLDERS for path in sorted((source / name).rglob("*.ts"))]
     if not paths:
-        raise InstallError(f"{source} holds no tool. Run this in a whole copy of the skill.")
+        raise InstallError(f"{source} contains no tool. Run this in a complete copy of the skill.")
     return {target / path.relative_to(source): path.read_bytes() for path in paths}
 
 
 def install_opencode(target: Path) -> list[str]:
-    """Copy the tool and the plugin and return the lines; raises InstallError or OSError."""
+    """Copy the tool and the plugin; return the report. Raises InstallError and OSError."""
     files = opencode_files(target)
     if link := next((path.parent for path in files if path.parent.is_symlink()), None):
-        message = f"{link} is a link; opencode finds no packages through it. Make it a folder."
+        message = f"{link} is a link, through which opencode finds no packages. Make it a folder."
         raise InstallError(message)
-    where = "The tool looks for the scripts in the folders where opencode finds skills. To use "
-    where += f"those of this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
+    where = (
+        "The tool looks for the scripts in the skills folders of opencode. To use the scripts of "
+    )
+    where += f"this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
     return [
         *write_marked(files, PLAIN),
         where,
@@ -223,16 +224,16 @@ def install_opencode(target: Path) -> list[str]:
 
 
 def uninstall_opencode(target: Path) -> list[str]:
-    """Remove what install_opencode copied and return the lines; raises InstallError or OSError."""
+    """Remove the tool and the plugin; return the report. Raises InstallError and OSError."""
     lines = remove_marked(opencode_files(target))
     for name in ("tool/shared", "tool", "plugin"):
-        with contextlib.suppress(OSError):  # something is in it, or it is not there
+        with contextlib.suppress(OSError):  # not empty, or missing
             (target / name).rmdir()
     return lines or [f"nothing to remove in {target}"]
 
 
 def command_path() -> Path:
-    """Return the path of the command, in ~/.local/bin as those of uv and pip.
+    """Return the path of the command in ~/.local/bin, which uv and pip also use.
 
     Raises InstallError.
     """
@@ -240,7 +241,7 @@ def command_path() -> Path:
 
 
 def command_text(skill: Path) -> bytes:
-    """Return the command that starts the front door of a copy of the skill."""
+    """Return the script that starts the front door of a copy of the skill."""
     script = str(skill / "scripts/web_search.py")
     mark = f"{MARK.decode()}: install.py uninstall removes it."
     if os.name == "nt":
@@ -255,11 +256,11 @@ def command_text(skill: Path) -> bytes:
 
 
 def install_command(skill: Path) -> list[str]:
-    """Write the command and return the lines that say so; raises InstallError, OSError."""
+    """Write the command; return the report. Raises InstallError and OSError."""
     path = command_path()
     lines = write_marked({path: command_text(skill)}, EXECUTABLE)
     if str(path.parent) not in os.environ.get("PATH", "").split(os.pathsep):
-        lines.append(f"  {path.parent} is not in PATH; add it there, or give the whole path.")
+        lines.append(f"  {path.parent} is not in PATH; add it, or type the whole path.")
     return lines
 
 
@@ -267,15 +268,15 @@ def install_command(skill: Path) -> list[str]:
 
 
 def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
-    """Run work on each target and print its lines; return the exit code, 2 if one failed."""
+    """Run work on each target and print its report; return the exit code, 2 if one failed."""
     code = 0
     for target in targets:
         end = os.path.realpath(target)
         others = [os.path.realpath(other) for other in targets if other != target]
         if target.is_symlink() and end in (str(ROOT), *others):
-            print(f"left: {target} is a link to {end}")
+            print(f"kept: {target} is a link to {end}")
         elif end == str(ROOT) and work is install:
-            print(f"left: {target} is where this program runs")
+            print(f"kept: this program runs in {target}")
         else:
             try:
                 print("\n".join(work(target)))
@@ -298,24 +299,24 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     helps = {
         "install": "copy the skill into the skills folders",
-        "uninstall": "remove it again",
-        "package": "write dist/: the skill, a bundle for Claude Desktop",
+        "uninstall": "remove the skill",
+        "package": "write dist/: the skill and a bundle for Claude Desktop",
         "opencode": "copy the opencode tool and plugin",
     }
     parsers = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
     for name in ("install", "uninstall"):
         parsers[name].add_argument("--dir", help="skills folder to use instead of both")
-    command_help = f"also put the command {NAME} into ~/.local/bin"
+    command_help = f"also write the command {NAME} to ~/.local/bin"
     parsers["install"].add_argument("--command", dest="with_command", action="store_true",
                                     help=command_help)  # fmt: skip
     opencode = parsers["opencode"]
-    opencode.add_argument("--dir", help="a project, instead of the user's folder")
-    opencode.add_argument("--uninstall", action="store_true", help="remove them again")
+    opencode.add_argument("--dir", help="folder of a project, instead of the user's folder")
+    opencode.add_argument("--uninstall", action="store_true", help="remove the tool and the plugin")
     return parser
 
 
 def run_command(arguments: argparse.Namespace) -> int:
-    """Run a command and print what was done; return the exit code. Raises InstallError, OSError."""
+    """Run a command and print its report; return the exit code. Raises InstallError, OSError."""
     if arguments.command == "package":
         from websearch.machine.packing import package
 
@@ -341,12 +342,12 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def main(description: str, argv: list[str] | None) -> int:
-    """Run a command; return 2 if something could not be done.
+    """Run a command; return the exit code, 2 if something failed.
 
-    description: the help text. argv: the words after the program's name, None for sys.argv's.
+    description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
     arguments = argument_parser(description).parse_args(argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # pipes of Windows know few letters of a path
+    if isinstance(sys.stdout, io.TextIOWrapper):  # pipes on Windows lack many letters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return run_command(arguments)

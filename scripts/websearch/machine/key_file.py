@@ -1,6 +1,6 @@
-"""The keys of the providers: which are set and where, and how one gets into secrets.yaml.
+"""The keys of the providers: list those that are set, or write a key to secrets.yaml.
 
-A value comes from standard input alone, never from a flag, and is never shown.
+A value comes only from standard input, never from a flag, and is never shown.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 # fmt: off
 COMMANDS: dict[str, Command] = {
     "key": {
-        "help": "list: which keys are set; set NAME: write one into secrets.yaml",
+        "help": "list the keys that are set, or write a key to secrets.yaml (set NAME)",
         "params": [
             {"name": "words", "type": "list", "positional": True, "required": True,
-             "help": "list, or set NAME; the value is asked for, or read from standard input"},
+             "help": "list, or set NAME; the value comes from a prompt or standard input"},
         ],
     },
 }
-# name of a key -> its variables, of which the first that is set is used; what needs it.
+# Name of a key -> its variables (the first one set is used), and the script that needs it.
 KEYS: dict[str, tuple[tuple[str, ...], str]] = {
     **{name: (engine.keys, f"{engine.module}.py" if engine.function else f"engine {name}")
        for name, engine in ENGINES.items() if engine.keys},
@@ -45,9 +45,9 @@ KEYS: dict[str, tuple[tuple[str, ...], str]] = {
     "brave spellcheck": (("BRAVE_SPELLCHECK_API_KEY",), "brave_search.py spellcheck"),
 }
 # fmt: on
-# All variables that hold a key, also the one that only raises limits.
+# All variables with a key, including the one that only raises limits.
 KEY_NAMES = [*(name for names, _ in KEYS.values() for name in names), "GITHUB_TOKEN"]
-MAX_KEY = 10_000  # characters; a longer input is no key
+MAX_KEY = 10_000  # characters
 
 
 def read_text(path: str) -> str:
@@ -57,9 +57,9 @@ def read_text(path: str) -> str:
 
 
 def key_sources(secrets: dict[str, str]) -> list[tuple[str, str]]:
-    """Return (source, variable) of every key that is set, in the order in which they are used.
+    """Return (source, variable) of every key that is set, in order of precedence.
 
-    secrets: what secrets.yaml holds.
+    secrets: content of secrets.yaml.
     """
     return [
         (source, name)
@@ -70,7 +70,7 @@ def key_sources(secrets: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """List the keys that are set, or write one into secrets.yaml. Never raises.
+    """List the keys that are set, or write a key to secrets.yaml. Never raises.
 
     params: words (["list"] or ["set", NAME]).
     """
@@ -83,9 +83,9 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
             return {"ok": True, "provider": "doctor", "path": kit.secrets_path(),
                     "keys": keys}  # fmt: skip
         if action != "set" or len(names) != 1:
-            hint = "Give list, or set and the name of one key, such as SERPER_API_KEY."
+            hint = "Pass list, or set and the name of a key, such as SERPER_API_KEY."
             hint += f" To remove a key, delete its line from {kit.secrets_path()}."
-            raise SearchError("invalid_input", "key takes list, or set and a name.", hint)
+            raise SearchError("invalid_input", "key needs list, or set and a name.", hint)
         name = names[0]
         if name not in KEY_NAMES:
             hint = nearest(name, KEY_NAMES, "name")
@@ -103,16 +103,16 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
             raise SearchError("invalid_input", message, hint) from None
         document: Document = {"ok": True, "provider": "doctor", "path": path, "set": name}
         if os.environ.get(name, "").strip():
-            document["warnings"] = [f"{name} is also set in the environment, which goes first."]
+            document["warnings"] = [f"{name} is also set in the environment, which has precedence."]
         return document
 
     return run_operation("doctor.key", COMMANDS["key"], params, operation)
 
 
 def ask_value(name: str) -> str:
-    """Return the value of a key: asked for without echo, or from standard input.
+    """Return the value of a key, from a prompt without echo or from standard input.
 
-    Raises SearchError (invalid_input) for what cannot be a key; the message does not show it.
+    Raises SearchError (invalid_input) for an impossible key; the message does not show it.
     """
     if sys.stdin and sys.stdin.isatty():
         import getpass
@@ -125,17 +125,17 @@ def ask_value(name: str) -> str:
         value = sys.stdin.read(MAX_KEY) if sys.stdin else ""
     value = value.strip()
     if not re.fullmatch(r"[!-~]+", value) or re.search(r"[\"'#]", value):
-        message = "Standard input holds no key." if value else "No key was given."
-        hint = "Give the key alone: one word of ASCII without quotation marks, spaces or #."
+        message = "Standard input does not contain a key." if value else "The key is empty."
+        hint = "Pass only the key: one word of ASCII without quotation marks, spaces or #."
         raise SearchError("invalid_input", message, hint)
     return value
 
 
 def write_key(path: str, name: str, value: str) -> None:
-    """Write NAME: value into secrets.yaml with mode 600, and keep every other byte of it.
+    """Write NAME: value to secrets.yaml with mode 600; keep every other byte of it.
 
-    Raises OSError, and SearchError for a file that is too long to be read whole. A file that is a
-    link stays one: its target is replaced.
+    Raises OSError, and SearchError for a file that is too long to read. If the file is a link, its
+    target is replaced.
     """
     text = ""
     with (
@@ -144,8 +144,8 @@ def write_key(path: str, name: str, value: str) -> None:
     ):
         text = file.read()
     if len(text) > MAX_INPUT_BYTES:
-        message = f"{path} is longer than the {MAX_INPUT_BYTES:,} characters that are read."
-        raise SearchError("invalid_input", message, "Take out of it what is no key.")
+        message = f"{path} is longer than {MAX_INPUT_BYTES:,} characters."
+        raise SearchError("invalid_input", message, "Remove lines that are not keys.")
     lines = text.splitlines(keepends=True)
     entry = f"{name}: {value}\n"
     numbers = [n for n, line in enumerate(lines) if re.match(rf"\ufeff?\s*{name}\s*:", line)]

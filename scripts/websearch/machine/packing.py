@@ -1,6 +1,6 @@
 """The packages in dist/: the skill, the bundle for Claude Desktop, the entry of the MCP registry.
 
-Each is the same byte for byte wherever and whenever it is made.
+The packages are reproducible byte for byte.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-DATE = (1980, 1, 1, 0, 0, 0)  # of every file, so that the same files give the same bytes
-BUNDLE_VERSION = "0.4"  # of the manifest; the first with servers of type uv
+DATE = (1980, 1, 1, 0, 0, 0)  # of every file, for reproducible packages
+BUNDLE_VERSION = "0.4"  # of the manifest; first version with servers of type uv
 SERVER = "scripts/mcp_server.py"
 LEAST_PYTHON = ">=3.10"
 REGISTRY_FILE = "server.json"
 
 
 def package() -> list[str]:
-    """Write the packages and return what was done, a line each; raises InstallError or OSError."""
+    """Write the packages; return a line per step. Raises InstallError and OSError."""
     files = skill_files()
     if "LICENSE" not in files or not (ROOT / REGISTRY_FILE).is_file():
         raise InstallError(f"{ROOT} is {kind_of_copy()}. Run package in a clone of the repository.")
     registry = json.loads((ROOT / REGISTRY_FILE).read_bytes())
     bundle = archive(bundle_files(files, registry))
-    # Publishing wants the digest of the very bundle that the entry leads to.
+    # The registry requires the digest of the bundle.
     registry["packages"][0]["fileSha256"] = sha256_of(bundle)
     packages = {
         f"{NAME}.skill": archive(files, f"{NAME}/"),
@@ -56,9 +56,9 @@ def package() -> list[str]:
 
 
 def archive(files: dict[str, bytes], folder: str = "") -> bytes:
-    """Return a zip file with these files, in a folder (with its slash) or at its top.
+    """Return a zip file with these files; folder: prefix of their names, with its slash.
 
-    Nothing is compressed: zlib's output differs between its versions, and the skill is small.
+    Nothing is compressed: the output of zlib depends on its version, and the skill is small.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
@@ -78,8 +78,8 @@ def as_json(document: dict[str, Any]) -> bytes:
 def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str, bytes]:
     """Return path -> content of the bundle: the server, and the files that its host reads.
 
-    registry: the entry of the MCP registry. Hosts want a pyproject.toml with a server of type uv;
-    uv itself goes by the block at the head of the script.
+    registry: the entry of the MCP registry. Hosts require a pyproject.toml for servers of type uv;
+    uv itself uses the block at the head of the script.
     """
     version = skill_version(files["SKILL.md"])
     project = (
@@ -95,10 +95,10 @@ def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str,
 
 
 def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
-    """Return the bundle's manifest; the host asks for the keys, and stores them.
+    """Return the bundle's manifest; the host asks for the keys and stores them.
 
-    version: the skill's. registry: as in bundle_files. Each key has a default, because a host hands
-    the placeholder itself to the server where it has nothing to put in.
+    version: of the skill. registry: as in bundle_files. Each key has a default, because without a
+    value a host passes the placeholder itself to the server.
     """
     from websearch.ways_in.mcp_tools import TOOLS
 

@@ -1,8 +1,8 @@
-"""The skill's files and folders: what belongs to it, where copies go, what a copy holds.
+"""The skill's files and folders: what belongs to it, where copies go, what a copy contains.
 
-The files may come from a clone of the repository, from a copy that was installed or unpacked, or
-from any other copy. FILES.sha256 in an installed one lists what is ours (`sha256sum -c` checks it).
-Any other file there is the user's.
+The files may come from a clone of the repository, an installed or unpacked copy, or any other copy.
+FILES.sha256 in an installed copy lists the skill's files (`sha256sum -c` checks it). Any other file
+in it is the user's.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent  # the folder with SKILL.md
-NAME = "web-search"  # of the skill, and of its folder, which must be the same
+NAME = "web-search"  # of the skill and its folder, which must agree
 MANIFEST = "FILES.sha256"
 AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # of target_folders
-# What an agent or a user needs: patterns of pathlib. A copy may lack the license. Evaluations are
-# for developers.
+# The files for agents and users, as patterns of pathlib. A copy may lack the license.
 PARTS = (
     "SKILL.md",
     "LICENSE",
@@ -27,25 +26,25 @@ PARTS = (
     "references/**/*",
     "assets/**/*",
 )
-LEFT_OUT = ("assets/evals",)
-# Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
+DEVELOPERS_FILES = ("assets/evals",)
+# Suffixes of the skill's files ("" is for LICENSE); files with other suffixes are omitted.
 SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
 EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
 
 
 class InstallError(Exception):
-    """Why something was left as it was; the message says what to do."""
+    """The reason why nothing was changed; the message says what to do."""
 
 
 def skill_files() -> dict[str, bytes]:
-    """Return path -> content of every file of the skill, FILES.sha256 included, in order.
+    """Return path -> content of every file of the skill, including FILES.sha256, in order.
 
-    Raises InstallError if a part is missing, is a link, or is not as it was installed.
+    Raises InstallError if a file is missing, is a link or has changed since the installation.
     """
     missing, changed = damaged_files(ROOT)
     if missing or changed:
         names = ", ".join([*missing, *changed][:5])
-        raise InstallError(f"{ROOT} is not as it was installed: {names}. Install it again.")
+        raise InstallError(f"{ROOT} has changed since it was installed: {names}. Install it again.")
     files = {name: (ROOT / name).read_bytes() for name in skill_names()}
     lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
     return {**files, MANIFEST: "".join(lines).encode()}
@@ -59,23 +58,25 @@ def skill_names() -> list[str]:
     for pattern in PARTS:
         paths = [path for path in ROOT.glob(pattern) if is_part(path.relative_to(ROOT))]
         if not paths and pattern != "LICENSE":
-            raise InstallError(f"{ROOT} holds no {pattern}. Run this in a whole copy of the skill.")
+            raise InstallError(
+                f"{ROOT} contains no {pattern}. Run this in a complete copy of the skill."
+            )
         if link := next(filter(Path.is_symlink, paths), None):
-            raise InstallError(f"{link} is a link; the skill holds none. Put a file there.")
+            raise InstallError(f"{link} is a link. Replace it by a file.")
         names += [path.relative_to(ROOT).as_posix() for path in paths if path.is_file()]
     return sorted(names)
 
 
 def is_part(path: Path) -> bool:
-    """Return whether a path below a part is the skill's: no cache, no secret, no editor's copy."""
-    if path.name == "secrets.yaml" or path.as_posix().startswith(LEFT_OUT):
+    """Return whether a path belongs to the skill: not a cache, secret or editor's copy."""
+    if path.name == "secrets.yaml" or path.as_posix().startswith(DEVELOPERS_FILES):
         return False
     is_hidden = any(part.startswith((".", "__pycache__")) for part in path.parts)
     return path.suffix in SUFFIXES and not is_hidden
 
 
 def kind_of_copy() -> str:
-    """Return what this program runs in, in words."""
+    """Return the kind of copy that this program runs in."""
     if (ROOT / MANIFEST).is_file():
         return "a complete installed copy"
     is_clone = (ROOT / ".git").exists()
@@ -88,18 +89,18 @@ def sha256_of(data: bytes) -> str:
 
 
 def mode_of(name: str, data: bytes) -> int:
-    """Return a file's permissions, which do not depend on those of the repository."""
+    """Return the permissions of a file, independent of those in the repository."""
     return EXECUTABLE if name.startswith("scripts/") and data.startswith(b"#!") else PLAIN
 
 
 def skill_version(skill: bytes) -> str:
-    """Return the version that the text of SKILL.md names."""
+    """Return the version in the text of SKILL.md."""
     match = re.search(rb'(?m)^  version: "(.*)"', skill)
     return match[1].decode() if match else "without a version"
 
 
 def is_skill(folder: Path) -> bool:
-    """Return whether a folder holds this skill, of any version."""
+    """Return whether a folder contains this skill, in any version."""
     try:
         text = (folder / "SKILL.md").read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
@@ -109,7 +110,7 @@ def is_skill(folder: Path) -> bool:
 
 
 def present_files(folder: Path) -> set[str]:
-    """Return the paths of all files below a folder; a link is a file, wherever it leads."""
+    """Return the paths of all files below a folder; any link counts as a file."""
     paths = set()
     for parent, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
@@ -118,7 +119,7 @@ def present_files(folder: Path) -> set[str]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return path -> SHA-256 of what FILES.sha256 lists; {} without a list."""
+    """Return path -> SHA-256 from FILES.sha256; {} without a list."""
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -127,9 +128,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
-    """Return which listed files of a copy are missing, and which are not as they were installed.
+    """Return the listed files of a copy that are missing, and those that have changed.
 
-    A path that leads out of the folder, or through a link, counts as missing.
+    A path out of the folder, or through a link, counts as missing.
     """
     listed, present = read_manifest(folder), present_files(folder)
     changed = [
@@ -142,7 +143,7 @@ def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
-    """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
+    """Write a file atomically; a link is replaced by the file. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
         part = Path(folder, path.name)
@@ -155,7 +156,7 @@ def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
 
 
 def user_path(text: str) -> Path:
-    """Return the absolute path that a text names; ~ is the home folder. Raises InstallError."""
+    """Return the absolute path of a text; ~ is the home folder. Raises InstallError."""
     path = os.path.expanduser(text)
     if text.startswith("~") and (path.startswith("~") or os.environ.get("HOME") == ""):
         raise InstallError("There is no home folder. Set HOME, or pass a folder for --dir.")
@@ -163,17 +164,17 @@ def user_path(text: str) -> Path:
 
 
 def folder_at(text: str) -> Path:
-    """Return the folder that a text names, which need not be there; raises InstallError."""
+    """Return the folder of a text, which need not exist; raises InstallError."""
     folder = user_path(text)
     if not text.strip() or (folder.exists() and not folder.is_dir()):
-        raise InstallError(f"{text!r} is not a folder. Pass another one for --dir.")
+        raise InstallError(f"{text!r} is not a folder. Pass another folder for --dir.")
     return folder
 
 
 def target_folders(skills_folder: str | None) -> list[Path]:
-    """Return the folders that the skill is installed into, those of AGENTS unless one is named.
+    """Return the folders for the skill; without a skills folder, those of AGENTS.
 
-    Claude Code has its skills in $CLAUDE_CONFIG_DIR, if that is set. Raises InstallError.
+    Claude Code keeps its skills in $CLAUDE_CONFIG_DIR, if that is set. Raises InstallError.
     """
     if skills_folder is not None:
         folder = folder_at(skills_folder)
@@ -183,7 +184,7 @@ def target_folders(skills_folder: str | None) -> list[Path]:
 
 
 def opencode_folder(project: str | None) -> Path:
-    """Return the folder that opencode loads tools from, the user's or a project's.
+    """Return the folder from which opencode loads tools, the user's or a project's.
 
     Raises InstallError.
     """

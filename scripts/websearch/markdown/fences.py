@@ -25,6 +25,12 @@ def after_fence(fence: str, mark: str, info: str) -> str:
     return "" if mark.startswith(fence) and not info.strip() else fence
 
 
+def is_closing(fence: str, line: str) -> bool:
+    """Return whether a line closes the code block that a fence has opened."""
+    mark = FENCE.match(line)
+    return mark is not None and not after_fence(fence, *mark.groups())
+
+
 def lines_with_code(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each line of a text, and whether it is part of a code block, fences included."""
     fence = ""

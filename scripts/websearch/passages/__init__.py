@@ -1,5 +1,5 @@
-"""Passages: which parts of the pages of a question answer it, and how they are shown.
+"""Select the passages of pages that answer a question, and show them.
 
-units (a page as sentences, items, rows) -> ranking -> selection (within a room) -> excerpts.
-search/ and the reading of pages come in through excerpts.py; it knows no store and no network.
+Units (sentences, items, rows) -> ranking -> selection (within a budget) -> excerpts. search/ and
+reading/ call excerpts.py. Uses neither store nor network.
 """

@@ -1,4 +1,4 @@
-"""From addresses to pages: read, lists without end, parts of a page, their document.
+"""From URLs to pages: read, endless lists, parts of a page, their document.
 
-Commands, servers, quotations and search come in.
+Called by the commands, ways_in/, check/ and search/.
 """

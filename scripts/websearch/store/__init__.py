@@ -1,4 +1,1 @@
-"""SQLite: answers, pages, their full text, the history. It does not know the engines.
-
-Every package above may import it.
-"""
+"""SQLite: answers, pages, their full text, the history. Independent of engines."""

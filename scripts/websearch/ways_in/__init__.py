@@ -1,4 +1,4 @@
-"""MCP, HTTP and the desk (the page for people): ways in beside the commands.
+"""Interfaces: the front door and its help, the terminal, MCP, HTTP and the desk.
 
-Only the commands and setup come in.
+Called by the commands in scripts/ and by machine/.
 """

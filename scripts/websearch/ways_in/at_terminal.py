@@ -1,6 +1,6 @@
-"""The front door for a person at a terminal: results by number, settings, a pager, sentences.
+"""Run the front door for a person at a terminal: results by number, settings, a pager, sentences.
 
-What a command prints is held until it has ended, so that a screenful can go to the pager.
+The output of a command is held until it ends, so a long one can go to the pager.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ if TYPE_CHECKING:
 
     Start = Callable[[dict[str, Any], list[str], View], int]
 
-# What is shown as it comes: commands that ask or do not end, and lists without end.
+# Commands that ask or do not end, and flags of endless lists: their output is not held.
 STREAMING_COMMANDS = ("batch", "serve", "mcp", "install", "key")
 STREAMING_FLAGS = ("--urls-from", "--jsonl", "--skip-done", "--params-json")
-MAX_AGE = 7 * 24 * 3600.0  # seconds, of the last results
+MAX_AGE = 7 * 24 * 3600.0  # seconds; age of the last results
 LESS = "FRX"  # options of less: leave if all fits one screen, keep styles, keep the screen
 
 
 class Screen(io.TextIOWrapper):
-    """Takes the place of stdout until a command has ended."""
+    """Replaces stdout until a command ends."""
 
     def __init__(self) -> None:
         self.data = io.BytesIO()
         super().__init__(self.data, encoding="utf-8", errors="replace", newline="\n")
 
     def isatty(self) -> bool:
-        """Return True: what is printed is for a terminal."""
+        """Return True: the output is for a terminal."""
         return True
 
 
 def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool, start: Start) -> int:
     """Run a command line for a person; return the exit code. Raises SearchError.
 
-    script: as run_command_line takes it, and settings (name of the program -> Markdown). start:
-    runs a command (script, words, view).
+    script: as for run_command_line, plus settings (name of the program -> Markdown). start: runs a
+    command (script, words, view).
     """
     view.program = os.environ.get(PROGRAM_VARIABLE) or view.program
     first = words[0] if words else "help"
@@ -103,10 +103,10 @@ def run_on_screen(script: dict[str, Any], words: list[str], view: View, start: S
 
 
 def open_result(words: list[str]) -> int:
-    """Open a result of the last search in the browser; return the exit code. Raises SearchError."""
+    """Open a result of the last search in a browser; return the exit code. Raises SearchError."""
     if len(words) != 1 or not words[0].isdecimal():
         hint = "To read a page here, run read with its URL or number."
-        raise SearchError("invalid_input", "open takes the number of a result.", hint)
+        raise SearchError("invalid_input", "open needs the number of a result.", hint)
     item = last_result(words[0])
     if not open_in_browser(item["url"]):
         hint = f"Set BROWSER, or open it yourself: {item['url']}"
@@ -116,12 +116,12 @@ def open_result(words: list[str]) -> int:
 
 
 def keep_results(document: Document, view: View) -> None:
-    """Keep the results that a person sees, for open and read, unless an engine forbids it.
+    """Store the results shown, for open and read, unless an engine forbids it.
 
-    They go with their question when that is removed from the store.
+    Removing their query from the store removes them.
     """
     outcomes = [document, *document.get("queries", [])]
-    names = {name for each in outcomes for name in each.get("engines", [each.get("engine")])}
+    names = {name for item in outcomes for name in item.get("engines", [item.get("engine")])}
     may_be_stored = all(name not in ENGINES or ENGINES[name].is_storable() for name in names)
     items = items_of(document) if may_be_stored else []
     query = view.params.get("query") or "\n".join(map(str, view.params.get("queries", [])))
@@ -132,34 +132,34 @@ def keep_results(document: Document, view: View) -> None:
 
 
 def last_result(number: str) -> dict[str, Any]:
-    """Return a result, {url, title?}, of the last ones. Raises SearchError (invalid_input)."""
+    """Return a result of the last search: {url, title?}. Raises SearchError (invalid_input)."""
     with contextlib.closing(PageStore()) as store:
         answer = store.get_answer(LAST_RESULTS, MAX_AGE) or {"content": {}}
     results = answer["content"].get("results") or []
     if not results:
-        message = "No results of a search are kept here."
-        hint = "Search first. Results that an engine forbids to store are not kept."
+        message = "No results of an earlier search are stored."
+        hint = "Search first. Some engines do not allow storing their results."
         raise SearchError("invalid_input", message, hint)
     if not 0 < int(number[:9]) <= len(results):
         asked = answer["content"]["query"].replace("\n", " · ")
         message = f"There is no result {number}: the last search, {asked!r}, found {len(results)}."
-        raise SearchError("invalid_input", message, f"Give a number from 1 to {len(results)}.")
+        raise SearchError("invalid_input", message, f"Pass a number from 1 to {len(results)}.")
     result: dict[str, Any] = results[int(number) - 1]
     return result
 
 
 def may_clear() -> bool:
-    """Return whether the store may be cleared: a person who can answer is asked."""
+    """Ask whether to clear the store; return the answer, True without a terminal."""
     if not (sys.stdin and sys.stdin.isatty()):
         return True
     with contextlib.suppress(EOFError, KeyboardInterrupt):
-        answer = input("Remove it from the store? This cannot be undone. [y/N] ")
+        answer = input("Clear the store? This cannot be undone. [y/N] ")
         return answer.strip().lower() in ("y", "yes")
     return False
 
 
 def receipt(text: str) -> str:
-    """Return the receipt of a written file as a sentence; any other text as it is."""
+    """Return the receipt of a written file as a sentence; other texts unchanged."""
     document = kit.json_fields(text) or {}
     if "output" not in document:
         return text
@@ -167,7 +167,7 @@ def receipt(text: str) -> str:
 
 
 def show(text: str, has_pager: bool) -> None:
-    """Print a text; one that is longer than the screen goes to $PAGER (default: less)."""
+    """Print a text, through $PAGER (default: less) if it is longer than the screen."""
     size = shutil.get_terminal_size()
     command = shlex.split(os.environ.get("PAGER", "less")) if has_pager else []
     rows = sum(1 + len(line) // max(1, size.columns) for line in text.split("\n"))

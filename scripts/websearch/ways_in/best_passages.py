@@ -1,7 +1,7 @@
-"""The passages of a result that a person sees first: those with the most words of the query.
+"""Select the passages of a result that a person sees first: those with the most query words.
 
 The text of a result is made for models, in the order of its page, with gaps. A person looks at two
-or three passages and asks for the rest.
+or three passages, then asks for more.
 """
 
 from __future__ import annotations
@@ -10,27 +10,28 @@ import re
 import textwrap
 
 from websearch.base.words import STOP_WORDS
+from websearch.markdown.fences import FENCES
 from websearch.markdown.units import split_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PIECE_CHARS = 600  # of a list or a text: a longer one is several passages
+PIECE_CHARS = 600  # characters of a passage; longer lists and paragraphs are split
 GAP = "[…]"  # omitted text
 _HEADING = re.compile(r"#{1,6} +\S[^\n]*")
 
 
 def query_words(query: str) -> list[str]:
-    """Return the words of a query that tell passages apart; a single letter does not."""
+    """Return the words of a query that distinguish passages, without single ASCII letters."""
     words = dict.fromkeys(re.findall(r"\w{2,}|[^\W\x00-\x7f]", query.lower()))
     return [word for word in words if word not in STOP_WORDS]
 
 
 def best_passages(text: str, words: Sequence[str], count: int) -> tuple[list[str], str]:
-    """Return the best passages of a text, in their order, and the others as one, as Markdown.
+    """Return the best passages of a text, in page order, and the others joined, as Markdown.
 
-    words: those of the query. A heading is shown only above a passage of its own.
+    words: the words of the query. A heading appears only above its own passages.
     """
     passages = passages_of(text)
     pattern = re.compile("|".join(rf"\b{re.escape(word)}" for word in words) or r"(?!)")
@@ -47,9 +48,9 @@ def best_passages(text: str, words: Sequence[str], count: int) -> tuple[list[str
 
 
 def passages_of(text: str) -> list[tuple[str, str]]:
-    """Return the passages of a text with the heading right above each.
+    """Return (heading, passage) pairs of a text.
 
-    A paragraph that ends in a colon and what it announces are one passage.
+    A paragraph that ends in a colon belongs to the passage after it.
     """
     passages: list[tuple[str, str]] = []
     heading = lead = ""
@@ -68,8 +69,9 @@ def passages_of(text: str) -> list[tuple[str, str]]:
 
 
 def pieces_of(block: str) -> list[str]:
-    """Return a block in pieces of about PIECE_CHARS at most; tables and code are whole."""
-    if len(block) <= PIECE_CHARS or re.match(r"\s*(?:\||`{3}|~{3})", block):
+    """Return a block in pieces of about PIECE_CHARS at most; tables and code stay whole."""
+    start = block.lstrip()
+    if len(block) <= PIECE_CHARS or start.startswith("|") or FENCES.match(start):
         return [block]
     pieces = [""]
     for line in block.split("\n"):
@@ -80,7 +82,7 @@ def pieces_of(block: str) -> list[str]:
 
 
 def joined(passages: list[tuple[str, str]]) -> str:
-    """Return passages as Markdown; a heading that several have is shown once."""
+    """Return passages as Markdown; a heading that they share appears once."""
     parts: list[str] = []
     above = ""
     for heading, text in passages:

@@ -1,4 +1,4 @@
-"""Completion for shells: the commands and flags of web_search.py, made from its tables."""
+"""Shell completion for web_search.py: its commands and flags, from its tables."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from websearch.ways_in.terminal import to_terminal
 
 # Commands without a table -> their flags and words.
 WORDS = {"install": ["--dir", "--command"], "mcp": ["tools", "call"]}
-NAMES = "web-search web_search.py"  # of the programs that are completed
-# Commands whose flags are in the table of another module -> module, and the command's name there.
+NAMES = "web-search web_search.py"  # programs to complete
+# Commands with the table in another module -> the module, and the command's name there.
 TABLES = {
     "read": ("websearch.reading.read_list", "read"),
     "doctor": ("websearch.machine.doctor", "check"),
@@ -41,7 +41,7 @@ complete -o default -F _web_search {names}"""
 
 
 def flags_of(command: str) -> list[str]:
-    """Return the flags of a command, the common ones included."""
+    """Return the flags of a command, including the common ones."""
     import importlib
 
     if command in WORDS:
@@ -67,12 +67,12 @@ def script_for(shell: str) -> str:
         return f"autoload -U +X bashcompinit && bashcompinit\n{bash}"
     if shell != "fish":
         message = f"There is no completion for {shell!r}." if shell else "completion needs a shell."
-        raise SearchError("invalid_input", message, "Give bash, zsh or fish.")
+        raise SearchError("invalid_input", message, "Pass bash, zsh or fish.")
     start = "complete -c web-search -n"
     lines = [f"{start} __fish_use_subcommand -f -a '{commands}'"]
     for name in names:
         seen = f"__fish_seen_subcommand_from {name}"
-        if name == "search":  # the default command, which nobody names
+        if name == "search":  # the default command is never typed
             seen = f"not __fish_seen_subcommand_from {commands.replace('search ', '')}"
         values = {"--engine": f" -x -a '{engines}'"}
         for word in flags_of(name):
@@ -82,7 +82,7 @@ def script_for(shell: str) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Print the completion script for the shell that is named; return the exit code."""
+    """Print the completion script of a shell; return the exit code."""
     try:
         print_text(script_for(" ".join(argv)))
     except SearchError as error:

@@ -1,4 +1,4 @@
-"""The front door, web_search.py: its own commands, and the names of the other commands."""
+"""The front door, web_search.py: its own commands, and the other scripts as commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# First word -> the command of this folder that it starts, and the words that come first there.
+# First word -> the script that it starts, and the first words there.
 OTHERS = {
     "read": ("read_page", []),
     "doctor": ("doctor", []),
@@ -32,25 +32,25 @@ OTHERS = {
     "mcp": ("mcp_server", []),
     "completion": ("websearch.ways_in.completion", []),
 }
-# Words that are no commands here -> what to do instead; kit.SIBLINGS has more of them.
+# Words that are not commands here -> what to run instead; kit.SIBLINGS has more of them.
 INSTEAD = {
-    "news": "web_search.py 'QUERY' --focus news asks Brave and Serper, with a key; without one, "
+    "news": "web_search.py 'QUERY' --focus news asks Brave and Serper, with a key. Without a key: "
     "web_search.py 'QUERY' --since week",
-    "scholar": "Without a key: web_search.py 'QUERY' --focus papers. With one: serper_search.py "
+    "scholar": "Without a key: web_search.py 'QUERY' --focus papers. With a key: serper_search.py "
     "scholar",
-    "budget": "doctor.py shows what was spent; WEB_SEARCH_BUDGET sets a limit",
+    "budget": "doctor.py shows the spending; WEB_SEARCH_BUDGET sets a limit",
 }
-HISTORY_HINT = (  # for a single word that is no question
-    "recall 'WORDS' searches the pages that were read; serve starts the desk, whose History lists "
-    "every question. To search for the word, put -- before it."
+HISTORY_HINT = (
+    "recall 'WORDS' searches pages read before; serve starts the desk, whose History lists every "
+    "question. To search for the word, put -- before it."
 )
-MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
+ALIASES = {"help": "--help", "version": "--version"}
 
 
 def default_format(words: list[str]) -> list[str]:
-    """Return the flag of the user's own default format; [] if there is none or one is given."""
-    given = ("--format", "--md", "--pretty", "--output", "--jsonl")
-    if any(word.partition("=")[0] in given for word in words):
+    """Return the flag of the user's default format; [] without one, or if a format is set."""
+    formats = ("--format", "--md", "--pretty", "--output", "--jsonl")
+    if any(word.partition("=")[0] in formats for word in words):
         return []
     name = user_defaults().get("format")
     return [f"--format={name}"] if name else []
@@ -63,7 +63,7 @@ def refuse(error: SearchError) -> int:
 
 
 def take(words: list[str], flag: str) -> bool:
-    """Remove a flag from the words; return whether it was there."""
+    """Remove a flag from the words; return whether it was set."""
     is_there = flag in words
     if is_there:
         words.remove(flag)
@@ -73,8 +73,8 @@ def take(words: list[str], flag: str) -> bool:
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
     """Run the command line of web_search.py, or hand over to another command; return the exit code.
 
-    script: as run_command_line takes it, but that its commands name their to_markdown. argv: the
-    words after the program's name, None for sys.argv's.
+    script: as for run_command_line, but its commands name their to_markdown. argv: the words after
+    the program's name (default: sys.argv's).
     """
     words = list(sys.argv[1:] if argv is None else argv)
     has_pager = not take(words, "--no-pager")
@@ -95,17 +95,19 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
 
 
 def check_words(words: list[str]) -> None:
-    """Raise SearchError (invalid_input) for what is no question and no command."""
+    """Raise SearchError (invalid_input) for words that are neither a question nor a command."""
     if words == ["history"]:
         raise SearchError("invalid_input", "'history' is not a command.", HISTORY_HINT)
     if words[:1] == ["config"] and words[1:2] and not words[1].startswith("-"):
-        hint = f"Write lines such as DEFAULT_COUNT: 3 into {kit.secrets_path()}. "
+        hint = f"Write lines such as DEFAULT_COUNT: 3 to {kit.secrets_path()}. "
         hint += "For a key, run: key set NAME."
-        raise SearchError("invalid_input", "config shows the settings; it changes none.", hint)
+        raise SearchError(
+            "invalid_input", "config shows the settings but cannot change them.", hint
+        )
 
 
 def start(script: dict[str, Any], words: list[str], view: View) -> int:
-    """Run one command, or hand over to another one; return the exit code."""
+    """Run a command, or hand over to another script; return the exit code."""
     first = words[0] if words else ""
     formatting = default_format(words) if sys.stdout and not sys.stdout.isatty() else []
     if first in OTHERS:
@@ -117,7 +119,7 @@ def start(script: dict[str, Any], words: list[str], view: View) -> int:
     if first.startswith("{"):
         words = ["--params-json", *words]
     if len(words) == 1:
-        words = [MEANT.get(first, first)]
+        words = [ALIASES.get(first, first)]
     shown: Callable[[dict[str, Any], Callable[[dict[str, Any]], str]], str] = view.show
     if take(words, "--urls"):
         words += [] if words[:1] in (["brief"], ["recall"]) else ["--no-pages"]
@@ -126,7 +128,7 @@ def start(script: dict[str, Any], words: list[str], view: View) -> int:
         index = words.index("--open")
         number = "".join(words[index + 1 : index + 2])
         if not number.isdecimal():
-            raise SearchError("invalid_input", "--open takes a result's number.")
+            raise SearchError("invalid_input", "--open needs the number of a result.")
         del words[index : index + 2]
         view.opened = int(number)
         runs = script["run"].items()
@@ -135,7 +137,7 @@ def start(script: dict[str, Any], words: list[str], view: View) -> int:
         runs = script["run"].items()
         script = {**script, "run": {name: view.noting(run) for name, run in runs}}
     command, is_named = kit.find_command(script["commands"], words)
-    words[is_named:is_named] = formatting  # behind the command's name, which is the first word
+    words[is_named:is_named] = formatting  # after the command's name, the first word
     for_file = for_saving(script["commands"][command]["to_markdown"], words)
     script = {**script, "others": OTHERS, "instead": INSTEAD, "to_terminal": shown}
     return kit.run_command_line({**script, "to_markdown": for_file}, words)

@@ -1,8 +1,8 @@
-"""The HTTP API: its routes, from a query to a document, and the start of its server.
+"""The HTTP API: its routes, its answers, and the start of its server.
 
-MCP over HTTP is one of the routes; what is said there is in mcp_http.py.
+MCP over HTTP is a route whose protocol is in mcp_http.py.
 
-It is compatible with the API of GLSI, a Go program: the paths /search, /cache and /health, the
+The API is compatible with the API of GLSI, a Go program: the paths /search, /cache and /health, the
 fields status, content, result_count and from_cache, and the port of GLSI_PORT.
 """
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8080  # the default of GLSI
 LOOPBACK = "127.0.0.1"
 MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
-MAX_TOKEN_FILE = 10_000  # characters; a longer file was given by mistake
+MAX_TOKEN_FILE = 10_000  # characters; a longer file was passed by mistake
 MAX_REQUEST_TIME = 120  # seconds that a request may ask for: it occupies one of few connections
 
 # fmt: off
@@ -52,17 +52,17 @@ COMMANDS: dict[str, kit.Command] = {
         "help": "serve the HTTP API until SIGTERM or Ctrl-C",
         "params": [
             {"name": "port", "type": "int", "min": 0, "max": 65_535, "flags": ["-p"],
-             "help": f"port; 0 takes a free one (default: $GLSI_PORT, else {DEFAULT_PORT})"},
+             "help": f"port; 0: any free port (default: $GLSI_PORT, else {DEFAULT_PORT})"},
             {"name": "host", "type": "str", "default": LOOPBACK,
-             "help": f"address to listen on (default: {LOOPBACK}); another needs --token-file"},
+             "help": f"address to listen on; others need --token-file (default: {LOOPBACK})"},
             {"name": "token_file", "type": "str",
-             "help": f"file with the bearer token of {MIN_TOKEN_CHARS} or more characters that "
+             "help": f"file with the bearer token, at least {MIN_TOKEN_CHARS} characters, that "
                      "requests must carry"},
             {"name": "allow_host", "type": "csv",
-             "help": "names by which clients call this server, with commas between"},
+             "help": "names by which clients call this server, comma-separated"},
         ],
         "cannot": {
-            "token": "Others can read a token on the command line in the process list; give "
+            "token": "Others can read a token on the command line in the process list. Use "
                      "token_file.",
         },
     },
@@ -89,22 +89,22 @@ ROUTES: dict[str, dict[str, Operation]] = {
     )},
     "/recall": {"GET": Operation(
         module="websearch.search.commands", command="recall", names={"query": "q"},
-        summary="Search the text of pages that were fetched before; nothing is sent",
+        summary="Search the text of pages fetched before, offline",
     )},
     "/check": {"POST": Operation(
         module="websearch.check.check", command="check", body="text",
-        fixed={"quote": None, "url": None},  # of a quotation without a draft
-        summary="Say which quotations and numbers of a draft stand in the pages that it cites",
+        fixed={"quote": None, "url": None},  # for a quotation without a draft
+        summary="Check a draft's quotations and numbers against the pages it cites",
     )},
     "/cache": {"DELETE": Operation(
         module="websearch.search.commands", command="cache", names={"query": "q"},
         fixed={"action": "clear"},
-        summary="Forget what is stored for a query; without q, everything",
+        summary="Forget the stored answers to a query; without q, everything",
     )},
     "/mcp": {"POST": Operation(
         summary="Answer a message of MCP (Streamable HTTP, without sessions)",
     )},
-    "/health": {"GET": Operation(summary="Say that the server is up")},
+    "/health": {"GET": Operation(summary="Report that the server is up")},
     "/openapi.json": {"GET": Operation(summary="Describe this API")},
 }
 # Parameters of every operation that runs a command.
@@ -115,7 +115,7 @@ LIMITS: list[kit.Parameter] = [
      "help": f"longest document in characters, {LEAST_MAX_CHARS} or more; 0: no limit "
              "(default: 0, or that of the server)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "default": "json",
-     "help": "form of the answer; errors in parameters are always JSON"},
+     "help": "format of the answer; errors in parameters are always JSON"},
 ]
 # fmt: on
 
@@ -125,14 +125,13 @@ LIMITS: list[kit.Parameter] = [
 def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the answer to a request; never raises.
 
-    settings: those of check_caller, verbose, and defaults (of the parameters that a request does
-    not name).
+    settings: those of check_caller, verbose, and defaults (for parameters missing in a request).
     """
     try:
         return find_answer(request, settings)
     except SearchError as error:
         return error_answer(error)
-    except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets a document
+    except Exception as error:  # noqa: BLE001  a bug: the client still gets a document
         return document_answer(internal_error(error, settings["verbose"]))
 
 
@@ -159,8 +158,8 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 def find_operation(request: HttpRequest) -> Operation:
     """Return the operation that a request asks for; raises HttpError (400, 404, 405).
 
-    A body is refused where none is taken: if it were ignored, a DELETE of one query, named in the
-    body, would become one of everything.
+    An unexpected body is refused: if it were ignored, a DELETE whose query is in the body would
+    clear everything.
     """
     if request.path not in ROUTES:
         hint = nearest(request.path, ROUTES, "path") or f"The paths are {', '.join(ROUTES)}."
@@ -172,7 +171,7 @@ def find_operation(request: HttpRequest) -> Operation:
         message = f"{request.path} does not take {kit.shorten(request.method, 20)}."
         raise HttpError(405, message, f"It takes {allowed}.", headers={"Allow": allowed})
     if request.body is None and request.body_length():
-        hint = "Parameters go into the query string."
+        hint = "Put parameters in the query string."
         raise HttpError(400, f"{request.method} {request.path} takes no body.", hint)
     return operation
 
@@ -180,7 +179,7 @@ def find_operation(request: HttpRequest) -> Operation:
 def command_answer(
     operation: Operation, params: dict[str, Any], settings: dict[str, Any]
 ) -> Answer:
-    """Run an operation's command; return its document as the API sends it, or its Markdown."""
+    """Run an operation's command; return the answer with its document or Markdown."""
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.fixed, "verbose": settings["verbose"]}
     document = operation.call({**settings["defaults"], **params, **fixed}, "HTTP")
@@ -197,10 +196,7 @@ def command_answer(
 
 
 def search_document(document: Document, content: str) -> Document:
-    """Return the document of a search with the fields of GLSI.
-
-    The pages' texts are sent once: in content, not in the results.
-    """
+    """Return the document of a search with the fields of GLSI; page texts are only in content."""
     results = [
         {name: value for name, value in result.items() if name != "text"}
         for result in document.get("results", [])
@@ -218,24 +214,24 @@ def search_document(document: Document, content: str) -> Document:
 
 
 def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
-    """Return an operation's parameters: name in the command's table -> entry with the API's name.
+    """Return the parameters of an operation, including LIMITS.
 
-    Beside those of the command there are LIMITS.
+    They are: name in the command's table -> entry with the API's name.
     """
     if not operation.command:
         return {}
     names, table = operation.names, operation.spec()["params"]
     # A server reads no files for its clients.
-    left_out = {"input", operation.body, *operation.fixed}
+    omitted = {"input", operation.body, *operation.fixed}
     return {
         item["name"]: {**item, "name": names.get(item["name"], item["name"])}
         for item in [*table, *LIMITS]
-        if item["name"] not in left_out
+        if item["name"] not in omitted
     }
 
 
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
-    """Return the parameters of a query string by the API's names, which are aliases in the tables.
+    """Return the parameters of a query string under the API's names, aliases in the tables.
 
     An empty optional parameter counts as not given. Raises SearchError (invalid_input) for one that
     is unknown, given twice or beyond the LIMITS; the command checks the others.
@@ -256,22 +252,22 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
         if name not in known:
             names = [item["name"] for item in parameters_of(operation).values()]
             hint = kit.NO_SYNONYMS.get(name) or nearest(name, names, "parameter")
-            hint = hint or (f"The parameters are {', '.join(names)}." if names else "Give none.")
+            hint = hint or (f"The parameters are {', '.join(names)}." if names else "Pass none.")
             message = f"There is no parameter {quoted(name)} here."
             raise SearchError("invalid_input", message, hint)
         item, label = known[name], known[name]["name"]
         value = given_value(item, text)
         if value is None or not text.strip():
-            # Without its query, a DELETE of the answers to one would become one of everything.
+            # If it were dropped, a DELETE would clear everything.
             if item.get("required") or operation.command == "cache":
                 raise SearchError("invalid_input", f"{label} is empty.", f"It is: {item['help']}.")
             continue
-        if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
+        if name in kit.SYNONYMS:  # so an error names the parameter as the caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
             params.setdefault(label, []).extend(value)
         elif label in params:
-            raise SearchError("invalid_input", f"{label} is given twice.", "Give it once.")
+            raise SearchError("invalid_input", f"{label} is given twice.", "Pass it once.")
         else:
             params[label] = check_value(item, value) if item in LIMITS else value
     check_max_chars(params)
@@ -279,7 +275,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
 
 
 def read_body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
-    """Return the parameter that the body of a request is: its text, or an object of JSON with it.
+    """Return the parameter in the body of a request: plain text, or a JSON object with it.
 
     Raises HttpError (400) and SearchError (invalid_input).
     """
@@ -295,7 +291,9 @@ def read_body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
         raise HttpError(400, "The body is neither UTF-8 text nor JSON.") from None
     if not isinstance(body, dict) or body.keys() != {name} or not isinstance(body[name], str):
         example = kit.dump_json({name: "..."})
-        raise HttpError(400, "The body is no object with the text alone.", f"Send {example}.")
+        raise HttpError(
+            400, f"The body must be a JSON object with only {name}.", f"Send {example}."
+        )
     return body
 
 
@@ -317,14 +315,14 @@ def run_serve(
 ) -> Document:
     """Serve until a signal; return {ok, provider, address, requests}.
 
-    params: those of COMMANDS["serve"], and timeout, max_chars (defaults of the requests), dry_run,
-    verbose. check_machine: returns doctor's document, for the desk. Raises KeyboardInterrupt, at
-    a second signal; must run in the main thread.
+    params: those of COMMANDS["serve"], and timeout, max_chars (defaults for requests), dry_run,
+    verbose. check_machine: returns doctor's document, for the desk. Raises KeyboardInterrupt at a
+    second signal; must run in the main thread.
     """
     import secrets
 
     def operation(params: dict[str, Any]) -> Document:
-        # Taken out, because they are for the requests: no error here is to be cut to max_chars.
+        # They are for requests: max_chars must not cut an error of this command.
         names = [name for name in ("timeout", "max_chars") if name in params]
         limits: dict[str, Any] = {name: params.pop(name) for name in names}
         check_max_chars(limits)
@@ -333,8 +331,8 @@ def run_serve(
         loopback = kit.is_loopback(url_of(address))
         token = read_token(params["token_file"]) if "token_file" in params else ""
         if not loopback and not token:
-            message = f"host {quoted(params['host'])} can be reached from other machines."
-            hint = f"Give {{token_file}} as well, or {LOOPBACK} as {{host}}."
+            message = f"Other machines can reach host {quoted(params['host'])}."
+            hint = f"Also set {{token_file}}. Or use {LOOPBACK} as {{host}}."
             raise SearchError("invalid_input", message, hint)
         if params.get("dry_run"):
             raise kit.DryRun({"listen": url_of(address), "token": bool(token)})
@@ -345,7 +343,7 @@ def run_serve(
             "session": secrets.token_urlsafe(),
             "verbose": bool(params.get("verbose")),
             "check_machine": check_machine,
-            # Clients are programs: they get whole texts unless someone asks for less.
+            # Clients are programs: they get whole texts by default.
             "defaults": {"max_chars": 0, **limits},
         }
         server = open_server(family, address, settings)
@@ -364,12 +362,12 @@ def open_server(family: int, address: tuple[Any, ...], settings: dict[str, Any])
         )
     except OSError as error:
         message = f"Port {address[1]} of {address[0]} cannot be used: {error.strerror}."
-        hint = "Give a port above 1023 of an address of this machine, or 0 for any free one."
+        hint = "Use a port above 1023 and an address of this machine, or 0 for any free port."
         raise SearchError("invalid_input", message, hint) from None
 
 
 def serve_until_signal(server: ApiServer) -> Document:
-    """Serve until SIGTERM or SIGINT, then finish what runs; return what was done."""
+    """Serve until SIGTERM or SIGINT, then finish running requests; return the summary."""
     import signal
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -404,9 +402,9 @@ def read_token(path: str) -> str:
     except OSError as error:
         token, mode, reason = "", 0, f"could not be read: {error.strerror}"
     else:
-        reason = f"must hold one token of {MIN_TOKEN_CHARS} or more ASCII characters, no blanks"
+        reason = f"must contain a token of {MIN_TOKEN_CHARS} or more ASCII characters, no spaces"
     if not re.fullmatch(rf"[!-~]{{{MIN_TOKEN_CHARS},}}", token):
-        hint = "Make one: (umask 077; openssl rand -hex 32 > FILE)"
+        hint = "Create it: (umask 077; openssl rand -hex 32 > FILE)"
         raise SearchError("invalid_input", f"token_file {path!r} {reason}.", hint)
     if os.name == "posix" and mode & 0o077:
         http_client.warn_once(f"others can read {path}; run: chmod 600 {path}")
@@ -422,7 +420,7 @@ def resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
         infos = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         message = f"host {quoted(host)} is not an address or name of this machine."
-        hint = f"Give an address such as {LOOPBACK} or 0.0.0.0."
+        hint = f"Use an address such as {LOOPBACK} or 0.0.0.0."
         raise SearchError("invalid_input", message, hint) from None
     return infos[0][0], infos[0][4]
 

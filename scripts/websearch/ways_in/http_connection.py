@@ -1,8 +1,7 @@
-"""Connections of the HTTP API, on http.server: time limits, a bound on threads, a clean stop.
+"""Serve HTTP connections on http.server, with time limits, few threads and a clean stop.
 
-Each connection has a thread of ThreadingHTTPServer, which reads requests one after the other and
-answers them in this order. This module does not know what requests ask for: the server is given a
-function that turns an HttpRequest into an Answer.
+Each connection has a thread, which reads requests and answers them in order. The server gets a
+function that turns an HttpRequest into an Answer; this module does not know the API.
 """
 
 from __future__ import annotations
@@ -39,27 +38,27 @@ if TYPE_CHECKING:
 
     from websearch.ways_in.http_messages import Answer
 
-MAX_CONNECTIONS = 64  # served at the same time, each by a thread; more get a 503
-BACKLOG = 128  # connections that the system keeps until they are accepted
+MAX_CONNECTIONS = 64  # served at once, each by a thread; more get a 503
+BACKLOG = 128  # connections waiting to be accepted
 HEAD_TIMEOUT = 5.0  # seconds from a request's first byte to the end of its headers
-BODY_TIMEOUT = 10.0  # seconds from the end of the headers to that of the body
+BODY_TIMEOUT = 10.0  # seconds from the end of the headers to the end of the body
 IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
 SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of an answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
-STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
-LAST_SECONDS = 1.0  # of these, in which requests that still run are answered with a 503
+STOP_TIMEOUT = 10.0  # seconds for running requests after a signal to stop
+LAST_SECONDS = 1.0  # at their end, in which running requests get a 503
 MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes of a line in a body in chunks; lines at its end
-LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
-# Both patterns are linear: no two neighbouring parts match the same byte.
+POLL_SECONDS = 0.1  # between checks for a signal
+# These patterns take linear time: no two adjacent parts match the same byte.
 TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
 REQUEST_LINE = rb"%s /[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
 HEADER_LINE = rb"(?:%s:[\t -~\x80-\xff]*)?\r\n" % TOKEN
 
 
 class TimedSocket(io.RawIOBase):
-    """What a client sends, until a deadline that holds for all reads together.
+    """A socket as a stream with one deadline for all reads.
 
-    A socket's own timeout is for one read: a client that sends a byte now and then never meets it.
+    A socket's own timeout is per read: a client that sends a byte now and then never meets it.
     deadline: on time.monotonic()'s clock.
     """
 
@@ -72,7 +71,7 @@ class TimedSocket(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read what has come into a buffer; return its size, 0 at the end. Raises OSError."""
+        """Read available bytes into a buffer; return their number, 0 at the end. Raises OSError."""
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -83,9 +82,9 @@ class TimedSocket(io.RawIOBase):
 def read_head(stream: BinaryIO) -> tuple[bytes, bytes]:
     """Return the first line of a request and its header lines; raises HttpError and OSError.
 
-    http.server would let through what two servers may read differently (RFC 9112, section 11): bare
-    line feeds, folded lines, blanks before the colon, control characters. Letters in the first line
-    are percent-encoded, because http.server takes some of their bytes for white space.
+    http.server accepts requests that two servers may read differently (RFC 9112, section 11): bare
+    line feeds, folded lines, spaces before the colon, control characters. Non-ASCII bytes in the
+    first line are percent-encoded, because http.server takes some of them for white space.
     """
     while (first := stream.readline(MAX_TARGET + 1)) == b"\r\n":
         pass  # RFC 9112, section 2.2: empty lines before a request are skipped
@@ -136,7 +135,7 @@ def read_body(stream: BinaryIO, request: HttpRequest, length: int) -> bytes:
 
 
 def chunk_size(line: bytes) -> int:
-    """Return the size that the first line of a chunk names; its extensions are dropped."""
+    """Return the size in the first line of a chunk, without its extensions."""
     match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n", line)
     if not match:
         raise HttpError(400, f"This is not the size of a chunk: {kit.quoted(line)[1:]}.")
@@ -151,7 +150,7 @@ class ApiHandler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def setup(self) -> None:
-        """Put a stream with a deadline beside the library's, which parses the headers alone."""
+        """Add a stream with a deadline; the library's own parses only the headers."""
         super().setup()
         self.socket_input = TimedSocket(self.connection)
         self.stream = io.BufferedReader(self.socket_input)
@@ -168,7 +167,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             super().handle()
 
     def handle_one_request(self) -> None:
-        """Read a request and answer it. Sets close_connection if the connection ends with it."""
+        """Read a request and answer it; set close_connection if the connection then ends."""
         self.close_connection = True
         self.set_time_limit(IDLE_TIMEOUT)
         try:
@@ -177,7 +176,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             self.started = time.monotonic()
             request = self.read_request()
         except HttpError as error:
-            self.close_connection = True  # what follows may belong to the refused request
+            self.close_connection = True  # the next bytes may belong to the refused request
             self.send_answer(None, error_answer(error))
         except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
             return
@@ -186,9 +185,9 @@ class ApiHandler(BaseHTTPRequestHandler):
                 self.send_answer(request, self.server.answer(request))
 
     def is_cancelled(self) -> bool:
-        """Return whether nobody waits for the answer any more, or the server will not wait for it.
+        """Return whether the client has gone, or the server is about to stop.
 
-        What a client sends after its request is left alone; at its end there is no client.
+        Later requests of the client stay unread; end of input means that it has gone.
         """
         end = self.server.stop_deadline
         if end and time.monotonic() > end - LAST_SECONDS:
@@ -197,17 +196,17 @@ class ApiHandler(BaseHTTPRequestHandler):
             with selectors.DefaultSelector() as selector:
                 selector.register(self.connection, selectors.EVENT_READ)
                 return bool(selector.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
-        except (OSError, ValueError):  # reset, or closed: there is no descriptor any more
+        except (OSError, ValueError):  # reset or closed
             return True
 
     # ----- reading
 
     def set_time_limit(self, seconds: float) -> None:
-        """Let all reads from now on last so long together."""
+        """Limit the total time of all reads from now on."""
         self.socket_input.deadline = time.monotonic() + seconds
 
     def read_request(self) -> HttpRequest:
-        """Return the request that comes next, checked; raises HttpError and OSError."""
+        """Return the next request, checked; raises HttpError and OSError."""
         part = "head"
         self.set_time_limit(HEAD_TIMEOUT)
         try:
@@ -215,7 +214,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             self.rfile = io.BytesIO(headers)
             self.parse_request()
             if self.request_version == "HTTP/1.0" and "host" not in self.headers:
-                self.headers["Host"] = "localhost"  # health checks of proxies name none
+                self.headers["Host"] = "localhost"  # health checks of proxies omit it
             request = HttpRequest(self.command, self.path, self.headers)
             length = request.body_length()
             if request.is_chunked() and self.request_version == "HTTP/1.0":
@@ -232,7 +231,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         return request
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
-        """Raise an HttpError for what the library refuses."""
+        """Raise an HttpError for an error of the library."""
         raise HttpError(code, f"{kit.one_line(message or '', 200)}.")
 
     # ----- answering
@@ -248,7 +247,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         # RFC 9110: a server with a clock sends Date.
         fixed = {"Date": self.date_time_string(), "Cache-Control": "no-store"}
         for name, value in {**fixed, **headers, "X-Content-Type-Options": "nosniff"}.items():
-            self.send_header(name, value)  # it sets close_connection, too
+            self.send_header(name, value)  # also sets close_connection
         try:
             self.connection.settimeout(SEND_TIMEOUT)
             self.end_headers()
@@ -264,10 +263,9 @@ class ApiHandler(BaseHTTPRequestHandler):
             sys.stderr.write(f"{kit.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
 
     def linger(self) -> None:
-        """Say that there are no more answers, and drop what the client still sends for a moment.
+        """End the answers, then read and drop input for a moment. Raises OSError.
 
-        A socket that is closed with unread data resets the connection, and the client may lose the
-        answer. Raises OSError.
+        Closing a socket with unread data resets the connection, and the client may lose the answer.
         """
         self.set_time_limit(LINGER_TIMEOUT)
         self.connection.shutdown(socket.SHUT_WR)
@@ -278,17 +276,17 @@ class ApiHandler(BaseHTTPRequestHandler):
 class ApiServer(ThreadingHTTPServer):
     """Accepts connections, each served by a thread, until a signal stops it.
 
-    answer: turns a request into an answer, and never raises. settings: those of check_caller, and
-    verbose. connections: how many are open. requests: how many came. running: how many of them are
-    being answered. stop_deadline: when running requests are left alone, on time.monotonic()'s
-    clock; 0 while the server need not stop.
+    answer: turns a request into an answer; never raises. settings: those of check_caller, and
+    verbose. connections: number of open ones. requests: number so far. running: number of requests
+    in progress. stop_deadline: when running requests are abandoned, on time.monotonic()'s clock; 0
+    until a signal.
     """
 
-    daemon_threads = True  # a request that outlives STOP_TIMEOUT does not hold the process
+    daemon_threads = True  # a request longer than STOP_TIMEOUT does not keep the process alive
     block_on_close = False  # serve waits for the requests itself, for a limited time
     request_queue_size = BACKLOG
-    timeout = LOOK_SECONDS  # of handle_request
-    allow_reuse_address = os.name == "posix"  # elsewhere it would let two servers share the port
+    timeout = POLL_SECONDS  # of handle_request
+    allow_reuse_address = os.name == "posix"  # on Windows two servers could share the port
     allow_reuse_port = False
 
     def __init__(
@@ -304,7 +302,7 @@ class ApiServer(ThreadingHTTPServer):
         self.settings = settings
         self.stop_deadline = 0.0
         self.connections = self.running = self.requests = 0
-        self.lock = threading.Lock()  # guards these three
+        self.lock = threading.Lock()  # guards the three counts
         super().__init__(address, ApiHandler)
 
     def server_bind(self) -> None:
@@ -312,15 +310,15 @@ class ApiServer(ThreadingHTTPServer):
         socketserver.TCPServer.server_bind(self)
 
     def serve(self) -> None:
-        """Serve until stop is called, and then until running requests are answered."""
+        """Serve until stop is called, then until running requests are answered."""
         while not self.stop_deadline:
             self.handle_request()
         self.server_close()
         while self.running and time.monotonic() < self.stop_deadline:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
     def stop(self, *_: Any) -> None:
-        """Stop: the handler of SIGTERM and SIGINT. A second signal interrupts the wait."""
+        """Handle SIGTERM and SIGINT: stop. A second signal interrupts the wait."""
         if self.stop_deadline:
             raise KeyboardInterrupt
         self.stop_deadline = time.monotonic() + STOP_TIMEOUT
@@ -330,14 +328,11 @@ class ApiServer(ThreadingHTTPServer):
         try:
             return super().get_request()
         except OSError:
-            time.sleep(LOOK_SECONDS)  # out of descriptors, which ending connections give back
+            time.sleep(POLL_SECONDS)  # out of descriptors until connections end
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Start the thread of a connection.
-
-        In a flood of connections, the rest are closed without a word, so that threads stay few.
-        """
+        """Start the thread of a connection; in a flood, close it to keep threads few."""
         with self.lock:
             self.connections += 1
         if self.connections > 2 * MAX_CONNECTIONS:
@@ -353,7 +348,7 @@ class ApiServer(ThreadingHTTPServer):
 
     @contextlib.contextmanager
     def running_request(self) -> Iterator[None]:
-        """Count a request, and that it runs."""
+        """Count a request, and count it as running meanwhile."""
         with self.lock:
             self.running += 1
             self.requests += 1

@@ -1,7 +1,7 @@
-"""Requests and answers of the HTTP API: what is accepted, from whom, and which status.
+"""Check the requests of the HTTP API and choose the status of its answers.
 
-Every function here is pure: bytes or a request in, a value or an HttpError out. The size limits
-stand here, the time limits in http_connection.py.
+Every function here is pure: bytes or a request in, a value or an HttpError out. This module has the
+size limits, http_connection.py the time limits.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     # JSON data, text (its type is in the headers), None, or the pieces of a body as they come.
     Content = Document | str | Iterator[bytes] | None
-    Answer = tuple[int, Content, dict[str, str]]  # status, content, further headers
+    Answer = tuple[int, Content, dict[str, str]]  # status, content, additional headers
 
 MAX_TARGET = 8_100  # bytes of a request line (RFC 9110 recommends 8,000 or more)
-MAX_HEAD = 16_384  # bytes of all header lines; a browser sends some 1,000
-MAX_DRAFT = 4_000_000  # bytes: a megabyte of text, as a form or JSON encodes it
-# Path whose POST takes a body -> its longest body in bytes.
+MAX_HEAD = 16_384  # bytes of all header lines; a browser sends about 1,000
+MAX_DRAFT = 4_000_000  # bytes: 1 MB of text, encoded as a form or JSON
+# Path whose POST takes a body -> maximum length in bytes.
 BODY_PATHS = {
     "/mcp": MAX_MESSAGE, "/check": MAX_DRAFT, "/history/forget": 4_000, "/sign-in": 4_000,
 }  # fmt: skip
-# Paths that need no token: a supervisor asks for /health without one; the others are the style of
-# the pages and the form that takes the token, and none of them tells anything.
+# Paths that need no token: for supervisors, the style of the pages, and the sign-in form. None of
+# them reveals anything.
 OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
 COOKIE = "web_search_session"
 
@@ -43,14 +43,14 @@ STATUSES = {
     "timeout": 504, "network": 502, "provider": 502, "blocked": 502, "refused": 502,
     "unsupported": 502, "http": 502, "internal": 500, "interrupted": 503,
 }  # fmt: skip
-# Kind of failure of an HttpError with this status; the others are invalid_input.
+# Status of an HttpError -> kind of failure (default: invalid_input).
 KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
 
 OTHER_PAGES_HINT = "Web pages of other sites may not use this server."
 
 
 class HttpError(SearchError):
-    """A request that is answered with a status of its own."""
+    """A refused request, with its own HTTP status."""
 
     def __init__(
         self, status: int, message: str, hint: str = "", headers: dict[str, str] | None = None
@@ -62,7 +62,7 @@ class HttpError(SearchError):
 
 
 class HttpRequest:
-    """A request: method, path, query (text), headers of http.client, and body, None until read."""
+    """A request: method, path, query (text), headers of http.client, and body (None until read)."""
 
     def __init__(self, method: str, target: str, headers: Message) -> None:
         self.method = method
@@ -72,11 +72,11 @@ class HttpRequest:
         self.body: bytes | None = None
 
     def header(self, name: str) -> str:
-        """Return a header's value, several joined by commas; "" if there is none."""
+        """Return a header's value, "" if it is missing; repeated ones are joined by commas."""
         return ", ".join(value.strip() for value in self.headers.get_all(name, []))
 
     def longest_body(self) -> int:
-        """Return the bytes that the body may have: 0 if the request takes none."""
+        """Return the maximum bytes of the body; 0 if the request takes none."""
         return BODY_PATHS.get(self.path, 0) if self.method == "POST" else 0
 
     def is_chunked(self) -> bool:
@@ -84,18 +84,18 @@ class HttpRequest:
         return self.header("transfer-encoding").lower() == "chunked"
 
     def body_length(self) -> int:
-        """Return the bytes of the body; raises HttpError if its end is unclear or too far.
+        """Return the bytes of the body, 0 for chunks; raises HttpError if unclear or too long.
 
         Two servers may read a message with two lengths, or with a length and chunks, differently
-        (RFC 9112, section 11). 0 is also that of a body in chunks.
+        (RFC 9112, section 11).
         """
         coding = self.header("transfer-encoding")
-        length = self.header("content-length")  # two of them become a list, which is no number
+        length = self.header("content-length")  # two of them become a list, not a number
         limit = self.longest_body()
         if coding and not (self.is_chunked() and limit):
-            raise HttpError(411, "A body without Content-Length is not read.")
+            raise HttpError(411, "A body needs a Content-Length.")
         if coding and length:
-            raise HttpError(400, "A body has a Content-Length or comes in chunks, not both.")
+            raise HttpError(400, "A body has either a Content-Length or chunks, not both.")
         if not re.fullmatch(r"[0-9]{0,20}", length):
             raise HttpError(400, f"Content-Length is not a number: {quoted(length)}.")
         if limit and int(length or 0) > limit:
@@ -111,11 +111,11 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
 
     A page's script reaches a server on loopback under the page's own name (DNS rebinding), which
     the Host header then shows, or sends a request across origins, which the browser labels.
-    Raises HttpError (400, 401, 403). settings: loopback (whether the server listens there alone),
+    Raises HttpError (400, 401, 403). settings: loopback (whether the server listens only there),
     names (by which clients may call it), token ("" if none is needed), session (see has_token).
     """
     if len(request.headers.get_all("host", [])) != 1:
-        raise HttpError(400, "A request has one Host header.")
+        raise HttpError(400, "A request must have one Host header.")
     host, origin = request.header("host").lower(), request.header("origin").lower()
     if not is_own_host(host, settings):
         hint = "Call the server by its address, or start it with this name in allow_host."
@@ -131,8 +131,8 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
 def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
     """Return whether HOST[:PORT], in lower case, names this server.
 
-    The port is not compared: a forwarded one differs. Where the server listens on more than
-    loopback, any IP address will do: rebinding needs a name.
+    The port is ignored, because a forwarded port differs. If the server listens beyond loopback,
+    any IP address is accepted: rebinding needs a name.
     """
     import ipaddress
 
@@ -156,11 +156,10 @@ def check_token(request: HttpRequest, settings: dict[str, Any]) -> None:
 
 
 def has_token(request: HttpRequest, settings: dict[str, Any]) -> bool:
-    """Return whether a request carries the token, or needs none.
+    """Return whether a request carries the token or the session's cookie, or needs neither.
 
-    The scheme's case does not matter (RFC 9110, section 11.1). A browser that has signed in carries
-    the session's value instead, in a cookie: cookies go to every port of a machine, so the token
-    itself must not be in one.
+    The scheme's case does not matter (RFC 9110, section 11.1). Cookies go to every port of a
+    machine, so a cookie must not contain the token itself.
     """
     scheme, _, value = request.header("authorization").partition(" ")
     cookies = re.findall(rf"(?:^|[;,]) ?{COOKIE}=([\w-]+)", request.header("cookie"))
@@ -172,7 +171,7 @@ def has_token(request: HttpRequest, settings: dict[str, Any]) -> bool:
 
 
 def is_same(text: str, secret: str) -> bool:
-    """Return whether a text is a secret; takes the same time wherever they differ."""
+    """Compare a text with a secret in constant time."""
     import hmac
 
     return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
@@ -182,7 +181,7 @@ def is_same(text: str, secret: str) -> bool:
 
 
 def document_answer(document: Document) -> Answer:
-    """Return the answer that sends a document: its HTTP status, "status" in it, Retry-After."""
+    """Return the answer with a document: HTTP status, its field "status", Retry-After."""
     details = object_field(document, "details")
     kind = details.get("kind", "")
     status = 200 if document["ok"] else STATUSES[kind]
@@ -201,7 +200,7 @@ def error_answer(error: SearchError) -> Answer:
 
 
 def body_of(content: Content) -> tuple[Iterable[bytes], dict[str, str]]:
-    """Return the pieces of a body, and the headers that say what it is."""
+    """Return the pieces of a body, and its headers."""
     if not isinstance(content, (dict, str)):
         return (content or ()), {}
     kind = {"Content-Type": "application/json"} if isinstance(content, dict) else {}

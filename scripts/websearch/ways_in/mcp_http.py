@@ -1,7 +1,7 @@
 """The MCP server over HTTP (Streamable HTTP), without sessions: one POST, one message, one answer.
 
-An answer is JSON; a call whose client asks for progress and takes text/event-stream gets a stream
-of events: the progress, then the answer. http_messages.py decides which callers are served.
+An answer is JSON; a call with a progress token whose client accepts text/event-stream gets events:
+the progress, then the answer. http_messages.py decides which callers are served.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ if TYPE_CHECKING:
 
 VERSION_HEADER = "mcp-protocol-version"
 EVENT_STREAM = "text/event-stream"
-# HTTP status of a JSON-RPC error; 200 for the others. Clients of versions with a handshake look for
-# an error of their request in an answer of status 200 only.
+# HTTP status of a JSON-RPC error (default: 200). Clients of versions with a handshake expect the
+# error of a request in an answer with status 200.
 LEGACY_STATUSES = dict.fromkeys(
     (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
 )
 MODERN_STATUSES = {**LEGACY_STATUSES, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
-# No session: each event belongs to the request alone. X-Accel-Buffering is for proxies (nginx).
+# X-Accel-Buffering is for proxies (nginx).
 STREAM_HEADERS = {
     "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no", "Connection": "close",
 }  # fmt: skip
 
 
 def answer_post(http_request: HttpRequest) -> Answer:
-    """Return the answer to a POST whose body is read; raises HttpError for a body that is no JSON.
+    """Return the answer to a POST with its body; raises HttpError for other types than JSON.
 
-    A notification, and a response that nobody has asked for, get a 202.
+    Notifications and unsolicited responses get a 202.
     """
     if media_types(http_request, "content-type") != ["application/json"]:
         hint = "Send the header Content-Type: application/json."
-        raise HttpError(415, "The body of a message is JSON.", hint)
+        raise HttpError(415, "The body of a message must be JSON.", hint)
     message = None
     is_modern = http_request.header(VERSION_HEADER) == MODERN_VERSION
     try:
@@ -68,9 +68,9 @@ def answer_post(http_request: HttpRequest) -> Answer:
         is_modern = is_modern or body_version(message) is not None
         check_headers(http_request, message)
         request = read_request(message)
-    except ProtocolError as fault:
-        fault.request_id = usable_id(message)
-        return message_answer(error_message(fault), is_modern)
+    except ProtocolError as error:
+        error.request_id = usable_id(message)
+        return message_answer(error_message(error), is_modern)
     if request is None:
         return 202, None, {"Content-Length": "0"}
     wants_events = EVENT_STREAM in media_types(http_request, "accept")
@@ -80,7 +80,7 @@ def answer_post(http_request: HttpRequest) -> Answer:
 
 
 def message_answer(message: Message, is_modern: bool) -> Answer:
-    """Return the answer that sends a message, with the HTTP status of its error."""
+    """Return the answer with a message and the HTTP status of its error."""
     statuses = MODERN_STATUSES if is_modern else LEGACY_STATUSES
     return statuses.get(object_field(message, "error").get("code", 0), 200), message, {}
 
@@ -108,17 +108,17 @@ def media_types(http_request: HttpRequest, header: str) -> list[str]:
 
 
 def body_version(message: Any) -> Any:
-    """Return the version that a message names in its own _meta, None if it names none."""
+    """Return the version in a message's own _meta, or None."""
     meta = object_field(object_field(message, "params"), "_meta")
     return meta.get(f"{META}protocolVersion")
 
 
 def check_headers(http_request: HttpRequest, message: Any) -> None:
-    """Raise ProtocolError unless the headers say what the body says.
+    """Raise ProtocolError unless the headers agree with the body.
 
-    A proxy may decide by the headers, and the server acts on the body. Versions with a handshake
-    have the version's header only; without it, a client speaks one of the oldest versions. The
-    specification says nothing of the headers of notifications.
+    A proxy may act on the headers, the server on the body. Versions with a handshake have only the
+    version's header; without it, a client speaks one of the oldest versions. The specification
+    requires no headers of notifications.
     """
     check_message(message)
     header, version = http_request.header(VERSION_HEADER), body_version(message)
@@ -134,14 +134,14 @@ def check_headers(http_request: HttpRequest, message: Any) -> None:
     for name, value in expected.items():
         sent = http_request.header(name)
         if (decode_header(sent) if name == "mcp-name" else sent) != value:
-            text = f"Header mismatch: {name} must say what the body says"
+            text = f"Header mismatch: {name} must agree with the body"
             raise ProtocolError(HEADER_MISMATCH, text)
     if version is None:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta lacks {META}protocolVersion")
 
 
 def decode_header(value: str) -> str:
-    """Return the value of Mcp-Name, decoded if it is in base64, the form for names beyond ASCII.
+    """Return the value of Mcp-Name, decoded if it is base64, as non-ASCII names are.
 
     A value that cannot be decoded counts as missing.
     """

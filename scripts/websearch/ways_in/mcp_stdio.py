@@ -1,11 +1,11 @@
-"""The MCP server over standard input and output: one client, a message a line.
+"""The MCP server over standard input and output: one client, one message per line.
 
 Without words mcp_server.py serves; its words tools and call are for people at a shell.
 """
 
 from __future__ import annotations
 
-import _thread  # threading's own lock, without the 2 ms of its import
+import _thread  # the lock of threading, without its import of 2 ms
 import argparse
 import functools
 import json
@@ -24,9 +24,9 @@ from websearch.ways_in.mcp_protocol import (
     MAX_MESSAGE,
     ProtocolError,
     answer_request,
+    bug_error,
     encode_message,
     error_message,
-    internal_fault,
     parse_message,
     progress_message,
     read_request,
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
     from websearch.ways_in.mcp_protocol import McpRequest, Message
 
-WORKERS = 8  # calls that run at the same time; they mostly wait for the network
+WORKERS = 8  # calls at the same time; they mostly wait for the network
 READ_SIZE = 65_536  # bytes read at a time
 DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
 
 
 class RunningCall:
-    """A call of a tool. is_open: neither answered nor cancelled; reports: how many were sent."""
+    """A running call. is_open: neither answered nor cancelled. reports: number of reports sent."""
 
     def __init__(self, request: McpRequest) -> None:
         self.request = request
@@ -55,20 +55,20 @@ class RunningCall:
 
 
 class StdioServer:
-    """One client: the main thread reads its messages, and workers run its calls.
+    """One client: the main thread reads its messages, workers run its calls.
 
-    reading: a stream. writing: a file descriptor. client: what initialize said of the client.
+    reading: a stream. writing: a file descriptor. client: its facts from initialize.
     """
 
     def __init__(self, reading: BinaryIO, writing: int) -> None:
         self.reading, self.writing = reading, writing
         self.client: dict[str, Any] = {}
-        self.lock = _thread.allocate_lock()  # for the writing descriptor and the calls
+        self.lock = _thread.allocate_lock()  # guards the writing descriptor and the calls
         self.calls: dict[str | int, RunningCall] = {}  # by the id of the request
 
     @functools.cached_property
     def pool(self) -> ThreadPoolExecutor:
-        """The workers, made for the first call: clients wait for the first answer."""
+        """The workers, created at the first call, because clients wait for initialize."""
         from concurrent.futures import ThreadPoolExecutor
 
         return ThreadPoolExecutor(WORKERS)
@@ -82,16 +82,16 @@ class StdioServer:
             time.sleep(0.01)
 
     def receive(self, line: bytes | None) -> None:
-        """Answer a line of input; None stands for one that was too long."""
+        """Answer a line of input; None: the line was too long."""
         try:
             self.handle(line)
-        except ProtocolError as fault:
-            self.send(error_message(fault))
+        except ProtocolError as error:
+            self.send(error_message(error))
         except Exception as error:  # noqa: BLE001  no message may end the server
-            self.send(error_message(internal_fault(error)))
+            self.send(error_message(bug_error(error)))
 
     def handle(self, line: bytes | None) -> None:
-        """Answer a line, or give its call to a worker; raises ProtocolError."""
+        """Answer a line, or pass its call to a worker; raises ProtocolError."""
         if line is None:
             message = f"Invalid request: longer than {MAX_MESSAGE} bytes"
             raise ProtocolError(INVALID_REQUEST, message)
@@ -132,7 +132,7 @@ class StdioServer:
                 self.calls[request_id].is_open = False
 
     def send_progress(self, call: RunningCall, text: str, left: int | None) -> None:
-        """Report the progress of a call, if its client gave a token for it."""
+        """Report the progress of a call if its client sent a token."""
         with self.lock:
             if call.is_open and call.request.token is not None:
                 call.reports += 1
@@ -158,7 +158,7 @@ class StdioServer:
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
-    """Yield the lines of a stream that are not blank; None for one longer than MAX_MESSAGE."""
+    """Yield the lines of a stream, without blank ones; None for lines above MAX_MESSAGE."""
     while line := stream.readline(MAX_MESSAGE + 1):
         if len(line) <= MAX_MESSAGE:
             if line.strip():
@@ -173,9 +173,9 @@ def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
 
 
 def protocol_streams() -> tuple[BinaryIO, int]:
-    """Return a stream to read and a descriptor to write that only the protocol uses.
+    """Return a stream to read and a descriptor to write for the protocol only.
 
-    From now on, libraries and child processes print to stderr and read nothing.
+    Afterwards libraries and child processes print to stderr and read nothing.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     reading, writing = os.dup(0), os.dup(1)
@@ -191,7 +191,7 @@ def protocol_streams() -> tuple[BinaryIO, int]:
 def drop_placeholders() -> None:
     """Remove variables whose value is a placeholder, such as ${user_config.serper_api_key}.
 
-    A client without a value for it hands over the placeholder itself, which would count as a key.
+    A client without a value passes the placeholder itself, which would count as a key.
     """
     for name, value in list(os.environ.items()):
         if re.fullmatch(r"\$\{[^{}]*\}", value):
@@ -199,7 +199,7 @@ def drop_placeholders() -> None:
 
 
 def end_by_signal(number: int, frame: object) -> None:
-    """End at once: running calls would otherwise hold the process until their deadline."""
+    """End at once: running calls would keep the process until their deadline."""
     os._exit(128 + number)
 
 
@@ -209,8 +209,10 @@ def serve() -> None:
         signal.signal(number, end_by_signal)
     drop_placeholders()
     if sys.stdin.isatty():
-        sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
-    server = StdioServer(*protocol_streams())  # its stream is open until the process ends
+        sys.stderr.write(
+            "Waiting for an MCP client on standard input; for help, run with --help.\n"
+        )
+    server = StdioServer(*protocol_streams())  # keeps its stream open
     server.serve()
     os._exit(0)
 
@@ -231,15 +233,15 @@ def print_tools() -> int:
             facts += ["required"] if label in schema.get("required", ()) else []
             lines.append(f"  - {label}: {'; '.join(facts)}")
     others = [name for name in mcp_tools.TOOLS if name not in mcp_tools.listed_tools()]
-    lines += [f"Not listed, because their keys are not set: {', '.join(others)}."] if others else []
+    lines += [f"Not listed because their keys are not set: {', '.join(others)}."] if others else []
     kit.print_text("\n".join(lines))
     return 0
 
 
-def print_call(name: str, given: str) -> int:
-    """Run one tool and print its text; return the exit code of its document's kind.
+def print_call(name: str, source: str) -> int:
+    """Run a tool and print its text; return its exit code.
 
-    given: its arguments as JSON, @FILE, or - for standard input.
+    source: the arguments as JSON, @FILE, or - for standard input.
     """
     error = None
     try:
@@ -247,7 +249,7 @@ def print_call(name: str, given: str) -> int:
             message = f"There is no tool {kit.quoted(name)}."
             hint = mcp_tools.unknown_tool_hint(name)
             raise kit.SearchError("invalid_input", message, hint)
-        text = kit.read_argument("@-" if given == "-" else given, "arguments")
+        text = kit.read_argument("@-" if source == "-" else source, "arguments")
         document, text = mcp_tools.call_tool(name, json.loads(text))
     except kit.SearchError as failure:
         error = failure
@@ -264,7 +266,7 @@ def print_call(name: str, given: str) -> int:
 def main(description: str, argv: list[str] | None) -> int:
     """Serve, or run a command of the shell; return the exit code.
 
-    description: the help text. argv: the words after the program's name, None for sys.argv's.
+    description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
     if not (sys.argv[1:] if argv is None else argv):
         serve()

@@ -1,7 +1,7 @@
 """The tools of the MCP server: their table, schemas, calls, and results as text for a model.
 
-This module knows no protocol: call_tool(name, arguments) returns the document of the command that
-does the work, and its text for the model.
+This module does not know the protocol: call_tool(name, arguments) returns the document of the
+command that it runs, and the text for the model.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document, Parameter, ProgressCallback
 
-# What a hint about a missing key adds for the user of an MCP client.
+# Added to the hint about a missing key.
 CONFIGURATION_HINT = (
-    "Many clients pass this server no environment: name the variable in its configuration."
+    "Many clients pass no environment to this server: set the variable in its configuration."
 )
-TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools to list in any case: names with commas, or all
-# Of a result; the default is that of the commands: agents cut longer ones, Codex near 12,000.
+TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools that are always listed: comma-separated names, or all
+# Characters of a result (default: as for commands). Agents cut longer ones, Codex near 12,000.
 MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
 
 # ===== the tools ==================================================================================
 
-# Clients run calls at the same time, and without asking, only where the first hint is true.
+# Clients run calls in parallel and without asking only if the first hint is true.
 READS_THE_WEB = {"readOnlyHint": True, "openWorldHint": True}
 READS_THE_STORE = {"readOnlyHint": True, "openWorldHint": False}
-# Codex with approvals off refuses a tool that writes unless both of the last two are false.
+# Codex without approvals refuses a tool that writes unless the last two hints are false.
 CLEARS_OWN_STORE = {
     "readOnlyHint": False,
     "idempotentHint": True,
@@ -78,12 +78,12 @@ CLEARS_OWN_STORE = {
 class Tool(ServedCommand):
     """A tool of the server.
 
-    keys: the tool works, and is listed, if one of these variables is set; (): it is listed on
-    request only; None: it needs none. doing: the words of its progress. arguments: those that a
-    model needs; a pair (shown name, table's name) if the names differ. help: words for an argument
-    that fit a model better than the table's. more_choices: further values of an argument, each a
-    command of its own. instead: an argument that may replace the first one -> its command.
-    free_with: arguments with which a call of a paid engine costs nothing.
+    keys: variables, one of which must be set for the tool to be listed; (): listed on request only;
+    None: needs no key. doing: text of its progress. arguments: those that a model needs; a pair
+    (shown name, table's name) if the names differ. help: texts for arguments that replace the
+    table's. more_choices: additional values of an argument, each with its own command. instead:
+    argument that may replace the first argument -> its command. free_with: arguments that make a
+    call of a paid engine free.
     """
 
     title: str
@@ -105,7 +105,7 @@ TOOLS: dict[str, Tool] = {
         module="websearch.search.commands", command="search",
         noted=True, doing="searching", annotations=READS_THE_WEB,
         # No anyOf: model providers refuse a whole tool list for one at the top of a schema.
-        description="Search the web and read the pages found. Start here. Give query or, to "
+        description="Search the web and read the pages found. Start here. Pass query or, to "
         "research, queries: one brief with numbered sources.",
         arguments=[
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
@@ -120,38 +120,38 @@ TOOLS: dict[str, Tool] = {
             "queries": "instead of query: answered together",
             "count": "results; of queries: sources (8)",
             "focus": "also ask Stack Overflow, GitHub, paper indexes, forums, Wikipedia",
-            "force": "search anew",
+            "force": "ignore stored answers",
             "stale": "if no engine answers, any stored answer",
-            "engine": "{choices}; several with commas: asked at once",
+            "engine": "{choices}; several, comma-separated, are merged",
         },
     ),
     "read_page": Tool(
         title="Read web pages",
         module="websearch.reading.read", command="read",
         noted=True, doing="reading", annotations=READS_THE_WEB,
-        description="Read web pages whose URLs are known, as Markdown. Give query for the "
+        description="Read web pages with known URLs as Markdown. Pass query to get the "
         "passages that answer it.",
         arguments=[
             "urls", "query", "outline", "section", "find", "llms", "offset", "force", "links",
             "pages", "archived", "max_chars",
         ],
-        help={"urls": "addresses, up to 50",
+        help={"urls": "up to 50",
                  "query": "",
                  "outline": "headings with their offsets, no text",
                  "section": "heading of a section",
                  "find": "exact texts, such as an error code",
                  "llms": "the site's llms.txt",
                  "offset": "characters to skip; a cut page names the next",
-                 "force": "read anew",
+                 "force": "ignore stored pages",
                  "pages": "of a PDF: 3-7 or 1,4",
                  "links": "keep link targets",
-                 "archived": "if a page is gone or refuses, its copy"},
+                 "archived": "a copy, if a page is gone or refuses"},
     ),
     "recall": Tool(
         title="Search pages read before",
         module="websearch.search.commands", command="recall",
         doing="searching the store", annotations=READS_THE_STORE,
-        description="Search the pages that were read before, offline.",
+        description="Search the pages read before, offline.",
         arguments=["query", "count", "site", "max_chars"],
         help={"query": "words to look for"},
     ),
@@ -159,9 +159,9 @@ TOOLS: dict[str, Tool] = {
         title="Check quotations",
         module="websearch.check.check", command="check",
         doing="reading the sources", annotations=READS_THE_WEB,
-        description="Before an answer with quotations or numbers: do its sources hold them?",
+        description="Check an answer's quotations and numbers against its sources.",
         arguments=["text"],
-        help={"text": "the answer in Markdown, a link behind each quotation"},
+        help={"text": "the answer in Markdown, with a link after each quotation"},
     ),
     "grounded_search": Tool(
         title="Ask Google through Gemini",
@@ -194,8 +194,8 @@ TOOLS: dict[str, Tool] = {
             "max_chars",
         ],
         help={
-            "count": "each further 10: one more request",
-            "page": "page to begin with",
+            "count": "each 10 more: one more request",
+            "page": "first page",
         },
     ),
     "brave_web_search": Tool(
@@ -239,15 +239,15 @@ TOOLS: dict[str, Tool] = {
         title="Clear the store",
         module="websearch.search.commands", command="cache",
         doing="clearing", annotations=CLEARS_OWN_STORE,
-        description="Forget what web_search stored: of one query, or everything.",
+        description="Clear the store of web_search: one query, or everything.",
         arguments=["query"],
-        help={"query": "as it was searched; none: everything"},
+        help={"query": "as it was searched; without it, everything"},
         fixed={"action": "clear"},
     ),
 }
 # fmt: on
-# Every client pays for every byte of the list in each conversation. So the arguments that all
-# searches have get few words, and a long list of choices is left to the error that names them.
+# Clients pay for every byte of the list in each conversation, so common arguments get few words,
+# and only errors name long lists of choices.
 BRIEF_HELP = {
     "query": "",
     "since": "{choices} or YYYY-MM-DD..YYYY-MM-DD",
@@ -257,7 +257,7 @@ BRIEF_HELP = {
     "exclude_site": "",
     "count": "",
 }
-# What other servers call such a tool -> the tool.
+# Name of such a tool on other servers -> the tool.
 OTHER_NAMES = {
     **dict.fromkeys(
         ("search", "brief", "research", "websearch", "duckduckgo_search"), "web_search"
@@ -265,18 +265,18 @@ OTHER_NAMES = {
     **dict.fromkeys(("fetch", "read", "web_fetch", "webfetch", "scrape", "open_url"), "read_page"),
     **dict.fromkeys(("ask", "answer", "gemini"), "grounded_search"),
 }
-# Fields of a no_results document without anything of its own: it reads the same from every tool.
+# Fields of a no_results document that reads the same from every tool.
 NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 
 
 def tool_parameters(name: str) -> dict[str, Parameter]:
-    """Return a tool's arguments: shown name -> entry of the command's table, as the tool has it.
+    """Return a tool's arguments: shown name -> entry of the command's table, adapted to the tool.
 
     Raises ImportError if the module is missing.
     """
     tool = TOOLS[name]
     table: dict[str, Parameter] = {MAX_CHARS["name"]: MAX_CHARS}
-    for entry in (*tool.instead.values(), tool):  # the tool's own command wins, as it comes last
+    for entry in (*tool.instead.values(), tool):  # the tool's own command comes last and wins
         table |= {parameter["name"]: parameter for parameter in entry.spec()["params"]}
     shown = {}
     for argument in tool.arguments:
@@ -294,7 +294,7 @@ def tool_parameters(name: str) -> dict[str, Parameter]:
 
 
 def unknown_tool_hint(name: str) -> str:
-    """Return what to call instead of a tool that does not exist."""
+    """Return the hint for a tool that does not exist."""
     if name.lower() in OTHER_NAMES:
         return f"The nearest tool is {OTHER_NAMES[name.lower()]}."
     return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(listed_tools())}."
@@ -308,10 +308,10 @@ def property_schema(parameter: Parameter) -> dict[str, Any]:
 
 
 def tool_definition(name: str) -> dict[str, Any] | None:
-    """Return a tool as tools/list shows it; None, with a warning, if its module does not work."""
+    """Return a tool for tools/list; None, with a warning, if its module does not work."""
     try:
         parameters = tool_parameters(name)
-    except Exception as error:  # noqa: BLE001  a broken module costs its own tools only
+    except Exception as error:  # noqa: BLE001  a broken module only affects its own tools
         warn_once(f"the tool {name} is not offered: {type(error).__name__}: {error}")
         return None
     schema: dict[str, Any] = {
@@ -331,33 +331,33 @@ def tool_definition(name: str) -> dict[str, Any] | None:
 
 
 def tool_description(name: str) -> str:
-    """Return what a tool is for; those that take a period name today's date.
+    """Return the description of a tool, with today's date if it takes a period.
 
-    Models write queries with the year in which their training ended.
+    Without it models put the last year of their training into queries.
     """
     today = f" Today is {utc_day(time.time())}." if "since" in TOOLS[name].arguments else ""
     return f"{TOOLS[name].description}{today}"
 
 
 def tool_definitions(every: bool = False) -> list[dict[str, Any]]:
-    """Return the tools to list, or all of them, as they are described today."""
+    """Return the tools to list, or all tools, as described today."""
     return definitions_of_day(utc_day(time.time()), every)
 
 
 @functools.cache
 def definitions_of_day(_: str, every: bool) -> list[dict[str, Any]]:
-    """Return the tools to list, or all of them; made once a day, as they must not change.
+    """Return the tools to list, or all tools, without those whose module does not work.
 
-    A tool whose module does not work is left out.
+    Cached per day, because the list must not change.
     """
     names = TOOLS if every else listed_tools()
     return [definition for name in names if (definition := tool_definition(name))]
 
 
 def listed_tools() -> list[str]:
-    """Return the tools that work with the keys there are, and those that WEB_SEARCH_TOOLS names.
+    """Return the tools usable with the configured keys, and those that WEB_SEARCH_TOOLS names.
 
-    The others answer as well if they are called.
+    Calls of the others are also answered.
     """
     requested = os.environ.get(TOOLS_VARIABLE, "").replace(" ", "").split(",")
     return [
@@ -368,7 +368,7 @@ def listed_tools() -> list[str]:
 
 
 def is_configured(keys: tuple[str, ...]) -> bool:
-    """Return whether one of these variables is set, also if its value cannot be a key."""
+    """Return whether one of these variables is set, even to an impossible key."""
     try:
         return bool(configured_key(*keys)[1])
     except SearchError:
@@ -383,14 +383,14 @@ def call_tool(
 ) -> tuple[Document, str]:
     """Run a tool of TOOLS with a client's arguments; return its document, and its text for a model.
 
-    caller: who asks, for the history. Never raises: a defect becomes an error document.
+    caller: name of the caller in the history. Never raises: a bug becomes an error document.
     """
     document, command = run_tool(name, arguments, report, caller)
     limit = str(arguments.get("max_chars")) if isinstance(arguments, dict) else ""
     max_chars = int(limit) if re.fullmatch(r"[0-9]{4,6}", limit) else DEFAULT_MAX_CHARS
     try:
         return document, tool_text(name, document, max_chars, command)
-    except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
+    except Exception as error:  # noqa: BLE001  a bug: the client still gets an answer
         document = internal_error(error, verbose=False)
         return document, tool_text(name, document)
 
@@ -406,18 +406,18 @@ def run_tool(
         params = {**command.fixed, **params}
         document = run_metered(TOOLS[name], params, lambda: command.call(params, caller, report))
         if any(engine.module == command.module for engine in ENGINES.values()):
-            keep_to_rules(document, command.load())  # the single files know no rules
+            keep_to_rules(document, command.load())  # the single files do not know the rules
     except SearchError as error:
         document = error_document(error)
-    except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
+    except Exception as error:  # noqa: BLE001  a bug: the client still gets an answer
         document = internal_error(error, verbose=False)
     return document, command
 
 
 def keep_to_rules(document: Document, module: ModuleType) -> None:
-    """Leave out of a document what the owner's rules keep out, with a warning that counts it.
+    """Remove results that the owner's rules do not allow, with a warning that counts them.
 
-    If no result is left, the document becomes that of nothing found.
+    If no result remains, the document becomes a no_results error.
     """
     had_results = bool(module.as_results(document))
     if left_out := without_refused(document):
@@ -430,9 +430,8 @@ def keep_to_rules(document: Document, module: ModuleType) -> None:
 def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
     """Return the command that a tool's arguments ask for; raises SearchError.
 
-    Of the first argument and one that stands in its place, exactly one must be given. A blank first
-    argument is left to its own command, which says so. A choice that is a command of its own is
-    taken out of params.
+    Either the first argument or its replacement must be set. The command of an empty first argument
+    refuses it. A choice with its own command is removed from params.
     """
     tool = TOOLS[name]
     first = str(tool.arguments[0])
@@ -440,8 +439,8 @@ def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
         present = [item for item in (first, label) if params.get(item) not in (None, "", [])]
         if len(present) != 1 and not (first in params and label not in params):
             verb = "both are" if present else "neither is"
-            message = f"{name} takes either {first} or {label}; {verb} given."
-            hint = f"Give {first} for one question, {label} for several."
+            message = f"{name} takes either {first} or {label}; {verb} set."
+            hint = f"Pass {first} for one question, {label} for several."
             raise SearchError("invalid_input", message, hint)
         if present == [label]:
             return other
@@ -452,14 +451,16 @@ def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
 
 
 def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document]) -> Document:
-    """Return what run() returns; a request to a paid engine is counted and keeps its budget.
+    """Return run(); count a request to a paid engine, within its budget. Raises SearchError.
 
-    The commands of web_search count their requests themselves. Raises SearchError.
+    The commands of web_search count their requests themselves.
     """
     from websearch.engines.base.ledger import begin_request, budget_warnings, end_request
     from websearch.store.page_store import PageStore
 
-    paid = [name for name, one in ENGINES.items() if one.paid and one.module == tool.module]
+    paid = [
+        name for name, engine in ENGINES.items() if engine.paid and engine.module == tool.module
+    ]
     if not paid or any(params.get(name) for name in tool.free_with):
         return run()
     store = PageStore()
@@ -477,7 +478,7 @@ def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document])
 
 
 def read_arguments(arguments: Any) -> Any:
-    """Return the arguments of a call; models also send all of them as one JSON text, or as none."""
+    """Return the arguments of a call; models also send one JSON text, or "null" for none."""
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
     fields = {} if arguments.strip() in NOT_GIVEN else json_fields(arguments)
@@ -487,7 +488,7 @@ def read_arguments(arguments: Any) -> Any:
 def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
-    Values that count as not given are left out. Raises SearchError (invalid_input) for an unknown
+    Values that count as not given are omitted. Raises SearchError (invalid_input) for an unknown
     argument.
     """
     if not isinstance(arguments, dict):
@@ -510,12 +511,12 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         if value is None:
             continue
         is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
-        if is_other_name and str(value).strip():  # an error names the argument as it was written
+        if is_other_name and str(value).strip():  # so an error names the argument as written
             check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:
             message = f"{known[spelled]} is given twice: {quoted(first)} and {quoted(value)}."
-            raise SearchError("invalid_input", message, "Give it once.")
+            raise SearchError("invalid_input", message, "Pass it once.")
         if parameter["name"] == "max_chars":  # its bounds are narrower than the command's
             params["max_chars"] = check_value(parameter, value)
         elif known[spelled] in TOOLS[name].more_choices:
@@ -524,7 +525,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
-    """Return the error for an argument that a tool does not have; spelled as in the table."""
+    """Return the error for an unknown argument; spelled: its name in the style of the table."""
     reason = TOOLS[name].spec().get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
@@ -542,13 +543,13 @@ def tool_text(
 ) -> str:
     """Return a tool's document in its command's Markdown, of less than max_chars characters.
 
-    command: the one that made the document; by default the tool's own. Raises whatever its
-    to_markdown raises for a document of another form.
+    command: the one that made the document (default: the tool's own). Raises the errors of its
+    to_markdown for a document of another form.
     """
     to_markdown: Callable[[Document], str] = error_markdown
     expendable: Sequence[str] = ()
     kind = object_field(document, "details").get("kind")
-    is_usable = kind != "internal"  # after such an error the tool's module may not work
+    is_usable = kind != "internal"  # otherwise the tool's module may not work
     known = tool_parameters(name) if is_usable else {}
     names = {item["name"]: label for label, item in known.items()}
     details = object_field(document, "details")
@@ -569,7 +570,7 @@ def tool_text(
 
 
 def is_failure(document: Document, arguments: Any) -> bool:
-    """Return whether a document is an error; no_results is none, unless sources were required."""
+    """Return whether a document is an error; no_results is not, unless sources were required."""
     required = object_field({"arguments": arguments}, "arguments").get("require_grounding")
     is_required = str(required).lower() in TRUE_WORDS
     return not document["ok"] and (document["details"]["kind"] != "no_results" or is_required)

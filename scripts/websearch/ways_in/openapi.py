@@ -1,4 +1,4 @@
-"""The OpenAPI description of the HTTP API, made from the tables that requests are checked with."""
+"""The OpenAPI description of the HTTP API, from the tables that check its requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document, Parameter
     from websearch.ways_in.served import Operation
 
-# What every command answers; its fields are described in references/.
+# The answer of every command; references/ describes its fields.
 DOCUMENT = {
     "type": "object",
     "required": ["ok", "status"],
@@ -28,7 +28,7 @@ DOCUMENT = {
     },
 }
 REFERENCE = {"$ref": "#/components/schemas/Document"}
-# The body of a POST to /mcp.
+# Body of a POST to /mcp.
 MESSAGE = {
     "type": "object",
     "required": ["jsonrpc", "method"],
@@ -38,8 +38,6 @@ MESSAGE = {
         "id": {"type": ["string", "integer"]},
     },
 }
-
-
 TEXT = {"schema": {"type": "string"}}
 
 
@@ -62,8 +60,8 @@ def openapi_document(
             content = {**content, "application/json": {"schema": REFERENCE if is_command else {}}}
             responses = {"200": {"description": "The answer", "content": content}}
             if takes_body and not is_command:
-                responses["202"] = {"description": "Taken; there is nothing to answer"}
-            responses["default"] = {"description": "What went wrong", "content": content}
+                responses["202"] = {"description": "Accepted, without an answer"}
+            responses["default"] = {"description": "Error", "content": content}
             described = {
                 "operationId": method.lower() + re.sub(r"\W", "_", path),
                 "summary": operation.summary,
@@ -85,19 +83,19 @@ def openapi_document(
 
 
 def body_content(operation: Operation) -> dict[str, Any]:
-    """Return what a POST takes: the text that its parameter is, or a message of MCP."""
+    """Return the body of a POST: the text of its parameter, or a message of MCP."""
     if not operation.body:
         return {"application/json": {"schema": MESSAGE}}
     name, text = operation.body, {"type": "string", "pattern": r"\S"}
-    alone: dict[str, Any] = {"type": "object", "properties": {name: text}}
-    alone |= {"required": [name], "additionalProperties": False}
-    # Whatever is sent as text is one, so that has no type.
+    fields: dict[str, Any] = {"type": "object", "properties": {name: text}}
+    fields |= {"required": [name], "additionalProperties": False}
+    # Without a type: validators read a body such as 5 as a number.
     plain = {"pattern": text["pattern"]}
-    return {"text/markdown": {"schema": plain}, "application/json": {"schema": alone}}
+    return {"text/markdown": {"schema": plain}, "application/json": {"schema": fields}}
 
 
 def parameter_object(parameter: Parameter) -> dict[str, Any]:
-    """Return the OpenAPI description of a parameter; csv is one value with commas, list many."""
+    """Return the OpenAPI description of a parameter; csv is comma-separated, list is repeated."""
     is_list = parameter["type"] in ("list", "csv")
     return {
         "name": parameter["name"],

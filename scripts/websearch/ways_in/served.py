@@ -1,4 +1,4 @@
-"""Commands as servers run them: where each is found, and the JSON Schema of its parameters."""
+"""Commands that servers run, and the JSON Schema of their parameters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from websearch.kit import Command, Document, Parameter, ProgressCallback
 
-LONG_LIST = 16  # choices: of a longer list, a flat schema leaves the names to the error
-KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # the others are text or lists
-# What the values of some parameters look like, by the HTTP API's names.
-PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # numbers of pages, or a range of them
+LONG_LIST = 16  # choices; a flat schema omits longer lists, which the error names
+KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # others: text or lists
+# Forms of the values of some parameters, by the HTTP API's names.
+PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # page numbers or ranges
 VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
     "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},
     "country": {"pattern": r"^[A-Za-z]{2}$"},
@@ -31,9 +31,9 @@ VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
 class ServedCommand:
     """A command that a server runs.
 
-    module, command: its parameters are in the module's COMMANDS. run: the module's function
-    (default: run_COMMAND). fixed: parameters that are set here. noted: the function takes the
-    caller, for the history.
+    module, command: where COMMANDS has its parameters. run: function of the module (default:
+    run_COMMAND). fixed: parameters with fixed values. noted: the function takes the caller, for the
+    history.
     """
 
     module: str
@@ -43,7 +43,7 @@ class ServedCommand:
     noted: bool = False
 
     def load(self) -> ModuleType:
-        """Return the module, imported when it is first needed; raises ImportError."""
+        """Return the module, imported at first use; raises ImportError."""
         import importlib
 
         return importlib.import_module(self.module)
@@ -64,7 +64,7 @@ class ServedCommand:
     def call(
         self, params: dict[str, Any], caller: str, report: ProgressCallback = None
     ) -> Document:
-        """Return the document of the command. Raises what it raises, and ImportError."""
+        """Run the command and return its document. Raises its errors, and ImportError."""
         run = getattr(self.load(), self.run or f"run_{self.command}")
         asked_by = {"caller": caller} if self.noted else {}
         document: Document = run(params, report, **asked_by)
@@ -73,10 +73,10 @@ class ServedCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(ServedCommand):
-    """What a path of the HTTP API does; without a command, the API itself answers.
+    """An operation of the HTTP API; without a command, the API itself answers.
 
-    names: the API's names of the command's parameters, which are aliases in its table. body: the
-    parameter that the body is, "" if none is taken.
+    names: the API's names of parameters, aliases in the command's table. body: the parameter in the
+    body, "" if the operation takes no body.
     """
 
     module: str = ""
@@ -89,15 +89,14 @@ class Operation(ServedCommand):
 def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]:
     """Return the JSON Schema of a parameter's values.
 
-    flat: as models read it. Then a text with commas is a text, and nothing is said of the form of a
-    text but a short list of choices.
+    flat: for models; text, also comma-separated, is only constrained by a short list of choices.
     """
     kind, choices = parameter["type"], list(parameter.get("choices", ()))
     schema: dict[str, Any] = {"type": KINDS.get(kind, "string")}
     if kind in ("int", "float"):
         schema |= {"minimum": parameter["min"], "maximum": parameter["max"]}
     elif flat:
-        # A period may be a range of dates as well, and a text with commas several choices.
+        # A period may also be a range of dates, and comma-separated text several choices.
         is_one_of = kind not in ("since", "csv") and 0 < len(choices) <= LONG_LIST
         schema |= {"enum": choices} if is_one_of else {}
     elif kind == "since":
@@ -106,7 +105,7 @@ def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]
     elif choices:
         schema["enum"] = choices
     elif kind != "bool":
-        # Blank as Python takes it: these separators are no white space in other languages.
+        # White space of Python: other languages do not count these separators.
         schema["pattern"] = r"[^\s\x1c-\x1f\x85]"
     schema |= {} if flat else VALUE_SCHEMAS.get(parameter["name"], {})
     if kind == "list" or (kind == "csv" and not flat):
@@ -117,7 +116,7 @@ def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]
 
 
 def shown_default(parameter: Parameter, flat: bool) -> Any:
-    """Return the default that a schema shows; flat: what the API has, and what is not false."""
+    """Return the default in a schema; flat: also the API's own, but never false."""
     if not flat:
         return parameter.get("default")
     default = parameter.get("default", parameter.get("documented_default")) or None

@@ -1,7 +1,7 @@
-"""Documents for a person at a terminal: wrapped, dimmed where it is small print, without fences.
+"""Show documents to a person at a terminal: wrapped, with dimmed details, without fences.
 
-The same content as the Markdown for models. Agents that run a pseudo-terminal are no people: they
-set variables by which they are known, and get Markdown as in a pipe.
+The content is that of the Markdown for models. Agents in a pseudo-terminal set the variables below
+and get Markdown as in a pipe.
 """
 
 from __future__ import annotations
@@ -24,54 +24,52 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document, ProgressCallback
 
-# Set by agents for the commands that they run, and by CI.
+# Set by agents for their commands, and by CI.
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
-PASSAGES = 2  # of a result, if not all of it is shown
-PASSAGE_LINES = 4  # of such a passage
+PASSAGES = 2  # per result, without --full
+PASSAGE_LINES = 4  # per passage, without --full
 PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
-
-
-FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a hint's name of a field: people see none
+FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a field name in a hint, not for people
 
 
 def is_agents() -> bool:
-    """Return whether an agent or CI has started this process, or the terminal is a dumb one."""
+    """Return whether an agent or CI has started this process, or the terminal is dumb."""
     is_dumb = os.environ.get("TERM", "") == "dumb"
     return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
 
 
 def is_persons() -> bool:
-    """Return whether a person looks at the output."""
+    """Return whether a person reads the output."""
     return bool(sys.stdout and sys.stdout.isatty()) and not is_agents()
 
 
 def terminal_width() -> int:
     """Return the columns of text at this terminal."""
-    # A terminal that does not know its width has 0 columns for Python 3.10.
+    # Python 3.10 reports 0 columns for a terminal of unknown width.
     return min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
 
 
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:
-    """Return what a terminal shows of a document: Markdown to an agent, "" if there is none."""
+    """Return a document as a terminal shows it: Markdown for an agent, "" in a pipe."""
     return View().show(document, to_markdown)
 
 
 def result_urls(document: Document, _: Callable[[Document], str]) -> str:
-    """Return the addresses of a document's results or sources, one a line; "" if there are none."""
+    """Return the URLs of a document's results or sources, one per line."""
     return "\n".join(item["url"] for item in items_of(document))
 
 
 def items_of(document: Document) -> list[dict[str, Any]]:
-    """Return the results or sources of a document that have an address."""
+    """Return the results or sources of a document that have a URL."""
     items = document.get("sources") or document.get("results") or []
     return [item for item in items if isinstance(item, dict) and "url" in item]
 
 
 def opening(run: Callable[..., Document], number: int) -> Callable[..., Document]:
-    """Return a function that runs a search and opens its result of this number in a browser."""
+    """Return a function that runs a search and opens this result in a browser."""
 
     def run_and_open(params: dict[str, Any], report: ProgressCallback = None) -> Document:
         document = run(params, report)
@@ -89,7 +87,7 @@ def opening(run: Callable[..., Document], number: int) -> Callable[..., Document
 
 
 def open_in_browser(url: str) -> bool:
-    """Open a web address in the user's browser; return whether that worked."""
+    """Open a URL in the user's browser; return whether that worked."""
     import webbrowser
 
     return bool(re.match(WEB_ADDRESS, url)) and webbrowser.open(url)
@@ -97,17 +95,17 @@ def open_in_browser(url: str) -> bool:
 
 @dataclass
 class View:
-    """How a call is shown: by the name of its program, its parameters, and whether in full."""
+    """How to show a call: name of the program, parameters, whether in full."""
 
     program: str = "web_search.py"
     is_full: bool = True
     params: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
-    opened: int = 0  # the number of the result that was opened; 0: none
+    opened: int = 0  # number of the opened result; 0: none
     document: Document = field(default_factory=dict)
 
     def noting(self, run: Callable[..., Document]) -> Callable[..., Document]:
-        """Return a function that runs a command and notes its parameters and document."""
+        """Return a function that runs a command and keeps its parameters and document."""
 
         def run_and_note(params: dict[str, Any], *rest: Any, **more: Any) -> Document:
             document = run(params, *rest, **more)
@@ -117,22 +115,22 @@ class View:
         return run_and_note
 
     def show(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
-        """Return what a terminal shows of a document: Markdown to an agent, "" in a pipe."""
+        """Return a document as a terminal shows it: Markdown for an agent, "" in a pipe."""
         if not sys.stdout.isatty():
             return ""
         return to_markdown(document) if is_agents() else self.for_people(document, to_markdown)
 
     def for_people(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
-        """Return a document as a person reads it at a terminal."""
+        """Return a document as a person reads it."""
         width = terminal_width()
-        if not document["ok"] and "counts" not in document:  # of check, which shows what is wrong
+        if not document["ok"] and "counts" not in document:  # counts: check shows its findings
             return shown_error(document, width)
         query = str(self.params.get("query", document.get("query", "")))
         asked = [query, *(outcome["query"] for outcome in document.get("queries", []))]
         render = Renderer(width, query_words(" ".join(asked)))
         if items_of(document):
             blocks = self.result_blocks(document, render)
-            if "queries" in document:  # the questions, and which are not answered
+            if "queries" in document:  # also names the unanswered ones
                 questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
                 blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
             return "\n\n".join(blocks)
@@ -141,7 +139,7 @@ class View:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(render.lines(text)))
 
     def result_blocks(self, document: Document, render: Renderer) -> list[str]:
-        """Return the blocks of results or sources: warnings, questions, each result, the sum."""
+        """Return the blocks of a list: warnings, results or sources, and a summary line."""
         width, items = render.width, items_of(document)
         blocks = ["\n".join(filled(text, width)) for text in document.get("warnings", [])]
         blocks += [self.shown_item(item, n, render) for n, item in enumerate(items, 1)]
@@ -159,7 +157,7 @@ class View:
         return blocks
 
     def shown_item(self, item: dict[str, Any], number: int, render: Renderer) -> str:
-        """Return a result or source: its number and title, address and facts, passages."""
+        """Return a result or source: number and title, URL and facts, passages."""
         title = one_line(str(item.get("title") or item["url"]), 200)
         numbered = filled(title, render.width, f"{number}. ")
         undated = "no date" if "since" in self.params else ""
@@ -181,35 +179,35 @@ class View:
 
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:
-    """Return what was opened in the browser."""
+    """Return the sentence that reports an opened result."""
     return f"Opened {number}: {one_line(str(item.get('title', '')), 80)}\n{item['url']}"
 
 
 def for_saving(
     to_markdown: Callable[[Document], str], words: list[str]
 ) -> Callable[[Document], str]:
-    """Return to_markdown; what a person saves has no marks for agents around a single text.
+    """Return to_markdown; if a person saves a single text, without the fences for agents.
 
-    words: of the command line.
+    words: the command line.
     """
     is_saved = any(word.partition("=")[0] == "--output" for word in words)
     if not (is_saved and is_persons()):
         return to_markdown
 
-    def without_marks(document: Document) -> str:
+    def without_fences(document: Document) -> str:
         texts = document.get("pages") or items_of(document)
         markdown = to_markdown(document)
         return markdown if len(texts) > 1 else FENCE_LINE.sub("", markdown).strip("\n")
 
-    return without_marks
+    return without_fences
 
 
 def shown_error(document: Document, width: int) -> str:
-    """Return an error as one sentence, then one hint."""
+    """Return an error as one sentence and one hint."""
     details = document["details"]
     lines = [styled(RED, line) for line in filled(document["error"], width)]
     lines += filled(details["hint"], width) if details.get("hint") else []
     archived = object_field(details, "archived")
     if archived:
-        lines.append(f"A copy of {archived['date']}: {archived['url']}")
+        lines.append(f"Archived copy of {archived['date']}: {archived['url']}")
     return "\n".join(lines)

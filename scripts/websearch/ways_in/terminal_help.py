@@ -1,4 +1,4 @@
-"""The help for a person at a terminal: grouped, wrapped, under the name that was called."""
+"""Help for a person at a terminal: grouped, wrapped, with the name that was called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Command -> what it does; "": the table of commands says so.
+# Command -> its help; "": that of the table of commands.
 GROUPS: dict[str, dict[str, str]] = {
     "Search": {"search": "", "brief": "", "batch": ""},
     "Read": {
@@ -24,16 +24,16 @@ GROUPS: dict[str, dict[str, str]] = {
         "key": "list the keys that are set, or set one",
         "doctor": "check what works on this machine",
         "install": "copy the skill to where agents look for it",
-        "completion": "print the completion for bash, zsh or fish",
+        "completion": "print the completion script for bash, zsh or fish",
         "serve": "serve the pages for people and the HTTP API",
         "mcp": "start the MCP server, or try its tools",
     },
 }
 FLAGS = {
-    "--full": "all passages of each result (default at a terminal: the best two)",
-    "--open N": "also open the N-th result in the browser",
-    "--urls": "only the URLs of the results, one per line",
-    "--no-pager": "do not use $PAGER for output that is longer than the screen",
+    "--full": "show all passages of each result (default: the best two)",
+    "--open N": "also open result N in the browser",
+    "--urls": "print only the URLs of the results, one per line",
+    "--no-pager": "print long output without $PAGER",
 }
 EXAMPLES = (
     "'how do tokio and async-std differ'",
@@ -41,14 +41,14 @@ EXAMPLES = (
     "read 2 --query 'scheduler'",
     "brief 'what is tokio' 'is async-std maintained'",
 )
-INDENT = 6  # columns, of an option's second line
+INDENT = 6  # columns before the second line of an option
 # Program of this folder -> how the front door starts it.
 PROGRAMS = {"web_search": "", "read_page": "read", "http_server": "serve", "mcp_server": "mcp",
             "doctor": "doctor"}  # fmt: skip
 
 
 def overview(script: dict[str, Any], program: str, width: int) -> str:
-    """Return the help of the front door; script: as run_command_line takes it."""
+    """Return the help of the front door; script: as for run_command_line."""
     commands, lines = script["commands"], [f"usage: {program} 'QUESTION' [options]"]
     lines += [f"       {program} COMMAND ...", f"       {program} help COMMAND", ""]
     for title, group in GROUPS.items():
@@ -67,7 +67,7 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
 
 
 def wrapped_help(text: str, program: str, width: int) -> str:
-    """Return the help of a command, wrapped; programs are named as the front door starts them."""
+    """Return the help of a command, wrapped, with programs named as program starts them."""
     if program != "web_search.py":
         text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
         for name, word in PROGRAMS.items():

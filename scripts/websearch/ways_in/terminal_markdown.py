@@ -1,6 +1,6 @@
-"""Markdown as a person reads it at a terminal: styled, wrapped at words, tables in columns.
+"""Render Markdown for a terminal: styled, wrapped at words, tables in columns.
 
-Each word carries its own style, so that lines can be wrapped and a pager can begin at any of them.
+Each word carries its own style, so lines can be wrapped and a pager can begin at any line.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 import unicodedata
 from functools import partial
 
+from websearch.markdown.fences import FENCE, is_closing
 from websearch.ways_in.desk.markdown_html import (
-    FENCE,
     HEADING,
     Page,
     is_table_rule,
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 BOLD, DIM, ITALIC, RED, YELLOW, CYAN, PLAIN = (
     f"\x1b[{number}m" for number in (1, 2, 3, 31, 33, 36, 0)
 )
-NARROWEST_COLUMN = 8  # columns of a table's cell; a table that needs narrower ones is a list
-MAX_CELLS = 20_000  # of a table that is put in columns
+NARROWEST_COLUMN = 8  # characters; a table that needs narrower columns becomes a list
+MAX_CELLS = 20_000  # of a table shown in columns
 _STYLE = re.compile(r"\x1b\[\d{0,2}m")
 _TOKEN = re.compile(r"\x1b\[\d{0,2}m|[\s\S]")
-# What a line begins with: indentation, marks of quotations, a list's mark.
+# The start of a line: indentation, quotation characters, a list marker.
 _START = re.compile(r"[ \t]{0,40}(?:> ?){0,6}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 
 
@@ -41,7 +41,7 @@ def styled(code: str, text: str) -> str:
 
 
 def columns_of(text: str) -> int:
-    """Return the columns that a text takes at a terminal; styles take none."""
+    """Return the terminal columns of a text, without its styles."""
     text = _STYLE.sub("", text)
     if text.isascii():
         return len(text)
@@ -52,18 +52,18 @@ def columns_of(text: str) -> int:
 
 
 class Renderer(Page):
-    """Renders Markdown for a terminal of some width; words: those of the query, highlighted."""
+    """A renderer for terminals. width: in columns. words: query words to highlight."""
 
     def __init__(self, width: int, words: Sequence[str] = ()) -> None:
         super().__init__(words)
         self.width, self.query, self.mark = width, words, styled(YELLOW, "{}")
 
     def escape(self, text: str) -> str:
-        """Return plain text as it is: a terminal runs nothing that kit.clean_text leaves."""
+        """Return the text unchanged: kit.clean_text has removed control characters."""
         return text
 
     def lines(self, markdown: str) -> list[str]:
-        """Return Markdown as lines for the terminal."""
+        """Return Markdown as terminal lines."""
         lines, shown, index = markdown.split("\n"), list[str](), 0
         while index < len(lines):
             line = lines[index]
@@ -91,16 +91,16 @@ class Renderer(Page):
         return shown
 
     def columns(self, rows: list[str]) -> list[str]:
-        """Return a table in columns whose cells are wrapped; the first row is its head."""
+        """Return a table in columns with wrapped cells; the first row is its head."""
         head = [styled_words(BOLD, self.inline(cell)) for cell in table_cells(rows[0])]
         if len(head) * len(rows) > MAX_CELLS:
             return rows
         body = [[self.inline(cell) for cell in table_cells(row)] for row in rows[1:]]
         body = [[*row, *[""] * len(head)][: len(head)] for row in body]
         natural = [max(map(columns_of, column)) for column in zip(head, *body, strict=True)]
-        room = self.width - 2 * (len(head) - 1)
+        space = self.width - 2 * (len(head) - 1)
         limits = range(self.width, NARROWEST_COLUMN - 1, -1)
-        limit = next((n for n in limits if sum(min(n, size) for size in natural) <= room), 0)
+        limit = next((n for n in limits if sum(min(n, size) for size in natural) <= space), 0)
         if not limit:  # too many columns
             pairs = (pair for row in body for pair in (*zip(head, row, strict=True), ("", "")))
             texts = (f"{name}: {cell}" if name else "" for name, cell in pairs)
@@ -118,7 +118,7 @@ class Renderer(Page):
         return shown
 
     def span(self, match: re.Match[str], depth: int) -> str:
-        """Return what a construct within a line means; a link is its text and its address."""
+        """Return the styled text of a match of INLINE; a link becomes its text and URL."""
         if match["ticks"]:
             return styled_words(CYAN, match["code"].strip())
         if match["text"] is not None:
@@ -131,22 +131,22 @@ class Renderer(Page):
         return match["escaped"] or match["bare"]
 
 
-def is_code_end(mark: str, line: str) -> bool:
-    """Return whether a line closes the code that a mark of backticks or tildes opened."""
-    return line.strip().startswith(mark) and not line.strip().strip(mark[0])
+def is_code_end(fence: str, line: str) -> bool:
+    """Return whether a line closes a code block, which may be in a list."""
+    return is_closing(fence, line.lstrip(" "))
 
 
 def styled_words(style: str, text: str) -> str:
-    """Return a text each word of which is in a style, beside the styles that it has."""
+    """Return a text with a style added to each word."""
     words = text.replace(PLAIN, PLAIN + style).split(" ")
     return " ".join(styled(style, word) for word in words)
 
 
 def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> list[str]:
-    """Return a text as lines of a width, wrapped at words; one that fits stays as it is.
+    """Return a text as lines of at most width columns, wrapped at words.
 
-    prefix: what the first line begins with. hang: the indentation of the others; without it they
-    are indented as far as the first one, and quotations stay marked.
+    prefix: start of the first line. hang: indentation of the other lines (default: like the first
+    line, with its quotation characters).
     """
     if columns_of(prefix + text) <= width:
         return [prefix + text]
@@ -166,7 +166,7 @@ def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> 
 
 
 def broken(word: str, width: int) -> list[str]:
-    """Return a word in pieces of at most a width; an address stays whole, to be copied."""
+    """Return a word in pieces of at most width columns; URLs stay whole, to be copied."""
     if "://" in word or columns_of(word) <= width:
         return [word]
     pieces, used = [""], 0

@@ -1,6 +1,6 @@
-"""Office files: what each part of each kind becomes, what is damaged or hostile, every way in.
+"""Office files: the Markdown of each part of each kind, damaged and hostile files, all interfaces.
 
-The only module to notice a part of an office file that is not read.
+No other module notices a part of an office file that is not read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ URL = "https://example.org/files/report"
 
 
 def read(data: bytes, seconds: float = 20.0, **params: Any) -> dict[str, Any]:
-    """The document of a file, of which neither name nor type say what it is."""
+    """Return the document of a file whose kind neither name nor type show."""
     params = {"links": True, **params}
     deadline = time.monotonic() + seconds
     document = one_page.read_bytes(URL, data, "application/octet-stream", params, deadline)
@@ -42,35 +42,35 @@ def read(data: bytes, seconds: float = 20.0, **params: Any) -> dict[str, Any]:
 
 
 def text_of(data: bytes, **params: Any) -> str:
-    """The text of a file that can be read."""
+    """Return the text of a readable file."""
     return str(read(data, **params)["text"])
 
 
 def p(text: str, style: str = "", more: str = "") -> str:
-    """A paragraph of a Word file: text, or the XML of its runs."""
+    """Return a paragraph of a Word file from text or the XML of its runs."""
     runs = text if text.startswith("<") else f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
     style = f'<w:pStyle w:val="{style}"/>' if style else ""
     return f"<w:p><w:pPr>{style}{more}</w:pPr>{runs}</w:p>"
 
 
 def item(text: str, number: int, level: int = 0) -> str:
-    """An item of a list of a Word file."""
+    """Return a list item of a Word file."""
     return p(text, "", f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
 
 
 def run(text: str, properties: str = "") -> str:
-    """A run of a Word file."""
+    """Return a run of a Word file."""
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
 def row(*texts: str) -> str:
-    """A row of a table of a Word file; each text may be XML."""
+    """Return a table row of a Word file; each text may be XML."""
     cells = (f"<w:tc>{text if text.startswith('<') else p(text)}</w:tc>" for text in texts)
     return f"<w:tr>{''.join(cells)}</w:tr>"
 
 
 def levels(number: int, *formats: tuple[str, ...]) -> str:
-    """A definition of lists of a Word file: the format and the text of each level, and more."""
+    """Return a list definition of a Word file: format and text of each level, and more."""
     written = "".join(
         f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{text}"/>'
         f"{''.join(more)}</w:lvl>"
@@ -80,7 +80,7 @@ def levels(number: int, *formats: tuple[str, ...]) -> str:
 
 
 def items(number: int, *texts: tuple[int, str]) -> str:
-    """Items of a list of a Word file with their levels."""
+    """Return list items of a Word file with their levels."""
     return "".join(item(text, number, level) for level, text in texts)
 
 
@@ -268,13 +268,13 @@ WORD_PARTS = {"styles": STYLES, "numbering": NUMBERING, "footnotes": FOOTNOTE}
 
 
 class Word(unittest.TestCase):
-    def test_what_each_part_of_a_file_becomes(self) -> None:
+    def test_each_part_becomes_markdown(self) -> None:
         for name, body, expected in WORD:
             with self.subTest(name):
                 data = docx(body, links="https://a.example/b", **WORD_PARTS)
                 self.assertEqual(text_of(data), expected)
 
-    def test_comments_stand_at_the_end_if_they_are_asked_for(self) -> None:
+    def test_comments_come_last_and_only_on_request(self) -> None:
         body = p(
             run("The pier is ")
             + '<w:commentRangeStart w:id="0"/>'
@@ -290,7 +290,7 @@ class Word(unittest.TestCase):
         )
         self.assertEqual(text_of(data, comments=True), said)
 
-    def test_what_a_file_says_about_itself(self) -> None:
+    def test_title_author_and_dates(self) -> None:
         document = read(docx(p("Text."), PROPERTIES))
         names = ("title", "author", "published", "updated")
         facts = ["The harbour report", "Ann Keeper", "2024-01-31", "2024-02-01"]
@@ -349,28 +349,28 @@ POWERPOINT = (
 
 
 class PowerPoint(unittest.TestCase):
-    def test_what_each_slide_becomes(self) -> None:
+    def test_each_shape_becomes_markdown(self) -> None:
         for name, shapes, expected in POWERPOINT:
             with self.subTest(name):
                 self.assertEqual(text_of(pptx(shapes, links="https://a.example/b")), expected)
 
-    def test_charts_and_notes_stand_below_the_text_of_their_slide(self) -> None:
+    def test_charts_and_notes_follow_the_text_of_their_slide(self) -> None:
         frame = '<p:graphicFrame><c:chart xmlns:c="c" r:id="rId1"/></p:graphicFrame>'
         text = text_of(pptx(shape("Fog", kind="title") + frame, shape("last"), parts=SLIDE_PARTS))
         notes = "> **Notes**\n>\n> Say this."
         chart = "**Fog**\n\n|  | Days |\n| --- | --- |\n| May | 61 |"
         self.assertEqual(text, f"## Fog\n\n{chart}\n\n{notes}\n\n## Slide 2\n\nlast\n\n{notes}")
 
-    def test_hidden_slides_and_shapes_are_left_out_and_counted(self) -> None:
+    def test_hidden_slides_and_shapes_are_omitted_and_counted(self) -> None:
         gone = shape("Gone 71").replace("<p:nvPr>", '<p:cNvPr hidden="1"/><p:nvPr>')
         data = pptx(shape("Fog", kind="title") + gone, shape("Gone 72"), shape("Last"))
         data = office.replaced(data, "ppt/slides/slide2.xml", "<p:sld ", '<p:sld show="0" ')
         document = read(data)
         self.assertEqual(document["text"], "## Fog\n\n## Slide 3\n\nLast")
-        self.assertEqual(document["note"], "Hidden, and left out: 1 slide and 1 shape.")
+        self.assertEqual(document["note"], "Omitted because hidden: 1 slide and 1 shape.")
         self.assertNotIn("cut", document)
 
-    def test_footers_stand_once(self) -> None:
+    def test_each_footer_appears_once(self) -> None:
         footer = shape("Harbor office 730", kind="ftr") + shape("4 May 2026", kind="dt")
         number = shape('<a:p><a:fld type="slidenum"><a:t>77</a:t></a:fld></a:p>', kind="sldNum")
         shapes = shape("Approved 731", kind="ftr") + shape("Click", kind="title")
@@ -507,7 +507,7 @@ class Excel(unittest.TestCase):
             with self.subTest(code, value=value):
                 self.assertEqual(line.replace("\\", ""), f"| {expected} | x |")
 
-    def test_hidden_rows_and_columns_and_formulas_without_values_are_said(self) -> None:
+    def test_hidden_cells_and_uncalculated_formulas_are_noted(self) -> None:
         sheet = (
             '<cols><col min="2" max="2" hidden="1"/></cols><sheetData>'
             "<row><c><v>1</v></c><c><v>71</v></c><c><f>A1*2</f></c></row>"
@@ -549,7 +549,7 @@ class Excel(unittest.TestCase):
         )
         self.assertEqual(text_of(data), expected)
 
-    def test_what_is_beyond_the_limits_is_said(self) -> None:
+    def test_cells_beyond_the_limits_are_noted(self) -> None:
         data = xlsx(cells(*["1|2"] * 9), cells("last|one"), names="Long,Last")
         with mock.patch.object(sheets, "MAX_ROWS", 3):
             document = read(data)
@@ -630,7 +630,7 @@ OPEN_CELLS = (
 
 
 class OpenDocument(unittest.TestCase):
-    def test_what_each_part_of_a_text_becomes(self) -> None:
+    def test_each_part_becomes_markdown(self) -> None:
         for name, body, expected in OPEN_TEXT:
             with self.subTest(name):
                 document = read(office.open_document("text", body, OPEN_STYLES))
@@ -646,7 +646,7 @@ class OpenDocument(unittest.TestCase):
         text = text_of(office.open_document("presentation", page))
         self.assertEqual(text, "## Fog\n\none\n\n> **Notes**\n>\n> Say this.")
 
-    def test_formulas_stand_in_their_line(self) -> None:
+    def test_formulas_stay_in_their_line(self) -> None:
         formula = (
             "<math><semantics><mrow><mi>E</mi></mrow><annotation>E = m c^2</annotation>"
             "</semantics></math>"
@@ -656,7 +656,7 @@ class OpenDocument(unittest.TestCase):
         data = office.open_document("text", body, parts={"Object 1/content.xml": formula})
         self.assertEqual(text_of(data), "So E = m c^2 and E = m c^2 hold.")
 
-    def test_formulas_that_nobody_typed_are_written_as_tex(self) -> None:
+    def test_formulas_without_source_text_become_tex(self) -> None:
         root = "<msqrt><mi>x</mi></msqrt><mo>*</mo><msub><mi>a</mi><mn>1</mn></msub>"
         note = '<annotation encoding="application/x-tex">{}</annotation>'
         tex = f"<semantics><mi>x</mi>{note}</semantics>"
@@ -671,7 +671,7 @@ class OpenDocument(unittest.TestCase):
                 data = office.open_document("text", f"<p>So {frame} holds.</p>")
                 self.assertEqual(text_of(data), f"So {text} holds.".replace("  ", " "))
 
-    def test_fields_and_what_is_hidden(self) -> None:
+    def test_fields_and_hidden_text(self) -> None:
         styles = (
             '<style name="Gone"><text-properties display="none"/></style>'
             '<style name="Inner" parent-style-name="Gone"/>'
@@ -695,7 +695,7 @@ class OpenDocument(unittest.TestCase):
         )
         document = read(office.open_document("presentation", slides, styles))
         self.assertEqual(document["text"], "Harbor office\n\n## Slide 1\n\none")
-        self.assertEqual(document["note"], "Hidden, and left out: 1 slide.")
+        self.assertEqual(document["note"], "Omitted because hidden: 1 slide.")
 
     def test_cells_of_sheets(self) -> None:
         for attributes, expected in OPEN_CELLS:
@@ -706,7 +706,7 @@ class OpenDocument(unittest.TestCase):
                 text = text_of(office.open_document("spreadsheet", sheet))
                 self.assertEqual(text, f"## Fog\n\n| {expected} | {expected} |\n| --- | --- |")
 
-    def test_repeated_rows_cells_and_hidden_sheets_cost_nothing(self) -> None:
+    def test_repetition_and_hidden_sheets_do_not_use_the_budget(self) -> None:
         cell = '<table-cell number-columns-repeated="{}">{}</table-cell>'
         row = '<table-row number-rows-repeated="{}">{}</table-row>'
         many = row.format(1_000_000_000, cell.format(1_000_000_000, "<p>x</p>"))
@@ -723,7 +723,7 @@ class OpenDocument(unittest.TestCase):
 
 
 class Books(unittest.TestCase):
-    def test_chapters_stand_in_order_without_cover_and_contents(self) -> None:
+    def test_chapters_in_order_without_cover_and_contents(self) -> None:
         guide = '<reference type="cover" href="chapter1.xhtml"/>'
         data = epub(
             "<p>Cover</p>",
@@ -738,14 +738,14 @@ class Books(unittest.TestCase):
         facts = ["The log", "Ann Keeper", "2024-01-31", "en"]
         self.assertEqual([document[name] for name in names], facts)
 
-    def test_marks_of_notes_stand_apart_from_numbers(self) -> None:
+    def test_note_numbers_are_separate_from_other_numbers(self) -> None:
         note = '<a epub:type="noteref" href="{}#n1">1</a>'
         text = text_of(
             epub(f"<p>Built in 191{note.format('')} for 40{note.format('x.xhtml')}.</p>")
         )
         self.assertEqual(text, "Built in 191[1] for 40[1].")
 
-    def test_contents_that_are_the_whole_book_are_read(self) -> None:
+    def test_contents_are_read_if_the_book_has_nothing_else(self) -> None:
         guide = '<reference type="toc" href="chapter1.xhtml"/>'
         self.assertEqual(text_of(epub("<p>All of it.</p>", guide=guide)), "All of it.")
 
@@ -772,7 +772,7 @@ UNREADABLE = (
 class Hostile(unittest.TestCase):
     """What cannot be read says what it is; what would take too much is not unpacked."""
 
-    def test_what_cannot_be_read_says_what_it_is_and_what_would_help(self) -> None:
+    def test_unreadable_files_are_named_with_a_hint(self) -> None:
         for data, words in UNREADABLE:
             document = read(data)
             with self.subTest(words):
@@ -818,7 +818,7 @@ class Hostile(unittest.TestCase):
             with self.subTest(limits), mock.patch.multiple(archive, **limits):
                 self.assertEqual(read(office.archive(parts))["details"]["kind"], "unsupported")
 
-    def test_what_repeats_something_does_not_multiply_it(self) -> None:
+    def test_repetition_does_not_multiply_text(self) -> None:
         cell = "<table-cell number-columns-repeated='100'><p>x</p></table-cell>"
         row = f"<table-row number-rows-repeated='100'>{cell}</table-row>"
         text = text_of(office.open_document("text", f"<table>{row * 100}</table>"))
@@ -869,18 +869,18 @@ class Hostile(unittest.TestCase):
             with mock.patch.object(*names):
                 found = read(document)
             self.assertIn("Internal error: KeyError", found["note"])
-            self.assertIn("bug of the program", found["note"])
+            self.assertIn("bug in the program", found["note"])
             self.assertTrue(found["cut"])
             self.assertIn("Rain" if "slide" in names else "Text.", found["text"])
 
-    def test_what_there_was_no_time_for_is_said(self) -> None:
+    def test_text_missing_for_lack_of_time_is_noted(self) -> None:
         data = docx(p("A paragraph of a long report.") * 50_000)
         document = read(data, seconds=0.3)
         if document["ok"]:
-            self.assertIn("The time for this file was over", document["note"])
+            self.assertIn("The time for this file ran out", document["note"])
             self.assertTrue(document["cut"])
 
-    def test_names_of_parts_lead_nowhere(self) -> None:
+    def test_part_names_never_become_paths(self) -> None:
         target = office.relations(("officeDocument", "../../../../etc/passwd"))
         self.assertFalse(read(office.archive({"_rels/.rels": target}))["ok"])
 
@@ -898,10 +898,10 @@ def contents(data: bytes) -> dict[str, Any]:
             return {name: opened.read(name) for name in opened.namelist()}
 
 
-class WaysIn(SiteCase):
+class Interfaces(SiteCase):
     """Every way in reads them."""
 
-    def test_by_address_whatever_type_the_server_names(self) -> None:
+    def test_by_url_regardless_of_content_type(self) -> None:
         run = self.run_script(SCRIPT, self.address("office/report.docx"))
         page = run.document["pages"][0]
         self.assertEqual((run.code, page["title"]), (0, "The harbour report"))
@@ -913,7 +913,7 @@ class WaysIn(SiteCase):
         for path in ("office/fog.xlsx", "office/fog", "office/fog.html"):
             self.assertIn("| May | 61 |", self.page(path)["text"])
 
-    def test_parts_of_a_file_are_those_of_a_page(self) -> None:
+    def test_reading_options_work_as_for_pages(self) -> None:
         path = "office/report.docx"
         outline = self.page(path, outline=True)["outline"]
         self.assertEqual([one["heading"] for one in outline], ["Harbours", "Fog"])
@@ -933,7 +933,7 @@ class WaysIn(SiteCase):
         self.assertEqual(document["details"]["kind"], "unsupported")
         self.assertIn("more than 5 MB", document["error"])
 
-    def test_files_of_this_machine_on_the_command_line(self) -> None:
+    def test_local_files_on_the_command_line(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "book.epub").write_bytes(epub("<p>A local book.</p>"))
             run = run_script(SCRIPT, "./book.epub", cwd=folder)
@@ -951,7 +951,7 @@ class WaysIn(SiteCase):
 
 
 class InASearch(BriefCase):
-    def test_a_search_answers_from_a_sheet_and_a_document_among_its_results(self) -> None:
+    def test_a_search_answers_from_a_sheet_and_a_document(self) -> None:
         question = "days of fog"
         first = self.web.page("/a", story("otter"))
         second = self.web.file(

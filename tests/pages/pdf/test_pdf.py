@@ -52,21 +52,21 @@ def text_of(data: bytes) -> str:
 
 
 def shown(content: bytes, font: bytes = HELVETICA, **page: Any) -> str:
-    """The text of a page whose content stream is this, with one font."""
+    """Return the text of a page with this content stream and a single font."""
     builder = PdfBuilder()
     builder.add_page(content, b"<</Font<</F1 %b>>>>" % font, **page)
     return text_of(builder.build())
 
 
 def lines_at(*lines: tuple[float, float, str], size: int = 10) -> str:
-    """The text of a page with a string at each place."""
+    """Return the text of a page with a string at each place."""
     parts = [b"BT /F1 %d Tf" % size]
     parts += [f"1 0 0 1 {x} {y} Tm ({text}) Tj".encode("cp1252") for x, y, text in lines]
     return shown(b"\n".join(parts))
 
 
 def markdown_at(*lines: tuple[float, float, str]) -> str:
-    """The Markdown of a page with a string at each place."""
+    """Return the Markdown of a page with a string at each place."""
     parts = [f"1 0 0 1 {x} {y} Tm ({text}) Tj".encode("cp1252") for x, y, text in lines]
     builder = PdfBuilder()
     builder.add_page(b"BT /F1 10 Tf " + b"\n".join(parts))
@@ -103,7 +103,7 @@ class PdfCase(unittest.TestCase):
 class Layout(PdfCase):
     """Lines, paragraphs and columns."""
 
-    def test_wrapped_lines_are_one_paragraph_and_a_gap_begins_another(self) -> None:
+    def test_wrapped_lines_are_a_paragraph_and_a_gap_begins_the_next(self) -> None:
         text = lines_at(
             (72, 700, "The keeper wrote down the weather every morning for many"),
             (72, 688, "years, and nobody ever asked what he did with all the books."),
@@ -152,7 +152,7 @@ class Layout(PdfCase):
         self.assertEqual(lines_at((72, 700, "1889"), (200, 700, "4.5")), "1889\t4.5")
         self.assertEqual(lines_at((72, 700, "ti"), (77.4, 700, "de")), "tide")
 
-    def test_kerning_is_no_space_and_a_large_shift_is_one(self) -> None:
+    def test_kerning_is_not_a_space_but_a_large_shift_is(self) -> None:
         self.assertEqual(shown(b"BT /F1 9 Tf [(T)80(o)-20(wer)] TJ"), "Tower")
         self.assertEqual(shown(b"BT /F1 9 Tf [(two)-300(words)] TJ"), "two words")
         self.assertEqual(shown(b"BT /F1 9 Tf [(a )-300(b)] TJ"), "a b")
@@ -222,7 +222,7 @@ class Layout(PdfCase):
 
 
 class RightToLeft(PdfCase):
-    """Hebrew and Arabic, which files hold in the order in which they look."""
+    """Hebrew and Arabic, which files contain in visual order."""
 
     def visual(self, codes: bytes, more: bytes = b"") -> str:
         builder = PdfBuilder()
@@ -250,25 +250,25 @@ class RightToLeft(PdfCase):
         text = self.visual(b"hgfe", b"/F2 10 Tf ( to two ) Tj /F1 10 Tf <64636261> Tj")
         self.assertEqual(text, "אבגד to two הוזח")
 
-    def test_glyphs_that_are_shown_from_the_right_read_the_same(self) -> None:
+    def test_glyphs_drawn_from_the_right_read_the_same(self) -> None:
         content = b"".join(
             b"1 0 0 1 %d 700 Tm <%02x> Tj " % (300 - 6 * place, code)
             for place, code in enumerate(b"abc def")
         )
         self.assertEqual(self.visual(b"", content), "אבג דהו")
 
-    def test_marks_follow_their_letter_and_ligatures_stay_whole(self) -> None:
+    def test_accents_follow_their_letter_and_ligatures_stay_whole(self) -> None:
         content = b"1 0 0 1 72 700 Tm <62> Tj 1 0 0 1 73 700 Tm <41> Tj 1 0 0 1 78 700 Tm <61> Tj"
         self.assertEqual(self.visual(b"", content), "אב\u05b8")
         self.assertEqual(self.visual(b"BC"), "ع\u0644\u0623")  # ain, and lam with alef
 
-    def test_a_hebrew_word_in_a_latin_line_is_turned_alone(self) -> None:
+    def test_only_the_hebrew_word_in_a_latin_line_is_reversed(self) -> None:
         text = self.visual(b"", b"/F2 10 Tf (one ) Tj /F1 10 Tf <636261> Tj /F2 10 Tf ( two) Tj")
         self.assertEqual(text, "one אבג two")
 
 
 class Pages(PdfCase):
-    """Marks, ranges, the page tree, and what a file says about itself."""
+    """Page numbers, ranges, the page tree and metadata."""
 
     def book(self, pages: int = 6) -> bytes:
         builder = PdfBuilder()
@@ -279,7 +279,7 @@ class Pages(PdfCase):
     def marks(self, pages: str) -> list[str]:
         return re.findall(r"(?m)^## \[page (\d+)\]$", pdf.read_pdf(self.book(), pages)["text"])
 
-    def test_every_page_is_marked_with_its_number(self) -> None:
+    def test_every_page_has_its_number(self) -> None:
         document = pdf.read_pdf(self.book(2))
         self.assertEqual(
             document["text"], "## [page 1]\n\nText of leaf 1.\n\n## [page 2]\n\nText of leaf 2."
@@ -292,7 +292,7 @@ class Pages(PdfCase):
         self.assertEqual(self.marks("5-99"), ["5", "6"])
         self.assertEqual(pdf.read_pdf(self.book(), "2")["page_count"], 6)
 
-    def test_a_range_that_is_none_or_not_in_the_file_is_bad_input(self) -> None:
+    def test_malformed_and_absent_ranges_are_bad_input(self) -> None:
         for pages in ("x", "0", "3-2", "1-", "-3", "1,,2", "1;2"):
             with self.assertRaises(kit.SearchError) as caught:
                 pdf.read_pdf(self.book(), pages)
@@ -341,7 +341,7 @@ class Pages(PdfCase):
         facts = [document[name] for name in ("title", "author", "published", "language")]
         self.assertEqual(facts, ["Über Türme", "Zoë \u2013 B", "2024-01-31", "de-CH"])
 
-    def test_without_them_the_xmp_description_is_asked(self) -> None:
+    def test_without_them_xmp_metadata_is_used(self) -> None:
         builder = PdfBuilder()
         builder.add_text("text")
         xmp = (
@@ -357,7 +357,7 @@ class Pages(PdfCase):
 
 
 class References(PdfCase):
-    """Where the objects are: tables and streams, and files that lie about it."""
+    """Cross-reference tables and streams, and files in which they are wrong."""
 
     def setUp(self) -> None:
         builder = PdfBuilder()
@@ -365,7 +365,7 @@ class References(PdfCase):
         self.builder = builder
         self.table = builder.build()
 
-    def test_every_kind_of_cross_reference_is_read_without_a_scan(self) -> None:
+    def test_every_kind_of_cross_reference_is_read_without_scanning(self) -> None:
         file_class = load_script("websearch.pages.pdf.file").PdfFile
         for kind in ("table", "stream", "hybrid"):
             with self.subTest(kind), mock.patch.object(file_class, "scan", side_effect=OSError):
@@ -393,7 +393,7 @@ class References(PdfCase):
         data = self.builder.build("stream")
         self.assertEqual(text_of(re.sub(rb"startxref\s+\d+", b"startxref 7", data)), WORDS)
 
-    def test_offsets_that_are_a_little_off_or_wrong_are_mended(self) -> None:
+    def test_wrong_offsets_are_corrected(self) -> None:
         for shift in (-3, 4, 1000):
             moved = re.sub(
                 rb"(\d{10}) 00000 n",
@@ -402,7 +402,7 @@ class References(PdfCase):
             )
             self.assertEqual(text_of(moved), WORDS, shift)
 
-    def test_a_table_that_counts_from_one_is_mended(self) -> None:
+    def test_a_table_that_counts_from_one_is_corrected(self) -> None:
         rows = self.table.index(b"xref\n")
         offsets = re.findall(rb"(\d{10}) 00000 n", self.table)
         table = b"xref\n1 %d\n0000000000 65535 f \n" % (len(offsets) + 1)
@@ -414,7 +414,7 @@ class References(PdfCase):
         for name in (b"/Catalog", b"/Root", b"/Pages 2"):
             self.assertEqual(text_of(self.table.replace(name, b"/Xxxxxxx"[: len(name)])), WORDS)
 
-    def test_without_a_trailer_the_catalog_gives_the_order_of_the_pages(self) -> None:
+    def test_without_a_trailer_the_catalog_orders_the_pages(self) -> None:
         builder = PdfBuilder()
         for word in ("first", "second"):
             builder.add_text(word)
@@ -425,7 +425,7 @@ class References(PdfCase):
         text = text_of(turned.replace(b"/Root", b"/Xxxx").replace(b"startxref", b"startxxxx"))
         self.assertEqual(re.findall("first|second", text), ["second", "first"])
 
-    def test_a_cut_file_gives_what_is_there(self) -> None:
+    def test_the_remaining_pages_of_a_truncated_file_are_read(self) -> None:
         builder = PdfBuilder()
         for number in range(9):
             builder.add_text(f"leaf {number}")
@@ -453,12 +453,12 @@ class References(PdfCase):
         row = re.compile(rb"(%d 1\n\d{10} 00000) n" % (self.builder.pages[0] - 1))
         self.failure(row.sub(rb"\1 f", self.table), "unsupported", "no text")
 
-    def test_a_chain_of_tables_that_bites_its_tail_ends(self) -> None:
+    def test_a_cycle_of_tables_ends(self) -> None:
         body = b"90 0 obj null endobj\n"
         start = len(self.table) + len(body)
         self.assertEqual(text_of(self.update(self.table, body, 90, b"/Prev %d" % start)), WORDS)
 
-    def test_lengths_that_are_wrong_or_references_are_mended(self) -> None:
+    def test_wrong_and_indirect_lengths_are_corrected(self) -> None:
         length = re.search(rb"/Length (\d+)", self.table)
         assert length is not None
         for wrong in (b"0", b"1", b"9999999", b"-5", b"3 0 R", b"null", b"(x)"):
@@ -481,7 +481,7 @@ class References(PdfCase):
 
 
 class Filters(PdfCase):
-    """How streams are packed."""
+    """Compression and encoding of streams."""
 
     CONTENT = b"BT /F1 9 Tf (%b) Tj ET " % WORDS.encode()
 
@@ -548,7 +548,7 @@ class Filters(PdfCase):
         fields = b"/Filter/LZWDecode/DecodeParms<</EarlyChange 0>>"
         self.assertIn("end", self.packed(self.lzw(content, early=0), fields))
 
-    def test_damaged_flate_gives_what_comes_before_the_damage(self) -> None:
+    def test_damaged_flate_yields_the_data_before_the_damage(self) -> None:
         words = b" ".join(b"(%d) Tj" % number for number in range(5000))
         whole = zlib.compress(b"BT /F1 9 Tf " + words)
         for name, data, least in (
@@ -584,7 +584,7 @@ class Filters(PdfCase):
             above = row
         self.assertEqual(self.packed(zlib.compress(png), fields % 15), WORDS)
 
-    def test_an_unknown_filter_costs_only_its_stream(self) -> None:
+    def test_an_unknown_filter_loses_only_its_stream(self) -> None:
         builder = PdfBuilder()
         builder.add_page([builder.add_stream(b"x", b"/Filter/Unknown"),
                           builder.add_stream(self.CONTENT)])  # fmt: skip
@@ -629,7 +629,7 @@ class Fonts(PdfCase):
         text = self.font(fields, bytes(range(68, 68 + len(names.split()))))
         self.assertEqual(text.replace(" ", ""), "AÁŞЖ😀ABffiΩАfiO1−Ếא")
 
-    def test_to_unicode_goes_first_and_falls_back_where_it_says_nothing(self) -> None:
+    def test_to_unicode_comes_first_then_the_encoding(self) -> None:
         cmap = (
             b"1 begincodespacerange <00><ff> endcodespacerange "
             b"2 beginbfchar <41> <0066006C> <42> <FFFD> endbfchar "
@@ -640,7 +640,7 @@ class Fonts(PdfCase):
         fields = b"/Subtype/TrueType/BaseFont/X/Encoding/WinAnsiEncoding/ToUnicode %d 0 R" % number
         self.assertEqual(self.font(fields, b"ABCDEFGHI", builder), "flBΑΒΓЖ😀HI")
 
-    def test_ligatures_are_letters_and_private_characters_are_dropped(self) -> None:
+    def test_ligatures_become_letters_and_private_use_is_dropped(self) -> None:
         builder = PdfBuilder()
         number = builder.add_packed(to_unicode({1: "\ufb03", 2: "\ue001", 3: "\uf0b7", 4: "²"}, 1))
         fields = b"/Subtype/Type1/BaseFont/X/ToUnicode %d 0 R" % number
@@ -755,7 +755,7 @@ class Fonts(PdfCase):
         builder = self.program(b"FontFile3", data.replace(*names))
         self.assertTrue(self.font(self.fields, b"\7\x08", builder).endswith("Ж"))
 
-    def test_a_damaged_program_costs_no_text(self) -> None:
+    def test_a_damaged_program_never_loses_text(self) -> None:
         data = truetype_program({0x416: 5}, {1: 5})
         for cut in range(1, len(data), 7):
             builder = self.program(b"FontFile2", data[:cut])
@@ -824,7 +824,7 @@ class Encryption(PdfCase):
         data = self.encrypted(lambda builder: encrypt_with_rc4(builder, 128), "stream")
         self.assertIn(WORDS, text_of(re.sub(rb"startxref\s+\d+", b"startxref 7", data)))
 
-    def test_a_password_that_is_needed_is_a_refusal(self) -> None:
+    def test_a_needed_password_is_a_refusal(self) -> None:
         for bits in (40, 128):
             data = self.encrypted(lambda builder: encrypt_with_rc4(builder, bits, b"open"))  # noqa: B023
             self.failure(data, "refused", "password")
@@ -843,7 +843,7 @@ class Encryption(PdfCase):
                 self.failure(self.encrypted(prepare), "refused", "certificate")
 
 
-class FormsAndMarks(PdfCase):
+class FormsAndMarkedContent(PdfCase):
     """Form XObjects, form fields, marked content."""
 
     def with_annotation(self, fields: bytes, appearance: bytes = b"") -> str:
@@ -864,11 +864,11 @@ class FormsAndMarks(PdfCase):
         fields = b"/Subtype/Widget/FT/Tx/V(hidden)"
         self.assertEqual(self.with_annotation(fields, b"Ann Other").split("\n")[-1], "Ann Other")
 
-    def test_a_field_without_appearance_gives_its_value(self) -> None:
+    def test_a_field_without_appearance_shows_its_value(self) -> None:
         text = self.with_annotation(b"/Subtype/Widget/FT/Tx/V(Ann Other)")
         self.assertTrue(text.endswith("Ann Other"), text)
 
-    def test_hidden_annotations_and_links_give_nothing(self) -> None:
+    def test_hidden_annotations_and_links_show_nothing(self) -> None:
         for fields in (b"/Subtype/Widget/FT/Tx/F 2", b"/Subtype/Link", b"/Subtype/Widget/F 32"):
             self.assertEqual(self.with_annotation(fields, b"unseen"), "Name:")
 
@@ -906,7 +906,7 @@ class FormsAndMarks(PdfCase):
         builder.add_page(b"/X Do", b"<</XObject<</X %d 0 R>>>>" % first)
         self.assertEqual(text_of(builder.build()).count("in"), 1)  # the copy is a twin
 
-    def test_actual_text_stands_for_what_is_shown(self) -> None:
+    def test_actual_text_replaces_the_shown_text(self) -> None:
         mark = b"/Span<</ActualText<feff00e9>>>BDC (xyz) Tj EMC"
         self.assertEqual(shown(b"BT /F1 9 Tf (caf) Tj %b" % mark), "café")
         nested = b"/Span<</ActualText(outer)>>BDC /Span<</ActualText(inner)>>BDC (x) Tj EMC EMC"
@@ -958,7 +958,7 @@ class FormsAndMarks(PdfCase):
         text = text_of(builder.build())
         self.assertEqual(text.split("\n"), ["Text", "", "Approved by the guild", "Not Approved"])
 
-    def test_actual_text_may_stand_in_the_resources(self) -> None:
+    def test_actual_text_may_be_in_the_resources(self) -> None:
         builder = PdfBuilder()
         resources = b"<</Font<</F1 %b>>/Properties<</P0<</ActualText(real)>>>>>>" % HELVETICA
         builder.add_page(b"BT /F1 9 Tf /Span/P0 BDC (x) Tj EMC (ly) Tj", resources)
@@ -989,7 +989,7 @@ class WithoutText(PdfCase):
         font = b"<</Subtype/Type0/Encoding/Identity-H/DescendantFonts[<<>>]>>"
         builder = PdfBuilder()
         builder.add_page(b"BT /F1 9 Tf <00010002> Tj", b"<</Font<</F1 %b>>>>" % font)
-        self.failure(builder.build(), "unsupported", "fonts do not say")
+        self.failure(builder.build(), "unsupported", "do not define the letters")
 
     def test_an_empty_file_and_other_files_are_named(self) -> None:
         builder = PdfBuilder()
@@ -1000,7 +1000,7 @@ class WithoutText(PdfCase):
 
 
 class Limits(PdfCase):
-    """Hostile files end in time, within their memory, and with what could be read."""
+    """Hostile files end within time and memory, with the text read so far."""
 
     def test_the_deadline_ends_the_reading_and_says_so(self) -> None:
         builder = PdfBuilder()
@@ -1050,7 +1050,7 @@ class Limits(PdfCase):
             self.assertIn(document["text"].count("text"), range(100, 104))
             self.assertIn("too much text", document["note"])
 
-    def test_too_large_a_file_is_read_to_the_limit(self) -> None:
+    def test_a_large_file_is_read_up_to_the_limit(self) -> None:
         builder = PdfBuilder()
         for number in range(50):
             builder.add_text(f"leaf {number}")
@@ -1102,7 +1102,7 @@ class Limits(PdfCase):
             builder.add_page(b"BT /F1 9 Tf (AB) Tj", b"<</Font<</F1 %b>>>>" % font)
             self.assertEqual(self.read_within(builder.build()), "AB")
 
-    def test_widths_and_ranges_of_codes_without_end_end(self) -> None:
+    def test_endless_widths_and_code_ranges_end(self) -> None:
         builder = PdfBuilder()
         widths = builder.add(b"[" + b"9 " * 65_000 + b"]")
         fields = b"/W[" + b"0 %d 0 R " % widths * 10_000 + b"]"
@@ -1139,7 +1139,7 @@ class Limits(PdfCase):
         self.assertIn("text", document["text"])
         return document
 
-    def test_a_long_description_and_a_long_paragraph_are_read_in_time(self) -> None:
+    def test_long_metadata_and_a_long_paragraph_are_read_in_time(self) -> None:
         def described(count: int) -> bytes:
             builder = PdfBuilder()
             builder.add_text("text")
@@ -1158,7 +1158,7 @@ class Limits(PdfCase):
         for data in (described(100_000), one_paragraph(20_000)):
             self.assertNotIn("time", self.read_in_time(data).get("note", ""))
 
-    def test_filters_are_few_and_end_at_the_deadline(self) -> None:
+    def test_filters_are_limited_and_end_at_the_deadline(self) -> None:
         packed = b""
         for count in range(1, 21):  # each unpacks to two million bytes and then to half of them
             rows = bytearray(2_000_000)
@@ -1173,7 +1173,7 @@ class Limits(PdfCase):
             builder.add_page(builder.add_stream(packed, fields))
             self.read_in_time(builder.build(), seconds=0.3)
 
-    def test_a_map_of_codes_without_end_ends_at_the_deadline(self) -> None:
+    def test_an_endless_code_map_ends_at_the_deadline(self) -> None:
         for unit in (b"<0041> <0041> ", b"x", b"beginbfchar ", b"beginbfrange <41>["):
             builder = PdfBuilder()
             builder.add_text("text")
@@ -1184,7 +1184,7 @@ class Limits(PdfCase):
             with self.subTest(unit):
                 self.read_in_time(builder.build(), seconds=1)
 
-    def test_strings_and_references_without_end_end_at_the_deadline(self) -> None:
+    def test_endless_strings_and_references_end_at_the_deadline(self) -> None:
         builder = PdfBuilder()
         encrypt_with_aes(builder, 4, crypt.aes_encrypt_cbc)
         builder.add_text("text")
@@ -1200,7 +1200,7 @@ class Limits(PdfCase):
         data += b"startxref\n%d\n%%%%EOF" % data.index(b"\n%d 0 obj" % stream)
         self.read_in_time(data)
 
-    def test_a_predictor_with_rows_without_end_ends(self) -> None:
+    def test_a_predictor_with_endless_rows_ends(self) -> None:
         builder = PdfBuilder()
         builder.add_text("first")
         fields = b"/Filter/FlateDecode/DecodeParms<</Predictor 15/BitsPerComponent 3000000000>>"

@@ -60,7 +60,7 @@ def cells_of(text: str) -> list[list[str]]:
 class Columns(unittest.TestCase):
     """Tables without lines."""
 
-    def test_rows_whose_cells_stand_in_columns_are_a_table(self) -> None:
+    def test_rows_with_cells_in_columns_are_a_table(self) -> None:
         text = read(show((72, 740), "A text before.") + show_rows(ROWS, COLUMNS, 700))
         self.assertEqual(
             text,
@@ -114,7 +114,7 @@ class Columns(unittest.TestCase):
         self.assertEqual(cells_of(text)[10:], [row[2:] for row in rows])
         self.assertEqual(text.count("| Age | Total |"), 2)
 
-    def test_a_table_whose_columns_were_written_one_after_the_other_is_one(self) -> None:
+    def test_a_table_written_column_by_column_is_recognized(self) -> None:
         rows = [*ROWS, ["Southern point", "39", "7"], ["Inner harbour", "22", "3"]]
         content = b"".join(
             show((column, 700 - 14 * number), row[index])
@@ -123,7 +123,7 @@ class Columns(unittest.TestCase):
         )
         self.assertEqual(cells_of(read(content)), rows)
 
-    def test_text_beside_a_table_stays_text(self) -> None:
+    def test_text_next_to_a_table_stays_text(self) -> None:
         prose = "".join(
             show((400, 700 - 14 * row), "words of another column that run on").decode()
             for row in range(6)
@@ -161,7 +161,7 @@ class Ruled(unittest.TestCase):
         whole = "A horn that is blown when the fog comes in"
         self.assertEqual(cells_of(text), [["Name", "What it is"], ["Foghorn", whole]])
 
-    def test_a_cell_over_several_rows_stands_in_the_first(self) -> None:
+    def test_a_cell_spanning_rows_is_in_the_first(self) -> None:
         lines = (
             ruled((60, 400), (650, 670, 690, 710)) + b"190 650 m 190 710 l S 290 650 m 290 710 l S"
         )
@@ -184,7 +184,7 @@ class Ruled(unittest.TestCase):
 class NoTables(unittest.TestCase):
     """A wrong grid hurts more than plain lines."""
 
-    def test_prose_in_columns_lists_and_drawings_are_none(self) -> None:
+    def test_prose_lists_and_drawings_are_not_tables(self) -> None:
         words = "the keeper wrote down what the weather did on"
         left = b"".join(show((72, 700 - 12 * row), words) for row in range(12))
         right = b"".join(show((330, 700 - 12 * row), words) for row in range(12))

@@ -1,4 +1,1 @@
-"""What engines and sites share: the table of engines, request and answer, pacing, cost.
-
-Every room above comes in.
-"""
+"""Shared by engines and sites: requests and answers, dates, pacing and cost."""

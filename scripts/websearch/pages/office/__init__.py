@@ -1,5 +1,5 @@
 """Office files as pages: Word, Excel and PowerPoint files, OpenDocument files, EPUB books.
 
-read.py is the way in. archive.py opens the file within limits, blocks.py builds the elements that
-the Markdown of HTML pages is written from; each other module reads one kind of file.
+read.py is the entry point. archive.py opens the file within limits, blocks.py builds the elements
+from which the Markdown of HTML pages is written; each other module reads one kind of file.
 """

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-MAX_ENTRIES = 10_000  # of one archive; a book has a file for each chapter and picture
-# Unpacked bytes of one part, and of all parts that are read. The XML of real files unpacks to ten
-# or twenty times its size, of sheets that repeat one value to a hundred times.
+MAX_ENTRIES = 10_000  # files per archive; a book has one for each chapter and picture
+# Unpacked bytes per part, and of all parts read. The XML of real files unpacks to ten or twenty
+# times its size, and of sheets that repeat a value to a hundred times.
 MAX_PART, MAX_UNPACKED = 200_000_000, 400_000_000
-MAX_RATIO, RATIO_FREE = 500, 10_000_000  # a part of fewer bytes than the second may have any ratio
-MAX_ELEMENTS = 600_000  # of one part that are in memory at once: some 150 MB
-MAX_CHARS = 20_000_000  # of text of these elements
-MAX_TOKEN = 5_000_000  # bytes of one tag; expat reads it again with each piece
-MAX_DEPTH = 100  # of elements in each other; a table in a table in a text box has 30
-CHUNK = 65_536  # unpacked bytes between two looks at the clock
-BUG = "This is a bug of the program: report it. A section of the file is missing."
+MAX_RATIO, RATIO_FREE = 500, 10_000_000  # a part smaller than the second may have any ratio
+MAX_ELEMENTS = 600_000  # per part, in memory at once: about 150 MB
+MAX_CHARS = 20_000_000  # text in these elements
+MAX_TOKEN = 5_000_000  # bytes per tag; expat reads it again with each piece
+MAX_DEPTH = 100  # nested elements; a table in a table in a text box has 30
+CHUNK = 65_536  # unpacked bytes between two checks of the clock
+BUG = "This is a bug in the program: report it. A section of the file is missing."
 DAMAGED = "The file is damaged; some of its text is missing."
-LATE = "The time for this file was over; some of its text is missing."
-TOO_LARGE = "The file is larger than what is read of one; some of its text is missing."
-# What a damaged archive makes zipfile raise.
+LATE = "The time for this file ran out; some of its text is missing."
+TOO_LARGE = "The file exceeds the size limits; some of its text is missing."
+# Raised by zipfile for damaged archives.
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError, LookupError,
     OverflowError, struct.error,
@@ -50,7 +50,7 @@ _DELETE_NO_TEXT = str.maketrans("", "", NO_TEXT)
 
 
 class Relation(NamedTuple):
-    """What a part of an Office Open XML file refers to by an id: a part's name, or an address."""
+    """The target of an id in an Office Open XML file: the name of a part, or an external URL."""
 
     kind: str
     target: str
@@ -58,30 +58,29 @@ class Relation(NamedTuple):
 
 
 class Archive:
-    """The parts of an office file by their names.
+    """The parts of an office file by their names. Raises SearchError (unsupported).
 
-    notes: why text is missing, as sentences. deadline: on time.monotonic()'s clock; the text of
-    parts that are read later is missing. verbose: see result_or_error. Raises SearchError
-    (unsupported).
+    notes: sentences that say why text is missing. deadline: on the clock of time.monotonic(); parts
+    are not read after it. verbose: see result_or_error.
     """
 
     def __init__(self, data: bytes, deadline: float, *, verbose: bool = False) -> None:
         self.deadline, self.verbose = deadline, verbose
         self.notes: dict[str, None] = {}
         self.unpacked = 0
-        # Counted before zipfile makes an object of each; 25 MB hold half a million of them.
+        # Counted before zipfile makes an object of each; 25 MB can contain half a million.
         if data.count(b"PK\x01\x02") > MAX_ENTRIES:
-            raise unreadable(f"an archive of more than {MAX_ENTRIES} files, too many to be read")
+            raise unreadable(f"an archive of more than {MAX_ENTRIES} files, too many to read")
         try:
             self.zip = zipfile.ZipFile(io.BytesIO(data))
         except DAMAGE:
-            is_large = len(data) >= MAX_FILE_BYTES  # where what is fetched ends
-            what = f"an archive of more than {MAX_FILE_BYTES // 1_000_000} MB, too large to be read"
-            raise unreadable(what if is_large else "a damaged archive") from None
+            is_large = len(data) >= MAX_FILE_BYTES  # the fetch ended here
+            large = f"an archive of more than {MAX_FILE_BYTES // 1_000_000} MB, too large to read"
+            raise unreadable(large if is_large else "a damaged archive") from None
         self.parts = {part_name("", entry.filename): entry for entry in self.zip.infolist()}
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """Yield the bytes of a part in pieces; fewer if it is damaged, or beyond a limit."""
+        """Yield the bytes of a part in pieces, as far as damage and limits allow."""
         entry = self.parts.get(name.lower())
         if not entry:
             return
@@ -91,7 +90,7 @@ class Archive:
         if is_bomb or entry.file_size > MAX_PART or self.unpacked > MAX_UNPACKED:
             self.notes[TOO_LARGE] = None
             return
-        # The only methods that these formats allow; the ratio of others has no bound.
+        # These formats allow no other methods, and the ratio of others has no bound.
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             self.notes[DAMAGED] = None
             return
@@ -105,16 +104,16 @@ class Archive:
             self.notes[DAMAGED] = None
 
     def is_late(self) -> bool:
-        """Return whether the deadline has passed; then a note says so."""
+        """Return whether the deadline has passed, and add a note if so."""
         if time.monotonic() < self.deadline:
             return False
         self.notes[LATE] = None
         return True
 
     def contained(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what work yields for one section of the file, nothing if it meets a bug.
+        """Return the items that work yields for a section; after a bug, none and a note.
 
-        A note says so then, and the other sections are read as ever. Raises SearchError.
+        The other sections are read as usual. Raises SearchError.
         """
         items: list[Any] | SearchError = result_or_error(
             lambda: list(work(*arguments)), verbose=self.verbose
@@ -127,7 +126,7 @@ class Archive:
         return []
 
     def read(self, name: str, limit: int) -> bytes:
-        """Return the first bytes of a part; b"" if there is none."""
+        """Return the first bytes of a part; b"" if it does not exist."""
         data = b""
         for chunk in self.chunks(name):
             data += chunk
@@ -137,10 +136,10 @@ class Archive:
         return data[:limit]
 
     def elements(self, name: str, *tags: str) -> Iterator[Element]:
-        """Yield the elements of these names in a part of XML, each as soon as it is complete.
+        """Yield the elements with these names in an XML part, each as soon as it is complete.
 
-        Without names, the root, as far as the part can be read. An element is emptied when the next
-        one is asked for.
+        Without names, yield the root with everything that can be read. An element is emptied when
+        the next is requested.
         """
         reader = XmlReader(tags)
         for chunk in self.chunks(name):
@@ -156,16 +155,16 @@ class Archive:
             yield reader.root
 
     def tree(self, name: str) -> Element:
-        """Return the root of a part of XML; an empty element if there is none."""
+        """Return the root of an XML part; an empty element if the part does not exist."""
         return next(self.elements(name), Element(""))
 
     def part(self, name: str, kind: str) -> str:
-        """Return the name of the part of a kind that a part refers to, or ""."""
+        """Return the name of the part of this kind that a part refers to; "" if none."""
         relations = self.relations(name).values()
         return next((relation.target for relation in relations if relation.kind == kind), "")
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Return what a part refers to, by the ids that it uses for that; "" is the file itself."""
+        """Return the relations of a part by their ids; "" is the file itself."""
         folder, base = posixpath.split(name)
         found: dict[str, Relation] = {}
         for relation in self.tree(posixpath.join(folder, "_rels", f"{base}.rels")):
@@ -178,7 +177,7 @@ class Archive:
 
 
 def children(parent: Element) -> Iterator[Element]:
-    """Yield what an element shows: of alternatives for several programs, the first."""
+    """Yield the children of an element; of alternatives for several programs, the first."""
     for child in parent:
         if child.tag == "AlternateContent":
             yield from next(iter(child), ())
@@ -187,7 +186,7 @@ def children(parent: Element) -> Iterator[Element]:
 
 
 def address_of(relations: dict[str, Relation], link: Element, anchor: str = "") -> str:
-    """Return the address outside of the file that an element leads to by its id; "" if none."""
+    """Return the external URL that an element links to by its id; "" if none."""
     relation = relations.get(link.get("r:id", ""))
     if not relation or not relation.is_external:
         return ""
@@ -195,7 +194,7 @@ def address_of(relations: dict[str, Relation], link: Element, anchor: str = "") 
 
 
 class XmlReader:
-    """Makes elements of XML: their names, and those of attributes, are without a namespace.
+    """Builds elements from XML; names of elements and attributes lose their namespace.
 
     Only attributes that name a relation keep a prefix, "r:". tags: see Archive.elements. root: the
     outermost element. problem: why reading ended early, or "".
@@ -208,7 +207,7 @@ class XmlReader:
         self.builder = TreeBuilder()
         self.depth = self.count = self.chars = self.fed = 0
         self.ready: list[Element] = []
-        self.names: dict[str, str] = {}  # of elements and attributes, without their namespaces
+        self.names: dict[str, str] = {}  # local names of elements and attributes
         parser = self.parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self.start
@@ -217,7 +216,7 @@ class XmlReader:
         parser.StartDoctypeDeclHandler = self.doctype
 
     def feed(self, data: bytes, is_last: bool = False) -> bool:
-        """Read a piece of the XML; return whether more can be read."""
+        """Parse a piece of the XML; return whether more can be parsed."""
         self.fed += len(data)
         try:
             self.parser.Parse(data, is_last)
@@ -225,12 +224,12 @@ class XmlReader:
                 raise XmlLimitError
         except XmlLimitError:
             self.problem = TOO_LARGE
-        except (expat.ExpatError, ValueError, LookupError):  # an encoding that is unknown, too
+        except (expat.ExpatError, ValueError, LookupError):  # also an unknown encoding
             self.problem = DAMAGED
         return not self.problem
 
     def completed(self) -> Iterator[Element]:
-        """Yield the elements of the wanted names that are complete; each is emptied after it."""
+        """Yield the complete elements with the requested names; empty each afterwards."""
         ready, self.ready = self.ready, []
         for element in ready:
             yield element
@@ -258,14 +257,14 @@ class XmlReader:
             self.count = self.chars = 0
 
     def text(self, text: str) -> None:
-        """Add text without characters that writers of Markdown use as marks."""
+        """Add text without the characters that the Markdown writer reserves."""
         self.chars += len(text)
         if self.chars > MAX_CHARS:
             raise XmlLimitError
         self.builder.data(text if text.isascii() else text.translate(_DELETE_NO_TEXT))
 
     def doctype(self, _name: str, _system: object, _public: object, has_definitions: bool) -> None:
-        """Refuse a document that defines entities or default values, which may multiply."""
+        """Refuse entity definitions and default values: text could multiply."""
         if has_definitions:
             raise XmlLimitError
 
@@ -281,18 +280,16 @@ class XmlLimitError(Exception):
 
 
 def number_of(text: str | None, default: int = 0, most: int = 10**9) -> int:
-    """Return a number from 0 on that an attribute holds, at most most; default for others."""
+    """Return the whole number in an attribute, at most most; default if it is not a number."""
     return min(int(text), most) if text and re.fullmatch(r"[0-9]{1,12}", text) else default
 
 
 def part_name(folder: str, target: str) -> str:
-    """Return the name of a part in small letters; target: relative to a folder, or from the top."""
+    """Return a part's name in lower case. target: relative to the folder, or from the root."""
     path = posixpath.join("/", folder, unquote(target.partition("#")[0]).replace("\\", "/"))
     return posixpath.normpath(path).lstrip("/").lower()
 
 
-def unreadable(what: str, hint: str = "") -> SearchError:
-    """Return the error for a file of which no text can be read."""
-    message = f"The file is {what}."
-    hint = hint or "Look for an HTML or PDF version of it; one often stands beside it."
-    return SearchError("unsupported", message, hint)
+def unreadable(kind: str, hint: str = "Look for an HTML or PDF version of it.") -> SearchError:
+    """Return the error for a file whose text cannot be read."""
+    return SearchError("unsupported", f"The file is {kind}.", hint)

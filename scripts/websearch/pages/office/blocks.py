@@ -1,4 +1,4 @@
-"""Elements of HTML that office files are made into; what writes pages as Markdown writes them."""
+"""Build HTML elements from office files, for the writer that turns pages into Markdown."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-
-MAX_DESCRIPTION = 500  # characters of what a picture shows
+RAISED = (("sup",), ("sub",))  # marks of superscript and subscript
+MAX_DESCRIPTION = 500  # characters in the description of a picture
 _FILE_NAME = r"(?i)(?:fig: )?\S{0,300}\.(?:png|jpe?g|gif|svg|emf|wmf|bmp|tiff?|webp)"
 
 
 class Piece(NamedTuple):
-    """A piece of a line. marks: the elements around it; target: the address that it links to."""
+    """A piece of a line. marks: the tags around it; target: the URL it links to."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An item of a list: its level from 0 on, its number (0 in a list of bullets), its blocks."""
+    """A list item: its level from 0, its number (0 for a bullet), its blocks."""
 
     level: int
     number: int
@@ -46,9 +46,9 @@ def element(tag: str, *children: Node | str, **attributes: str) -> Node:
 
 
 def paragraph(pieces: list[Piece], heading: int = 0, kind: str = "") -> list[Node]:
-    """Return pieces as a block: a heading of a level from 1 on, "code", a "quote" or a paragraph.
+    """Return pieces as a block: a heading (level from 1), "code", a "quote" or a paragraph.
 
-    Nothing if they hold no text; an empty line in code. Headings and code have no emphasis.
+    Empty without text, except for an empty line in code. Headings and code have no emphasis.
     """
     text = "".join(piece.text for piece in pieces)
     if kind == "code":
@@ -56,22 +56,16 @@ def paragraph(pieces: list[Piece], heading: int = 0, kind: str = "") -> list[Nod
     if not text.strip():
         return []
     if heading:
-        plain = (piece._replace(marks=piece.marks if is_raised(piece) else ()) for piece in pieces)
+        plain = (
+            piece._replace(marks=piece.marks if piece.marks in RAISED else ()) for piece in pieces
+        )
         return [element(f"h{min(heading, 6)}", *line(plain))]
     block = element("p", *line(pieces))
     return [element("blockquote", block)] if kind == "quote" else [block]
 
 
-def is_raised(piece: Piece) -> bool:
-    """Return whether a piece stands above or below its line."""
-    return piece.marks in (("sup",), ("sub",))
-
-
 def line(pieces: Iterable[Piece]) -> list[Node | str]:
-    """Return pieces as the content of a block; neighbours of one kind, which editors split, join.
-
-    Blanks at the ends of the line, and around its breaks, mean nothing.
-    """
+    """Return pieces as the content of a block; join neighbors of one kind that an editor split."""
     content: list[Node | str] = []
     for target, linked in itertools.groupby(pieces, key=lambda piece: piece.target):
         inside: list[Node | str] = []
@@ -82,7 +76,7 @@ def line(pieces: Iterable[Piece]) -> list[Node | str]:
 
 
 def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
-    """Return text in the elements that marks names; line breaks stand outside of them."""
+    """Return text inside the elements that marks names; line breaks are outside them."""
     content: list[Node | str] = []
     for number, part in enumerate(text.split("\n")):
         content += [element("br")] if number else []
@@ -97,16 +91,16 @@ def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
 
 
 def numbered(number: int, blocks: list[Node]) -> list[Node]:
-    """Return the blocks of a note, its mark before them."""
+    """Return the blocks of a note, with its number in front."""
     if blocks and blocks[0].tag == "p":
         blocks[0].children.insert(0, f"[{number}] ")
     return blocks
 
 
 def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> list[Node]:
-    """Return a heading, the blocks of a slide, and the notes of its speaker as a quotation.
+    """Return a heading, the blocks of a slide, and the speaker's notes as a quotation.
 
-    A slide that shows no text has no heading.
+    A slide without text has no heading.
     """
     if any(map(has_text, notes)):
         label = element("p", element("strong", "Notes"))
@@ -117,29 +111,28 @@ def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> lis
 
 
 def image(description: str) -> list[Node]:
-    """Return what a picture shows, by its description; nothing if that is the name of a file."""
+    """Return the description of a picture as a block; empty if it is only a file name."""
     text = one_line(description, MAX_DESCRIPTION)
     if not text or re.fullmatch(_FILE_NAME, text) or is_decorative_alt(text):
         return []
     return [element("p", f"[image: {text}]")]
 
 
-def hidden_note(slides: int, shapes: int) -> str:
-    """Return what a presentation does not show; "" if nothing is hidden."""
-    counts = [(slides, "slide"), (shapes, "shape")]
-    hidden = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
-    return f"Hidden, and left out: {' and '.join(hidden)}." if hidden else ""
+def hidden_note(where: str = "", **counts: int) -> str:
+    """Return the note on hidden things by their names; "" if nothing is hidden."""
+    hidden = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
+    return f"Omitted because hidden{where}: {' and '.join(hidden)}." if hidden else ""
 
 
 def has_text(node: Node) -> bool:
-    """Return whether an element shows any text."""
+    """Return whether an element contains text."""
     return any(text.strip() for text in texts_below(node))
 
 
 def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
-    """Return blocks in which items are lists, those of deeper levels inside of the others'."""
+    """Return blocks with items combined into nested lists."""
     result: list[Node] = []
-    lists: list[tuple[int, Node]] = []  # those that are open, with their levels
+    lists: list[tuple[int, Node]] = []  # the open lists and their levels
     for block in blocks:
         if isinstance(block, Node):
             lists.clear()
@@ -148,7 +141,7 @@ def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
         tag = "ol" if block.number else "ul"
         while lists and lists[-1][0] > block.level:
             lists.pop()
-        if lists and lists[-1][0] == block.level and not goes_on(lists[-1][1], tag, block.number):
+        if lists and lists[-1][0] == block.level and not continues(lists[-1][1], tag, block.number):
             lists.pop()
         if not lists or lists[-1][0] < block.level:
             opened = element(tag, start=str(block.number))
@@ -162,14 +155,14 @@ def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
     return result
 
 
-def goes_on(opened: Node, tag: str, number: int) -> bool:
-    """Return whether an item, by its kind and number, is the next of a list that is open."""
+def continues(opened: Node, tag: str, number: int) -> bool:
+    """Return whether an item continues an open list, by its kind and number."""
     next_number = int(opened.attributes["start"]) + len(opened.children)
     return opened.tag == tag and (tag == "ul" or number == next_number)
 
 
 def with_code(blocks: Iterable[Node]) -> list[Node]:
-    """Return blocks in which code, or quotations, that follow each other are one."""
+    """Return blocks with consecutive code blocks, and consecutive quotations, merged."""
     result: list[Node] = []
     for block in blocks:
         before = result[-1] if result else None
@@ -182,11 +175,12 @@ def with_code(blocks: Iterable[Node]) -> list[Node]:
     return result
 
 
-def table(rows: list[list[list[Node]]], is_late: Callable[[], bool] = lambda: False) -> list[Node]:
-    """Return rows of cells, each a list of blocks, as a table; what is no table as its blocks.
+def table(
+    rows: Iterable[list[list[Node]]], is_late: Callable[[], bool] = lambda: False
+) -> list[Node]:
+    """Return rows of cells, each a list of blocks, as a table; a single column as its blocks.
 
-    A column alone is a frame around text. The first row names the columns, or stands for them.
-    is_late: returns whether the time is over; the rows after that are missing.
+    The first row becomes the header. is_late: returns whether to omit the remaining rows.
     """
     filled = [row for row in rows if any(map(has_text, itertools.chain(*row)))]
     if max(map(len, filled), default=0) < 2:
@@ -206,7 +200,7 @@ def table(rows: list[list[list[Node]]], is_late: Callable[[], bool] = lambda: Fa
 
 
 def flattened(block: Node) -> list[Node]:
-    """Return a block of a cell as paragraphs: it holds no heading, table or lines of code."""
+    """Return a block of a cell as paragraphs: a cell cannot contain headings, tables or code."""
     if block.tag == "table":
         rows = (row for row in block.children if isinstance(row, Node))
         return [element("p", "; ".join(filter(None, map(cell_line, row.children)))) for row in rows]

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.pages.office.archive import Archive
 
-MAX_LEVEL = 8  # of a list; the first is 0
-BODY_LEVEL = 9  # in the outline, of text that is no heading
-MAX_SPAN = 63  # columns; Word allows so many
-MAX_INSTRUCTION = 4_000  # characters of a field's
-MAX_QUOTED = 200  # characters of what a comment is said of, and of a name
-MAX_OPEN_COMMENTS = 20  # on one text
-MAX_BASES = 20  # styles that a style is based on, one on the other
-# What shows only what it holds, and what tracked changes have taken away or moved elsewhere.
+MAX_LEVEL = 8  # list level; the first is 0
+BODY_LEVEL = 9  # outline level of text that is not a heading
+MAX_SPAN = 63  # columns, as in Word
+MAX_INSTRUCTION = 4_000  # characters of a field's instruction
+MAX_QUOTED = 200  # characters of the text that a comment is about, and of a name
+MAX_OPEN_COMMENTS = 20  # comments on the same text
+MAX_BASES = 20  # length of a chain of base styles
+# Transparent containers; text that tracked changes deleted or moved.
 WRAPPERS = frozenset("ins moveTo sdt sdtContent smartTag customXml dir bdo oMath oMathPara".split())
 GONE = frozenset(("del", "moveFrom", "pPr", "rPr", "rt", "delText"))
 COMMENT_MARKS = ("commentRangeStart", "commentRangeEnd")
@@ -48,14 +48,14 @@ CHARACTERS = {
     "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "ptab": " ",
 }  # fmt: skip
 CHECKED, UNCHECKED = "[x]", "[ ]"
-# Boxes in symbol fonts: with a tick or a cross, and empty.
+# Checked and empty boxes in symbol fonts.
 BOXES: dict[str, dict[int, str]] = {
     "Wingdings": dict.fromkeys((0xF078, 0xF0FD, 0xF0FE), CHECKED)
     | dict.fromkeys((0xF06F, 0xF071, 0xF072, 0xF0A8), UNCHECKED),
     "Wingdings 2": dict.fromkeys((0xF051, 0xF052, 0xF053, 0xF054), CHECKED)
     | dict.fromkeys((0xF02A, 0xF0A3), UNCHECKED),
 }
-# Kinds of styles by their English names, which files in all languages hold.
+# Kinds of styles by their English names, which files in all languages contain.
 KINDS = {
     "title": "title$",
     "quote": "(?:intense )?quote$|quotations?$|block ?text$",
@@ -65,10 +65,7 @@ _LINK_FIELD = r'\s*HYPERLINK\s+(?:\\[nt]\s+)*"([^"]+)"(?:\s+\\l\s+"([^"]+)")?'
 
 
 class Style(NamedTuple):
-    """What a style says: heading (level from 1 on, 0 for none), kind, numbering, is_hidden.
-
-    kind: a key of KINDS, or "".
-    """
+    """A style. heading: level from 1, 0 for none; kind: a key of KINDS, or ""."""
 
     heading: int = 0
     kind: str = ""
@@ -77,9 +74,9 @@ class Style(NamedTuple):
 
 
 class WordReader:
-    """Reads the text of one Word file. title: the first paragraph in the style Title.
+    """Reads the text of a Word file. title: the first paragraph in the style Title.
 
-    with_comments: whether what was said of the text stands at the end.
+    with_comments: whether to add the comments at the end.
     """
 
     def __init__(self, archive: Archive, name: str, with_comments: bool = False) -> None:
@@ -93,40 +90,40 @@ class WordReader:
             kind: {note.get("id"): note for note in archive.tree(archive.part(name, f"{kind}s"))}
             for kind in ("footnote", "endnote")
         }
-        # The instructions of fields that are open, and the address that the text in them links to.
+        # The instruction of each open field, and the URL that its text links to.
         self.fields: list[tuple[str, str]] = []
         self.note_number = 0
         self.title = self.note = ""
-        self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
+        self.after: list[Node] = []  # notes and text boxes of the current paragraph
         self.in_note = False
         comments = archive.tree(archive.part(name, "comments") if with_comments else "")
-        self.comments = {one.get("id", ""): one for one in comments}
-        self.quoted: dict[str, str] = {}  # what each comment that was met is said of
+        self.comments = {comment.get("id", ""): comment for comment in comments}
+        self.quoted: dict[str, str] = {}  # the text that each comment so far is about
         self.open_comments: set[str] = set()
-        self.is_hidden = False  # the text of the paragraph that is being read, by its style
+        self.is_hidden = False  # whether its style hides the current paragraph
 
     def blocks_of(self, parent: Element) -> list[Node]:
         """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
         return with_code(with_lists(self.parts_of(parent)))
 
     def body(self, parent: Element) -> list[Node]:
-        """Return the blocks of the body, and behind them the comments with whom and on what."""
+        """Return the blocks of the body, then the comments with author and quoted text."""
         blocks = self.blocks_of(parent)
         self.open_comments.clear()
         items = []
         for number, comment in self.comments.items():
-            said = self.blocks_of(comment)
+            blocks_of_comment = self.blocks_of(comment)
             author = one_line(comment.get("author", ""), MAX_QUOTED)
             quoted = one_line(self.quoted.get(number, ""), MAX_QUOTED)
-            whom = author + (f" on \u201c{quoted}\u201d" if quoted else "")
-            if said and whom and said[0].tag == "p":
-                said[0].children.insert(0, f"{whom}: ")
-            items += [Item(0, 0, said)] if said else []
+            label = author + (f" on \u201c{quoted}\u201d" if quoted else "")
+            if blocks_of_comment and label and blocks_of_comment[0].tag == "p":
+                blocks_of_comment[0].children.insert(0, f"{label}: ")
+            items += [Item(0, 0, blocks_of_comment)] if blocks_of_comment else []
         heading = [element("h2", "Comments")] if items else []
         return [*blocks, *heading, *with_lists(items)]
 
     def comment(self, mark: Element) -> None:
-        """Take notice of the beginning or the end of what a comment is said of."""
+        """Record where the text that a comment is about begins or ends."""
         number = mark.get("id", "")
         is_known = number in self.comments and len(self.open_comments) < MAX_OPEN_COMMENTS
         if mark.tag == "commentRangeStart" and is_known:
@@ -135,28 +132,28 @@ class WordReader:
             self.open_comments.discard(number)
 
     def parts_of(self, parent: Element) -> Iterator[Node | Item]:
-        """Yield the same, each item of a list for itself."""
+        """Yield the same with each list item separate."""
         for child in children(parent):
             if child.tag == "p":
                 if self.archive.is_late():
                     return
                 yield from self.archive.contained(self.paragraph, child)
             elif child.tag == "tbl":
-                yield from self.archive.contained(self.table, child)
+                yield from self.archive.contained(table, self.rows(child), self.archive.is_late)
             elif child.tag in WRAPPERS:
                 yield from self.parts_of(child)
             elif child.tag in COMMENT_MARKS:
                 self.comment(child)
 
-    def paragraph(self, one: Element) -> Iterator[Node | Item]:
-        """Yield a paragraph, and behind it the notes and text boxes that belong to it."""
+    def paragraph(self, parent: Element) -> Iterator[Node | Item]:
+        """Yield a paragraph, then its notes and text boxes."""
         outer, self.after = self.after, []
-        properties = one.find("pPr")
+        properties = parent.find("pPr")
         style = self.style(value(properties, "pStyle"))
         level = number_of(value(properties, "outlineLvl"), BODY_LEVEL)
         heading = level + 1 if level < BODY_LEVEL else style.heading or style.kind == "title"
         was_hidden, self.is_hidden = self.is_hidden, style.is_hidden
-        pieces = list(self.pieces(one, (), ""))
+        pieces = list(self.pieces(parent, (), ""))
         self.is_hidden = was_hidden
         blocks = paragraph(pieces, heading, style.kind)
         if style.kind == "title" and not self.title:
@@ -166,16 +163,16 @@ class WordReader:
         yield from [item._replace(blocks=[*blocks, *after])] if item else [*blocks, *after]
 
     def style(self, style_id: str, depth: int = 0) -> Style:
-        """Return a style with what it takes from those that it is based on."""
-        one = self.style_elements.get(style_id)
-        if one is None or depth > MAX_BASES:
+        """Return a style with the properties that it inherits."""
+        definition = self.style_elements.get(style_id)
+        if definition is None or depth > MAX_BASES:
             return Style()
         if style_id not in self.styles:
-            base = self.style(value(one, "basedOn"), depth + 1)
-            name = value(one, "name").lower()
+            base = self.style(value(definition, "basedOn"), depth + 1)
+            name = value(definition, "name").lower()
             heading = re.fullmatch(r"heading ([1-9])", name)
-            level = number_of(value(one.find("pPr"), "outlineLvl"), BODY_LEVEL)
-            numbers, look = one.find("pPr/numPr"), one.find("rPr")
+            level = number_of(value(definition.find("pPr"), "outlineLvl"), BODY_LEVEL)
+            numbers, look = definition.find("pPr/numPr"), definition.find("rPr")
             is_set = look is not None and look.find("vanish") is not None
             self.styles[style_id] = Style(
                 int(heading[1]) if heading else (level + 1) % (BODY_LEVEL + 1) or base.heading,
@@ -187,10 +184,9 @@ class WordReader:
         return self.styles[style_id]
 
     def item(self, properties: Element | None, style: Style, blocks: list[Node]) -> Item | None:
-        """Return the item of a list that a paragraph is, still without its text.
+        """Return the list item that a paragraph is, without its text yet; None if it is not one.
 
-        A label that a list of Markdown cannot show stands before the text, and so does that of a
-        heading.
+        A heading's label, and a label that a Markdown list cannot show, goes before the text.
         """
         numbering = properties.find("numPr") if properties is not None else None
         number_id = value(numbering, "numId") or style.numbering[0]
@@ -205,7 +201,7 @@ class WordReader:
         return Item(depth, number, []) if is_item else None
 
     def pieces(self, parent: Element, marks: tuple[str, ...], target: str) -> Iterator[Piece]:
-        """Yield the pieces of a line: of a paragraph, or of what stands in one."""
+        """Yield the pieces of a paragraph or of an element in it."""
         for child in children(parent):
             tag = child.tag
             if tag == "r":
@@ -227,7 +223,7 @@ class WordReader:
                 yield from self.inner(child, marks, target)
 
     def marker(self, marker: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield what a symbol, a note, or a part of a field or comment shows in its place."""
+        """Yield the text shown for a symbol, a note, or a part of a field or comment."""
         tag = marker.tag
         if tag == "sym":
             yield Piece(symbol(marker.get("char", ""), marker.get("font", "")), marks)
@@ -242,14 +238,14 @@ class WordReader:
                 yield Piece(CHECKED if is_on(box, name) else UNCHECKED, marks)
 
     def is_hidden_run(self, run: Element) -> bool:
-        """Return whether a run, its style, or that of its paragraph hides its text."""
+        """Return whether a run, its style or its paragraph's style hides its text."""
         properties = run.find("rPr")
         if properties is not None and properties.find("vanish") is not None:
             return is_on(properties, "vanish")
         return self.is_hidden or self.style(value(properties, "rStyle")).is_hidden
 
     def inner(self, child: Element, marks: tuple[str, ...], target: str) -> Iterator[Piece]:
-        """Yield the pieces of a link, an equation, or what only holds others."""
+        """Yield the pieces of a link, an equation or a container."""
         if child.tag == "hyperlink":
             target = address_of(self.relations, child, child.get("anchor", "")) or target
         elif child.tag == "fldSimple":
@@ -260,7 +256,7 @@ class WordReader:
         yield from self.pieces(child, marks, target)
 
     def field(self, part: Element) -> None:
-        """Open a field, such as a link, that spans several runs, add to what it is, or close it."""
+        """Open, extend or close a field that spans several runs, such as a link."""
         kind = part.get("fldCharType", "")
         if kind == "begin":
             self.fields.append(("", self.field_target()))
@@ -272,11 +268,11 @@ class WordReader:
             self.fields[-1] = instruction, link_target(instruction) or target
 
     def field_target(self) -> str:
-        """Return the address that the text in the open fields links to, or ""."""
+        """Return the URL that text in the open fields links to; "" if none."""
         return self.fields[-1][1] if self.fields else ""
 
     def note_mark(self, kind: str, note_id: str | None) -> Iterator[Piece]:
-        """Yield the mark of a note; its text stands behind the paragraph."""
+        """Yield the number of a note; its text follows the paragraph."""
         note = self.notes[kind].get(note_id)
         if note is None or self.in_note:
             return
@@ -287,12 +283,8 @@ class WordReader:
         self.in_note = False
         yield Piece(str(number), ("sup",), f"#note-{number}")
 
-    def table(self, parent: Element) -> list[Node]:
-        """Return a table as blocks."""
-        return table(list(self.rows(parent)), self.archive.is_late)
-
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
-        """Yield the rows of a table; a cell that is merged with others is the first of them."""
+        """Yield the rows of a table; a merged cell is in its first place."""
         for row in parent:
             if row.tag in WRAPPERS:
                 yield from self.rows(row)
@@ -312,7 +304,7 @@ class WordReader:
 
 
 def cells_of(row: Element) -> Iterator[Element]:
-    """Yield the cells of a row, also those in what only holds them."""
+    """Yield the cells of a row, including those in containers."""
     for child in row:
         if child.tag == "tc":
             yield child
@@ -321,19 +313,19 @@ def cells_of(row: Element) -> Iterator[Element]:
 
 
 def link_target(field: str) -> str:
-    """Return the address of a field that is a link; "" for others."""
+    """Return the URL of a field that is a link; "" for other fields."""
     link = re.match(_LINK_FIELD, field)
     return link[1] + (f"#{link[2]}" if link[2] else "") if link else ""
 
 
 def is_on(properties: Element | None, name: str) -> bool:
-    """Return whether a property that is on or off is set and on."""
+    """Return whether a property is set and on."""
     found = properties.find(name) if properties is not None else None
     return found is not None and found.get("val", "1") not in OFF
 
 
 def run_marks(run: Element) -> tuple[str, ...]:
-    """Return the elements that stand for the look of a run: bold, italics, struck out, raised."""
+    """Return the tags for the look of a run: bold, italic, struck out, raised, lowered."""
     properties = run.find("rPr")
     if properties is None:
         return ()
@@ -344,7 +336,7 @@ def run_marks(run: Element) -> tuple[str, ...]:
 
 
 def symbol(code: str, font: str) -> str:
-    """Return the character of a symbol; boxes apart, those of symbol fonts mean nothing here."""
+    """Return the character of a symbol; from symbol fonts only boxes."""
     number = int(code, 16) if re.fullmatch("[0-9a-fA-F]{1,4}", code) else 0xF000
     if number >= 0xF000 or font in BOXES:
         return BOXES.get(font, {}).get(0xF000 | number & 0xFF, "")
@@ -352,7 +344,7 @@ def symbol(code: str, font: str) -> str:
 
 
 def with_boxes(text: str, run: Element) -> str:
-    """Return the text of a run with the boxes of symbol fonts as they are written here."""
+    """Return the text of a run with the boxes of symbol fonts as [x] and [ ]."""
     if text.isascii():
         return text
     fonts = run.find("rPr/rFonts")

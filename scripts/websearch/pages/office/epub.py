@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
 
-NO_CHAPTERS = ("cover", "toc")  # of a book's guide
+NO_CHAPTERS = ("cover", "toc")  # entry types of a book's guide
 CHAPTER_TYPE = "application/xhtml+xml"
-LOCKED = "a book under copy protection (DRM), which only its reader opens"
+LOCKED = "a book with copy protection (DRM), which only its own reader opens"
 
 
 def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
-    """Return the element with what a book says of itself, and the text of its chapters."""
+    """Return the element with a book's metadata, and the text of its chapters."""
     rootfile = next(archive.tree("META-INF/container.xml").iter("rootfile"), None)
     name = part_name("", rootfile.get("full-path", "") if rootfile is not None else "")
     package = archive.tree(name)
     names = chapters(package, posixpath.dirname(name))
     encryption = archive.tree("META-INF/encryption.xml")
-    protected = {part_name("", one.get("URI", "")) for one in encryption.iter("CipherReference")}
+    protected = {part_name("", link.get("URI", "")) for link in encryption.iter("CipherReference")}
     if protected.intersection(names):
-        raise unreadable(LOCKED, "Look for another edition of it, or another source.")
-    writer.base = ""  # links between the chapters lead nowhere outside of the book
+        raise unreadable(LOCKED, "Look for another edition or another source.")
+    writer.base = ""  # links between chapters have no target outside the book
     texts: list[str] = []
     for chapter in names:
         if archive.is_late():
@@ -49,7 +49,7 @@ def chapter_texts(archive: Archive, chapter: str, writer: MarkdownWriter) -> lis
 
 
 def mark_notes(page: PageTree) -> None:
-    """Make the marks of a book's notes those of a page, also if they lead to another chapter."""
+    """Turn a book's note references into those of a page, also across chapters."""
     for node in page.nodes:
         get = node.attributes.get
         if node.tag == "a" and "noteref" in f"{get('epub:type')} {get('role')}":
@@ -58,13 +58,13 @@ def mark_notes(page: PageTree) -> None:
 
 
 def chapters(package: Element, folder: str) -> list[str]:
-    """Return the parts of a book in reading order; cover and contents only if nothing else is."""
-    left_out = {
-        part_name(folder, one.get("href", ""))
-        for one in package.iter("reference")
-        if one.get("type", "").lower() in NO_CHAPTERS
+    """Return the parts of a book in reading order; cover and contents only without others."""
+    omitted = {
+        part_name(folder, entry.get("href", ""))
+        for entry in package.iter("reference")
+        if entry.get("type", "").lower() in NO_CHAPTERS
     }
-    items = {one.get("id", ""): one for one in package.iter("item")}
+    items = {item.get("id", ""): item for item in package.iter("item")}
     names = []
     for reference in package.iter("itemref"):
         item = items.get(reference.get("idref", ""))
@@ -74,4 +74,4 @@ def chapters(package: Element, folder: str) -> list[str]:
         if "html" in item.get("media-type", CHAPTER_TYPE):
             names.append(name)
     names = list(dict.fromkeys(names))
-    return [name for name in names if name not in left_out] or names
+    return [name for name in names if name not in omitted] or names

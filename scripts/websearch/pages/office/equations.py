@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-GONE = ("del", "moveFrom")  # what tracked changes have taken away
-_OPERATION = r"[^\w.]"  # in a part of an equation, which needs parentheses on a line
+GONE = ("del", "moveFrom")  # deleted or moved by tracked changes
+_OPERATION = r"[^\w.]"  # a part of an equation with this needs parentheses on a line
 
 
 def equation_pieces(parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-    """Yield the pieces of an equation, or of a part of one. marks: see blocks.Piece."""
+    """Yield the pieces of an equation or a part of it. marks: see blocks.Piece."""
     if parent.tag == "nary":  # a sum, a product, an integral, with its limits
         yield Piece(value(parent.find("naryPr"), "chr") or "\u222b", marks)
     for child in children(parent):
@@ -33,7 +33,7 @@ def equation_pieces(parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
 
 
 def operand(part: Element, equation: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-    """Yield a part of a fraction, a root or an expression in brackets as on a line."""
+    """Yield a part of a fraction, root or bracketed expression in line form."""
     pieces = list(equation_pieces(part, marks))
     before, after = {"den": "/", "e": "\u221a"}.get(part.tag, ""), ""
     if equation.tag == "d":

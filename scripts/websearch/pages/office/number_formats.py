@@ -1,7 +1,7 @@
 """Numbers of sheets as their formats show them (ECMA-376, 18.8.30 and 18.8.31).
 
-A date that has a day is written as 2024-01-31, whatever order its format has: that can be sorted,
-and no reader takes the month for the day.
+A date with a day is written as 2024-01-31 regardless of its format: it sorts, and no reader
+confuses month and day.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import NamedTuple
 
 MAX_FORMAT = 255  # characters, as in Excel
 MAX_SERIAL = 2_958_466.0  # the number of the day after the year 9999
-LARGEST = 1e15  # a number from here on has more digits than Excel keeps
-MAX_PLACES = 12  # after the point
+LARGEST = 1e15  # numbers from here have more digits than Excel keeps
+MAX_PLACES = 12  # decimal places
 MAX_DENOMINATOR = 4  # digits
 GENERAL = "General"
-# Formats that need no definition. What they show as money and time depends on the country.
+# Formats that need no definition. Those for money and time depend on the country.
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00",
     12: "# ?/?", 13: "# ??/??", 14: "yyyy-mm-dd", 15: "yyyy-mm-dd", 16: "d-mmm", 17: "mmm-yy",
     18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm",
     37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0",
-    **dict.fromkeys((*range(27, 37), *range(50, 59)), "yyyy-mm-dd"),  # those of East Asia
+    **dict.fromkeys((*range(27, 37), *range(50, 59)), "yyyy-mm-dd"),  # East Asian dates
 }  # fmt: skip
 _CONDITION = r"(?:\[[^\]]{0,40}\] )?\[(<=|>=|<>|<|>|=)(-?[0-9.]{1,20})\]"
 _TOKEN = re.compile(
@@ -49,28 +49,28 @@ _COMPARE = {
 
 
 class Token(NamedTuple):
-    """A part of a format: what kind it is (a group of _TOKEN), and its text."""
+    """A part of a format. kind: a group of _TOKEN."""
 
     kind: str
     text: str
 
 
 class Section(NamedTuple):
-    """A part of a format: for which numbers it is, if it says so, as in [<1000], and its tokens."""
+    """A section of a format. condition: on the numbers it is for, such as [<1000]."""
 
     tokens: list[Token]
     condition: tuple[str, float] | None
     kinds: frozenset[str]  # of the tokens
-    usual: tuple[str, str, int, str] | None  # see usual_parts
+    simple: tuple[str, str, int, str] | None  # see simple_parts
 
 
 COMMA, POINT, SEMICOLON = Token("sign", ","), Token("sign", "."), Token("sign", ";")
 
 
 def number_text(text: str, code: str, first_day: dt.date | None) -> str:
-    """Return a number as a format shows it; as it is where the format cannot be read.
+    """Return a number as a format shows it; unformatted if the format cannot be read.
 
-    code: of the format. first_day: day 0 of dates; None for that of Excel, in 1899.
+    code: the format. first_day: day 0 of dates (None: that of Excel, in 1899).
     """
     try:
         number = float(text)
@@ -80,13 +80,13 @@ def number_text(text: str, code: str, first_day: dt.date | None) -> str:
         return text
     try:
         shown = None if code in ("", GENERAL, "@") else formatted(number, code, first_day)
-    except (ArithmeticError, ValueError):  # digits or days beyond all bounds, odd conditions
+    except (ArithmeticError, ValueError):  # too many digits or days, malformed conditions
         shown = None
     return general(number) if shown is None else shown
 
 
 def general(number: float) -> str:
-    """Return a number without a format, with as many digits as a sheet keeps."""
+    """Return an unformatted number with as many digits as a sheet keeps."""
     return str(int(number)) if abs(number) < LARGEST and number % 1 == 0 else f"{number:.15g}"
 
 
@@ -94,26 +94,26 @@ def formatted(number: float, code: str, first_day: dt.date | None) -> str | None
     """Return a number as a format shows it; None if the format cannot be read."""
     sections = sections_of(code)
     index = section_index(number, sections)
-    tokens, condition, kinds, usual = sections[index]
+    tokens, condition, kinds, simple = sections[index]
     if "unknown" in kinds or (abs(number) >= LARGEST and "exponent" not in kinds):
         return None
     if kinds & {"moment", "elapsed"}:
         return moment_text(number, tokens, first_day) if 0 <= number < MAX_SERIAL else None
     value = Decimal(f"{abs(number):.15g}")
-    if usual:  # most sheets hold no others, and this takes a third of the time
-        before, group, places, after = usual
+    if simple:  # most numbers have such a format, and this takes a third of the time
+        before, group, places, after = simple
         rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
         shown = f"{before}{rounded:{group}f}{after}"
     else:
         shown = figure(value, tokens)
-    # A second section writes the sign of negative numbers itself.
+    # A second section writes the minus sign itself.
     is_signed = number < 0 and (index == 0 or condition) and re.search("[1-9]", shown)
     return ("-" if is_signed else "") + " ".join(shown.split())
 
 
 @functools.lru_cache(maxsize=1_000)
 def sections_of(code: str) -> list[Section]:
-    """Return the sections of a format that are for numbers."""
+    """Return the sections of a format for numbers."""
     parts: list[list[Token]] = [[]]
     for match in _TOKEN.finditer(code[:MAX_FORMAT]):
         kind = match.lastgroup or ""
@@ -122,25 +122,25 @@ def sections_of(code: str) -> list[Section]:
             parts.append([])
         else:
             parts[-1].append(token)
-    found = (re.match(_CONDITION, " ".join(one.text for one in part)) for part in parts[:3])
+    found = (re.match(_CONDITION, " ".join(token.text for token in part)) for part in parts[:3])
     return [
         Section(
             part,
             (match[1], float(match[2])) if match else None,
             frozenset(kinds),
-            usual_parts(part),
+            simple_parts(part),
         )
         for part, match in zip(parts, found, strict=False)
         for kinds in [[token.kind for token in part]]
     ]
 
 
-def usual_parts(tokens: list[Token]) -> tuple[str, str, int, str] | None:
-    """Return what is before a number such as #,##0.00, its grouping, its places, what is after it.
+def simple_parts(tokens: list[Token]) -> tuple[str, str, int, str] | None:
+    """Return prefix, grouping, decimal places and suffix of a format such as #,##0.00.
 
-    None for another format.
+    None for other formats.
     """
-    shape = "".join(one.text if one.kind in ("digit", "sign") else "_" for one in tokens)
+    shape = "".join(token.text if token.kind in ("digit", "sign") else "_" for token in tokens)
     found = re.fullmatch(r"(_{0,255})(0|#,##0)(?:\.(0{1,9}))?(_{0,255})", shape)
     if not found or any(token.kind == "exponent" for token in tokens):
         return None
@@ -150,7 +150,7 @@ def usual_parts(tokens: list[Token]) -> tuple[str, str, int, str] | None:
 
 
 def section_index(number: float, sections: list[Section]) -> int:
-    """Return which section of a format is for a number."""
+    """Return the index of the section for a number."""
     if any(section.condition for section in sections):
         for index, section in enumerate(sections):
             condition = section.condition
@@ -165,7 +165,7 @@ def section_index(number: float, sections: list[Section]) -> int:
 
 
 def figure(value: Decimal, tokens: list[Token]) -> str:
-    """Return a number that is not negative as a section of a format shows it."""
+    """Return a non-negative number as a section of a format shows it."""
     value = value.scaleb(2 * sum(token == ("sign", "%") for token in tokens))
     if not any(token.kind == "digit" for token in tokens):
         return "".join(
@@ -182,13 +182,13 @@ def figure(value: Decimal, tokens: list[Token]) -> str:
 
 
 def literal(token: Token) -> str:
-    """Return what a token that holds no digit shows."""
+    """Return the text that a token without a digit shows."""
     kinds = ("quoted", "escaped", "currency", "literal", "sign")
     return token.text if token.kind in kinds and token != COMMA else ""
 
 
 def decimal(value: Decimal, tokens: list[Token]) -> str:
-    """Return a number with the digits, and the literals among them, of a format such as #,##0.0."""
+    """Return a number in a format such as #,##0.0, with literals among its digits."""
     point = next((at for at, token in enumerate(tokens) if token == POINT), len(tokens))
     whole, rest = tokens[:point], tokens[point + 1 :]
     digits = [at for at, token in enumerate(whole) if token.kind == "digit"]
@@ -214,7 +214,7 @@ def decimal(value: Decimal, tokens: list[Token]) -> str:
             shown.append(f"{digit}," if is_grouped and count and count % 3 == 0 else digit)
             count += 1
     following = iter(after)
-    tail = [next(following, "") if one.kind == "digit" else literal(one) for one in rest]
+    tail = [next(following, "") if token.kind == "digit" else literal(token) for token in rest]
     return "".join(reversed(shown)) + ("." if after else "") + "".join(tail)
 
 
@@ -227,13 +227,13 @@ def scientific(value: Decimal, mantissa: list[Token], sign: str, exponent: list[
     if value and round(value.scaleb(-power), min(places, MAX_PLACES)).adjusted() >= step:
         power += step
     width = sum(token.kind == "digit" for token in exponent)
-    mark = "-" if power < 0 else sign[1:].replace("-", "")
+    minus_or_plus = "-" if power < 0 else sign[1:].replace("-", "")
     rest = "".join(literal(token) for token in exponent if token.kind != "digit")
-    return f"{decimal(value.scaleb(-power), mantissa)}E{mark}{abs(power):0{width}d}{rest}"
+    return f"{decimal(value.scaleb(-power), mantissa)}E{minus_or_plus}{abs(power):0{width}d}{rest}"
 
 
 def fraction(value: Decimal, before: list[Token], after: list[Token]) -> str:
-    """Return a number as a whole number and a fraction, or as a fraction alone: 1 1/2, 3/2."""
+    """Return a number as a mixed number or only a fraction: 1 1/2, 3/2."""
     below = re.match(r"\s*([1-9]\d{0,3}|[?#0]{1,9})", "".join(token.text for token in after))
     if not below:
         raise ValueError("a fraction without a denominator")
@@ -263,7 +263,7 @@ def moment_text(number: float, tokens: list[Token], first_day: dt.date | None) -
     places = sum(token.text == "0" for token in tokens)
     seconds = round(Decimal(f"{number:.15g}") * 86_400, min(places, MAX_PLACES))
     days, clock = divmod(seconds, 86_400)
-    # Excel counts a 29 February 1900, which never was: days before it have one number less.
+    # Excel counts 29 February 1900, which never existed: earlier days have a number less.
     base = first_day or dt.date(1899, 12, 31 if number < 60 else 30)
     parts = [token.text for token in moments(tokens) if token.kind == "moment"]
     letters = {part[0].lower(): len(part) for part in parts}
@@ -289,9 +289,9 @@ def moment_text(number: float, tokens: list[Token], first_day: dt.date | None) -
 
 
 def moments(tokens: list[Token]) -> list[Token]:
-    """Return tokens in which the m of minutes is n: it stands behind hours or before seconds."""
+    """Return tokens with the m of minutes, after hours or before seconds, as n."""
     result = list(tokens)
-    places = [at for at, one in enumerate(tokens) if one.kind in ("moment", "elapsed")]
+    places = [at for at, token in enumerate(tokens) if token.kind in ("moment", "elapsed")]
     letters = [tokens[at].text[0].lower() for at in places]
     for index, at in enumerate(places):
         is_minute = (

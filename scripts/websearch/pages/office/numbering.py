@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-MAX_LEVELS = 20  # children of a definition of lists
+MAX_LEVELS = 20  # children of a list definition
 MAX_LABEL = 60  # characters
-LARGEST = 4_000  # a number from here on has no roman digits and no letters
+LARGEST = 4_000  # numbers from here are not written in roman digits or letters
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -23,24 +23,24 @@ OFF = ("0", "false", "off", "none")
 
 
 class Level(NamedTuple):
-    """A level of a list: where it starts, the format of its numbers, and the text around them.
+    """A level of a list: its first number, the format of its numbers, the text around them.
 
-    restart: the number of the level whose items begin this one again; -1 for all above it.
+    restart: the level whose items restart this level; -1 for all levels above it.
     """
 
     start: int = 1
     format: str = "bullet"
     text: str = ""
     restart: int = -1
-    is_decimal: bool = False  # whatever the formats of the levels above
+    is_decimal: bool = False  # regardless of the formats of the levels above
 
 
 class Numbering:
-    """The lists of a Word file, by their ids: their levels, and the numbers that they are at."""
+    """The lists of a Word file by their ids: their levels and current numbers."""
 
     def __init__(self, root: Element) -> None:
-        abstract = {one.get("abstractNumId"): one for one in root.findall("abstractNum")}
-        linked = {value(one, "styleLink"): one for one in abstract.values()}
+        abstract = {item.get("abstractNumId"): item for item in root.findall("abstractNum")}
+        linked = {value(item, "styleLink"): item for item in abstract.values()}
         self.counts: dict[str, dict[int, int]] = {}
         self.levels: dict[str, dict[int, Level]] = {}
         for number in root.findall("num"):
@@ -48,9 +48,9 @@ class Numbering:
             style = value(base, "numStyleLink")
             base = linked.get(style, base) if style else base
             levels: dict[int, Level] = {}
-            for one in itertools.islice(base if base is not None else (), MAX_LEVELS):
-                if one.tag == "lvl":
-                    levels[number_of(one.get("ilvl"))] = read_level(one)
+            for item in itertools.islice(base if base is not None else (), MAX_LEVELS):
+                if item.tag == "lvl":
+                    levels[number_of(item.get("ilvl"))] = read_level(item)
             for override in number.findall("lvlOverride"):
                 depth = number_of(override.get("ilvl"))
                 own = override.find("lvl")
@@ -60,14 +60,14 @@ class Numbering:
             self.levels[number.get("numId", "")] = levels
 
     def next(self, number_id: str, depth: int) -> tuple[int, str]:
-        """Count an item of a list; return its number (0 for none), and what Word shows for it."""
+        """Count a list item; return its number (0 for none) and the label that Word shows."""
         levels = self.levels[number_id]
         level = levels.get(depth, Level())
         if level.format in ("bullet", "none", ""):
             return 0, ""
         counts = self.counts.setdefault(number_id, {})
         number = counts[depth] = counts.get(depth, level.start - 1) + 1
-        for deeper in [one for one in counts if one > depth]:
+        for deeper in [level for level in counts if level > depth]:
             restart = levels.get(deeper, Level()).restart
             if restart < 0 or depth < restart:
                 del counts[deeper]
@@ -81,7 +81,7 @@ class Numbering:
 
 
 def read_level(level: Element) -> Level:
-    """Return what an element says of a level."""
+    """Return the level that an element defines."""
     is_decimal = level.find("isLgl") is not None and value(level, "isLgl") not in OFF
     restart = number_of(value(level, "lvlRestart")) if value(level, "lvlRestart") else -1
     start = number_of(value(level, "start"), 1)
@@ -90,7 +90,7 @@ def read_level(level: Element) -> Level:
 
 
 def number_label(number: int, kind: str) -> str:
-    """Return a number in a format of Word; in decimals if the format is not known."""
+    """Return a number in a format of Word; decimal if the format is unknown."""
     if not 0 < number < LARGEST:
         return str(number)
     if kind == "decimalZero":
@@ -111,6 +111,6 @@ def number_label(number: int, kind: str) -> str:
 
 
 def value(parent: Element | None, name: str) -> str:
-    """Return the value of a property, "" if it is not set."""
+    """Return the value of a property; "" if it is not set."""
     found = parent.find(name) if parent is not None else None
     return found.get("val", "") if found is not None else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DURATION = r"-?PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d*)?S"
 HIDDEN = ("collapse", "filter")  # rows and columns
-_REFERENCE = r"\[\.|(?<=:)\.|\]"  # what the names of cells have around them: [.A1:.A2]
+_REFERENCE = r"\[\.|(?<=:)\.|\]"  # around the names of cells: [.A1:.A2]
 _MOMENT = r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.\d*)?Z?"
 
 
@@ -51,7 +51,7 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> Document:
             is_hidden = part.get("style-name", "") in hidden
             sheets.end_sheet(part.get("name", ""), is_hidden, left_out)
             number, column, left_out = 0, 0, LeftOut()
-    sheets.end_sheet("Sheet")  # that damage or the deadline has cut
+    sheets.end_sheet("Sheet")  # cut by damage or the deadline
     return sheets.document()
 
 
@@ -84,7 +84,7 @@ def cell_text(cell: Element) -> str:
         return f"{hours:02d}:{minutes:02d}:{seconds:02d}".removesuffix(":00")
     if kind == "boolean":
         return cell.get("boolean-value", "").upper()
-    text = "\n".join("".join(texts(one)) for one in cell.iterfind("p"))  # a number in its format
+    text = "\n".join("".join(texts(part)) for part in cell.iterfind("p"))  # numbers as formatted
     if not text and value:
         return number_text(value, "0.##%" if kind == "percentage" else "", None)
     return text or cell.get("string-value", "")
@@ -101,7 +101,7 @@ def date_text(value: str) -> str:
 
 
 def texts(parent: Element) -> Iterator[str]:
-    """Yield the texts of a paragraph, blanks that elements stand for among them."""
+    """Yield the texts of a paragraph, with a space for each element that represents white space."""
     yield parent.text or ""
     for child in parent:
         if child.tag in ("s", "tab", "line-break"):

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.pages.office.archive import Archive
 
-MAX_PARENTS = 20  # styles that a style is based on, one on the other
-MAX_REPEATED = 10_000  # cells of tables in one file that repeat others
-MAX_REPEATED_CHARS = 5_000_000  # of the text of these cells
-MAX_LEVELS = 20  # of a definition of lists
+MAX_PARENTS = 20  # length of a chain of parent styles
+MAX_REPEATED = 10_000  # copies of table cells per file
+MAX_REPEATED_CHARS = 5_000_000  # text in these cells
+MAX_LEVELS = 20  # levels per list definition
 MAX_FORMULA = 1_000  # characters
-MAX_BLANKS = 100  # that one element stands for
-# Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
-LEFT_OUT = frozenset(
+MAX_SPACES = 100  # spaces per element
+# Tracked changes, comments, pronunciation, index templates, hidden text.
+OMITTED = frozenset(
     "tracked-changes annotation annotation-end ruby-text hidden-paragraph forms "
     "sequence-decls variable-decls user-field-decls note-citation "
     "table-column table-columns settings script title desc table-of-content-source".split()
@@ -55,7 +55,7 @@ _QUOTE = r"(?i)quotations?$|block ?text"
 
 
 class Style(NamedTuple):
-    """What a style says. names: its own and those of its parents; marks: see blocks.Piece."""
+    """A style. names: its own and those of its parents; marks: see blocks.Piece."""
 
     names: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
@@ -69,12 +69,13 @@ class OpenTextReader:
     def __init__(self, archive: Archive, content: Element) -> None:
         self.archive = archive
         roots = (archive.tree("styles.xml"), content)
-        named = [one for root in roots for tag in ("style", "list-style") for one in root.iter(tag)]
-        self.elements = {(one.tag, one.get("name", "")): one for one in named}
+        kinds = ("style", "list-style")
+        named = [style for root in roots for tag in kinds for style in root.iter(tag)]
+        self.elements = {(style.tag, style.get("name", "")): style for style in named}
         self.styles: dict[str, Style] = {}
         self.title = self.note = ""
-        self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
-        self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
+        self.counts: dict[str, int] = {}  # items of lists that a later list may continue
+        self.after: list[Node] = []  # notes and text boxes of the current paragraph
         self.note_number = self.slide_number = self.hidden_slides = 0
         self.spare_cells, self.spare_chars = MAX_REPEATED, MAX_REPEATED_CHARS
 
@@ -83,7 +84,7 @@ class OpenTextReader:
         return with_code(with_lists(self.parts_of(parent)))
 
     def parts_of(self, parent: Iterable[Element]) -> Iterator[Node | Item]:
-        """Yield the same, each item of a list for itself."""
+        """Yield the same with each list item separate."""
         for child in parent:
             if child.tag in ("p", "h"):
                 if self.archive.is_late():
@@ -97,25 +98,25 @@ class OpenTextReader:
                 fixed = child.text if child.get("source", "fixed") == "fixed" else ""
                 yield from paragraph([Piece(squeezed(fixed))])
             elif child.tag == "frame":
-                yield from self.parts_of([one for one in child if one.tag != "image"])
+                yield from self.parts_of([part for part in child if part.tag != "image"])
                 words = child.findtext("desc") or child.findtext("title") or ""
                 yield from image(words if child.find("image") is not None else "")
             elif child.tag == "table":
-                yield from self.archive.contained(self.table, child)
-            elif child.tag not in LEFT_OUT and not is_hidden(child):
+                yield from self.archive.contained(table, self.rows(child), self.archive.is_late)
+            elif child.tag not in OMITTED and not is_hidden(child):
                 yield from self.parts_of(child)
 
-    def paragraph(self, one: Element) -> Iterator[Node]:
-        """Yield a paragraph or heading, and behind it the notes and text boxes in it."""
+    def paragraph(self, parent: Element) -> Iterator[Node]:
+        """Yield a paragraph or heading, then the notes and text boxes in it."""
         outer, self.after = self.after, []
-        style = self.style(one.get("style-name", ""))
-        hides = one.find("hidden-paragraph")  # which hides all of its paragraph
+        style = self.style(parent.get("style-name", ""))
+        hides = parent.find("hidden-paragraph")  # hides the whole paragraph
         is_gone = style.is_hidden or (hides is not None and hides.get("is-hidden") != "false")
-        pieces = [] if is_gone else list(self.pieces(one, ()))
+        pieces = [] if is_gone else list(self.pieces(parent, ()))
         is_title = "Title" in style.names
         if is_title and not self.title:
             self.title = "".join(piece.text for piece in pieces)
-        level = number_of(one.get("outline-level"), 1) if one.tag == "h" else style.level
+        level = number_of(parent.get("outline-level"), 1) if parent.tag == "h" else style.level
         names = " ".join(style.names)
         kind = "code" if re.search(_CODE, names) else "quote" if re.search(_QUOTE, names) else ""
         yield from paragraph(pieces, level or int(is_title), kind)
@@ -123,36 +124,36 @@ class OpenTextReader:
         self.after = outer
 
     def style(self, name: str, depth: int = 0) -> Style:
-        """Return a style with what it takes from its parents."""
-        one = self.elements.get(("style", name))
-        if one is None or depth > MAX_PARENTS:
+        """Return a style with the properties that it inherits."""
+        definition = self.elements.get(("style", name))
+        if definition is None or depth > MAX_PARENTS:
             return Style((name.replace("_20_", " "),))
         if name not in self.styles:
-            parent = self.style(one.get("parent-style-name", ""), depth + 1)
+            parent = self.style(definition.get("parent-style-name", ""), depth + 1)
             marks, is_hidden = dict.fromkeys(parent.marks), parent.is_hidden
-            for properties in one.iterfind("text-properties"):
+            for properties in definition.iterfind("text-properties"):
                 get = properties.get
                 marks |= {mark: None for (key, value), mark in MARKS.items() if get(key) == value}
                 position = get("text-position", "").partition(" ")[0]
                 if position not in ("", "0%"):
                     marks["sub" if position.startswith(("sub", "-")) else "sup"] = None
                 is_hidden = is_hidden or get("display") == "none"
-            level = number_of(one.get("default-outline-level"), parent.level)
+            level = number_of(definition.get("default-outline-level"), parent.level)
             names = (name.replace("_20_", " "), *parent.names)
             self.styles[name] = Style(names, tuple(marks), is_hidden, level)
         return self.styles[name]
 
     def items(self, parent: Element, level: int, style_name: str) -> Iterator[Item]:
-        """Yield the items of a list, those of lists in it behind their item."""
+        """Yield the items of a list, each followed by the items of the lists in it."""
         style = self.elements.get(("list-style", style_name))
-        signs = itertools.islice(style if style is not None else (), MAX_LEVELS)
-        sign = next((one for one in signs if one.get("level") == str(level + 1)), None)
-        is_numbered = sign is not None and sign.tag.endswith("number") and sign.get("num-format")
-        start = number_of(sign.get("start-value"), 1) if sign is not None else 1
-        goes_on = parent.get("continue-numbering") == "true" or parent.get("continue-list")
-        count = self.counts.get(f"{style_name} {level}", start - 1) if goes_on else start - 1
+        labels = itertools.islice(style if style is not None else (), MAX_LEVELS)
+        label = next((item for item in labels if item.get("level") == str(level + 1)), None)
+        is_numbered = label is not None and label.tag.endswith("number") and label.get("num-format")
+        start = number_of(label.get("start-value"), 1) if label is not None else 1
+        continues = parent.get("continue-numbering") == "true" or parent.get("continue-list")
+        count = self.counts.get(f"{style_name} {level}", start - 1) if continues else start - 1
         for child in parent:
-            parts = [one for one in child if one.tag not in ("list", "number")]
+            parts = [part for part in child if part.tag not in ("list", "number")]
             blocks = self.blocks_of(parts)
             if any(map(has_text, blocks)):
                 count = number_of(child.get("start-value"), count + 1)
@@ -164,10 +165,10 @@ class OpenTextReader:
         self.counts[f"{style_name} {level}"] = count
 
     def pieces(self, parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield the pieces of a line: of a paragraph, or of what stands in one."""
+        """Yield the pieces of a paragraph or of an element in it."""
         yield Piece(squeezed(parent.text), marks)
         for child in parent:
-            if child.tag not in LEFT_OUT:
+            if child.tag not in OMITTED:
                 yield from self.inline(child, marks)
             yield Piece(squeezed(child.tail), marks)
 
@@ -175,7 +176,7 @@ class OpenTextReader:
         """Yield the pieces of an element in a line."""
         tag = child.tag
         if tag == "s":
-            yield Piece(" " * number_of(child.get("c"), 1, MAX_BLANKS), marks)
+            yield Piece(" " * number_of(child.get("c"), 1, MAX_SPACES), marks)
         elif tag in ("tab", "line-break"):
             yield Piece(" " if tag == "tab" else "\n", marks)
         elif tag == "span":
@@ -198,15 +199,11 @@ class OpenTextReader:
         elif not is_hidden(child):
             yield from self.pieces(child, marks)
 
-    def table(self, parent: Element) -> list[Node]:
-        """Return a table as blocks."""
-        return table(list(self.rows(parent)), self.archive.is_late)
-
     def formula(self, frame: Element) -> Piece | None:
         """Return the formula that a frame shows; None for other frames.
 
-        What its writer typed stays as it is: StarMath reads as mathematics is spoken. A formula
-        without that, or with TeX, is one as those of pages are.
+        Text that the author typed stays as it is, because StarMath is readable. A formula without
+        typed text, or with TeX, is written like the formulas of pages.
         """
         shown = frame.find("object")
         if shown is None:
@@ -226,7 +223,7 @@ class OpenTextReader:
         return Piece(text, (FORMULA,))
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
-        """Yield the rows of a table; a cell that is merged with others is the first of them."""
+        """Yield the rows of a table; a merged cell is in its first place."""
         for row in parent:
             if row.tag in ("table-header-rows", "table-rows", "table-row-group"):
                 yield from self.rows(row)
@@ -241,45 +238,45 @@ class OpenTextReader:
                         cells += [blocks] * repeats
                 yield from [cells] * self.repeats(row, "number-rows-repeated", cells)
 
-    def repeats(self, one: Element, name: str, cells: list[list[Node]]) -> int:
-        """Return how often a row or cell is there, its copies within the budget of the file.
+    def repeats(self, part: Element, name: str, cells: list[list[Node]]) -> int:
+        """Return how often a row or cell occurs, limited by the file's budget for copies.
 
-        cells: those of each copy. Their text counts, because a table in a cell is written again
-        with each copy.
+        cells: the cells of each copy. Their text counts: each copy of a cell with a table writes
+        the table again.
         """
-        if number_of(one.get(name), 1) < 2:
+        if number_of(part.get(name), 1) < 2:
             return 1
         texts = (text for blocks in cells for block in blocks for text in texts_below(block))
         chars = sum(map(len, texts))
         most = min(self.spare_cells // max(1, len(cells)), self.spare_chars // max(1, chars))
-        count = max(1, number_of(one.get(name), 1, 1 + most))
+        count = max(1, number_of(part.get(name), 1, 1 + most))
         self.spare_cells -= (count - 1) * len(cells)
         self.spare_chars -= (count - 1) * chars
         return count
 
     def slide(self, page: Element) -> list[Node]:
-        """Return the heading of a slide, its text, and the notes of its speaker."""
+        """Return the heading of a slide, its text and the speaker's notes."""
         self.slide_number += 1
         style = self.elements.get(("style", page.get("style-name", "")))
         look = style.find("drawing-page-properties") if style is not None else None
         if look is not None and look.get("visibility") == "hidden":
             self.hidden_slides += 1
-            self.note = hidden_note(self.hidden_slides, 0)
+            self.note = hidden_note(slide=self.hidden_slides)
             return []
-        frames = [one for one in page if one.get("class") == "title"]
-        title = " ".join(" ".join(text for one in frames for text in one.itertext()).split())
+        frames = [part for part in page if part.get("class") == "title"]
+        title = " ".join(" ".join(text for part in frames for text in part.itertext()).split())
         self.title = self.title or title
-        notes = [block for one in page.iterfind("notes") for block in self.blocks_of(one)]
-        others = (one for one in page if one.get("class") != "title" and one.tag != "notes")
+        notes = [block for part in page.iterfind("notes") for block in self.blocks_of(part)]
+        others = (part for part in page if part.get("class") != "title" and part.tag != "notes")
         return slide(title, self.slide_number, self.blocks_of(others), notes)
 
 
-def is_hidden(one: Element) -> bool:
-    """Return whether a section, a field or a shape is not shown, as its condition has decided."""
-    default = "true" if one.tag == "hidden-text" else ""
-    return one.get("display") == "none" or one.get("is-hidden", default) == "true"
+def is_hidden(part: Element) -> bool:
+    """Return whether a section, field or shape is hidden, according to its stored condition."""
+    default = "true" if part.tag == "hidden-text" else ""
+    return part.get("display") == "none" or part.get("is-hidden", default) == "true"
 
 
 def squeezed(text: str | None) -> str:
-    """Return text in which white space that means one blank is one (6.1.2)."""
+    """Return text with each run of white space as a single space (6.1.2)."""
     return re.sub(r"\s+", " ", text or "")

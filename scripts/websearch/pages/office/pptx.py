@@ -1,4 +1,4 @@
-"""PowerPoint files (.pptx): each slide as a heading and what it shows (ECMA-376, part 1)."""
+"""PowerPoint files (.pptx): each slide as a heading and its content (ECMA-376, part 1)."""
 
 from __future__ import annotations
 
@@ -26,42 +26,41 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.pages.office.archive import Archive, Relation
 
-MAX_CHART_ROWS = 200  # of the data of one chart
+MAX_CHART_ROWS = 200  # rows per chart
 TITLES = ("title", "ctrTitle")
-FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders that stand on every slide
-FOOTERS = ("dt", "ftr")  # those of them with words that a person wrote
+FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders repeated on every slide
+FOOTERS = ("dt", "ftr")  # the placeholders among them with text that a person wrote
 ON, OFF = ("1", "true"), ("0", "false")
 LISTS = ("", "body", "obj")  # placeholders whose paragraphs are items of a list
 
 
 class SlideReader:
-    """Reads the slides of one PowerPoint file.
+    """Reads the slides of a PowerPoint file. title: of the first slide; note: hidden things.
 
-    title: that of the first slide; note: what is hidden. What a footer says
-    stands below the first slide that has it.
+    Each footer text appears once, below the first slide that has it.
     """
 
     def __init__(self, archive: Archive, name: str) -> None:
         self.archive = archive
         self.slides = archive.relations(name)
         self.title = self.note = ""
-        self.relations: dict[str, Relation] = {}  # of the slide that is read
+        self.relations: dict[str, Relation] = {}  # of the current slide
         self.hidden_slides = self.hidden_shapes = 0
-        self.footers: set[str] = set()  # texts, and layouts, that were read
+        self.footers: set[str] = set()  # texts and layouts read so far
 
     def blocks_of(self, presentation: Element) -> list[Node]:
-        """Return the text of the slides in their order."""
+        """Return the text of the slides in order."""
         blocks: list[Node] = []
         for number, entry in enumerate(presentation.iter("sldId"), 1):
             if self.archive.is_late():
                 break
             if relation := self.slides.get(entry.get("r:id", "")):
                 blocks += self.archive.contained(self.slide, relation.target, number)
-        self.note = hidden_note(self.hidden_slides, self.hidden_shapes)
+        self.note = hidden_note(slide=self.hidden_slides, shape=self.hidden_shapes)
         return blocks
 
     def slide(self, name: str, number: int) -> list[Node]:
-        """Return the heading of a slide, its text, and the notes of its speaker."""
+        """Return the heading of a slide, its text and the speaker's notes."""
         self.relations = self.archive.relations(name)
         root = self.archive.tree(name)
         if root.get("show") in OFF:
@@ -78,7 +77,7 @@ class SlideReader:
         return slide(title, number, blocks, self.text_of(shapes))
 
     def footer(self, shapes: list[Element], layout: str) -> list[Node]:
-        """Return the texts of footers of a slide and its layout that no slide before it has."""
+        """Return the footer texts of a slide and its layout that no earlier slide has."""
         if layout not in self.footers:
             self.footers.add(layout)
             shapes = [*shapes, *self.shapes(self.archive.tree(layout).find("cSld/spTree"))]
@@ -86,22 +85,21 @@ class SlideReader:
         for shape in shapes:
             body = shape.find("txBody") if placeholder(shape) in FOOTERS else None
             runs = body.iter("r") if body is not None else ()  # not fields: numbers, today's date
-            text = " ".join(" ".join("".join(texts(one)) for one in runs).split())
+            text = " ".join(" ".join("".join(texts(run)) for run in runs).split())
             if text and text not in self.footers:
                 self.footers.add(text)
                 blocks.append(element("p", text))
         return blocks
 
     def text_of(self, shapes: list[Element]) -> list[Node]:
-        """Return the text of shapes, but not of titles and of what stands on every slide."""
+        """Return the text of shapes, except titles and repeated placeholders."""
         others = (shape for shape in shapes if placeholder(shape) not in (*TITLES, *FURNITURE))
         return [block for shape in others for block in self.shape(shape)]
 
     def shapes(self, parent: Element | None) -> list[Element]:
-        """Return the shapes of a slide or group as they are read.
+        """Return the shapes of a slide or group in reading order.
 
-        Placeholders come first, in their order; then the others, from the top down and from the
-        left to the right.
+        Placeholders come first in file order, then the others from top to bottom and left to right.
         """
         shapes = children(parent) if parent is not None else ()
         ordered = sorted(shapes, key=lambda shape: (placeholder(shape) is None, *position(shape)))
@@ -131,7 +129,7 @@ class SlideReader:
         return self.archive.tree(relation.target if relation else "")
 
     def row(self, row: Element) -> list[list[Node]]:
-        """Return the cells of a row of a table; those that others cover are empty."""
+        """Return the cells of a table row; cells covered by a merged cell are empty."""
         cells: list[list[Node]] = []
         for cell in row.findall("tc"):
             is_covered = "1" in (cell.get("hMerge"), cell.get("vMerge"))
@@ -140,30 +138,30 @@ class SlideReader:
         return cells
 
     def paragraphs(self, body: Element, is_list: bool) -> Iterator[Node | Item]:
-        """Yield the paragraphs of a shape; is_list: those without a sign of their own are items."""
+        """Yield the paragraphs of a shape. is_list: whether paragraphs are items by default."""
         counts: dict[int, int] = {}
-        items = [one for one in body.findall("p") if "".join(texts(one)).strip()]
+        items = [item for item in body.findall("p") if "".join(texts(item)).strip()]
         for paragraph in items:
             block = element("p", *line(self.pieces(paragraph)))
             properties = paragraph.find("pPr")
-            signs = {one.tag for one in properties} if properties is not None else set()
+            tags = {part.tag for part in properties} if properties is not None else set()
             depth = number_of(properties.get("lvl"), 0, 8) if properties is not None else 0
-            counts = {one: count for one, count in counts.items() if one <= depth}
-            if "buAutoNum" in signs:
+            counts = {level: count for level, count in counts.items() if level <= depth}
+            if "buAutoNum" in tags:
                 counts[depth] = counts.get(depth, 0) + 1
                 yield Item(depth, counts[depth], [block])
-            elif "buChar" in signs or (is_list and len(items) > 1 and "buNone" not in signs):
+            elif "buChar" in tags or (is_list and len(items) > 1 and "buNone" not in tags):
                 yield Item(depth, 0, [block])
             else:
                 yield block
 
     def pieces(self, paragraph: Element) -> Iterator[Piece]:
-        """Yield the pieces of a paragraph, with what they link to."""
+        """Yield the pieces of a paragraph with their links."""
         for run in children(paragraph):
             if run.tag in ("r", "fld"):
                 link = run.find("rPr/hlinkClick")
                 address = address_of(self.relations, link) if link is not None else ""
-                yield Piece("".join(one.text or "" for one in run.iter("t")), (), address)
+                yield Piece("".join(text.text or "" for text in run.iter("t")), (), address)
             elif run.tag == "br":
                 yield Piece("\n")
             elif run.tag == "m":
@@ -178,13 +176,13 @@ class SlideReader:
 
 
 def properties_of(shape: Element) -> Element:
-    """Return the element with the name, the description and so on of a shape."""
+    """Return the element with the name and description of a shape."""
     found = shape[0].find("cNvPr") if len(shape) else None
     return found if found is not None else shape
 
 
 def placeholder(shape: Element) -> str | None:
-    """Return the kind of a placeholder, "" if it is any content; None for another shape."""
+    """Return the type of a placeholder, "" for generic content; None for other shapes."""
     found = shape.find("nvSpPr/nvPr/ph")
     if found is None:
         found = shape.find("nvGraphicFramePr/nvPr/ph")
@@ -192,7 +190,7 @@ def placeholder(shape: Element) -> str | None:
 
 
 def position(shape: Element) -> tuple[int, int]:
-    """Return how far down and to the right a shape stands; placeholders keep their order."""
+    """Return the distance of a shape from the top and the left; (0, 0) for placeholders."""
     offset = shape.find(".//off")
     if offset is None or placeholder(shape) is not None:
         return (0, 0)
@@ -200,22 +198,22 @@ def position(shape: Element) -> tuple[int, int]:
 
 
 def texts(parent: Element) -> Iterator[str]:
-    """Yield the texts below an element; a blank stands for a line break."""
-    for one in parent.iter():
-        if one.tag == "t":
-            yield one.text or ""
-        elif one.tag == "br":
+    """Yield the texts below an element, with a space for each line break."""
+    for part in parent.iter():
+        if part.tag == "t":
+            yield part.text or ""
+        elif part.tag == "br":
             yield " "
 
 
 def chart_blocks(chart: Element) -> list[Node]:
-    """Return the title of a chart, and the values that it shows as a table."""
+    """Return the title of a chart and its values as a table."""
     title = chart.find("chart/title")
     words = " ".join("".join(texts(title)).split()) if title is not None else ""
     series = list(chart.iter("ser"))
-    names = [next((point.text or "" for point in one.iterfind("tx//v")), "") for one in series]
-    labels = next(filter(None, (values(one, "cat", "xVal") for one in series)), {})
-    columns = [values(one, "val", "yVal") for one in series]
+    names = [next((point.text or "" for point in item.iterfind("tx//v")), "") for item in series]
+    labels = next(filter(None, (values(item, "cat", "xVal") for item in series)), {})
+    columns = [values(item, "val", "yVal") for item in series]
     indexes = sorted(set(labels).union(*columns))
     rows = [
         [labels.get(index, ""), *(column.get(index, "") for column in columns)]
@@ -229,6 +227,6 @@ def chart_blocks(chart: Element) -> list[Node]:
 
 
 def values(series: Element, *names: str) -> dict[int, str]:
-    """Return the values of a series of a chart by their places."""
+    """Return the values of a chart series by their indexes."""
     points = itertools.chain(*(series.iterfind(f"{name}//pt") for name in names))
     return {number_of(point.get("idx")): point.findtext("v") or "" for point in points}

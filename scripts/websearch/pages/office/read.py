@@ -1,4 +1,4 @@
-"""Office files: which kind a file is, its text as Markdown, and what it says about itself."""
+"""Office files: their kind, their text as Markdown, and their metadata."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# Where the main part of an Office Open XML file stands if the file does not say it.
+# Usual places of the main part, for Office Open XML files that do not name it.
 MAIN_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
-# Streams of old office files, and of encrypted ones, with what they are.
+# Streams of old and encrypted office files, and the kind of file.
 OLE_STREAMS = (
     ("EncryptedPackage", "an encrypted office file, which only its password opens"),
-    ("WordDocument", "an old Word file (.doc), which cannot be read here"),
-    ("Workbook", "an old Excel file (.xls), which cannot be read here"),
-    ("Book", "an old Excel file (.xls), which cannot be read here"),
-    ("PowerPoint Document", "an old PowerPoint file (.ppt), which cannot be read here"),
+    ("WordDocument", "an old Word file (.doc), which this program cannot read"),
+    ("Workbook", "an old Excel file (.xls), which this program cannot read"),
+    ("Book", "an old Excel file (.xls), which this program cannot read"),
+    ("PowerPoint Document", "an old PowerPoint file (.ppt), which this program cannot read"),
 )
 MAX_MIMETYPE = 1_000  # bytes
-READING_SHARE = 0.5  # of the time; writing Markdown takes the other half
-# When the templates of python-docx and python-pptx were made, not the files that they begin.
+READING_SHARE = 0.5  # of the time; the rest is for writing Markdown
+# Creation dates of the templates of python-docx and python-pptx, not of the files made from them.
 TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z")
-HINT = "Look for the same as .docx, .xlsx, .pptx, .odt, PDF or HTML; it often stands beside it."
+HINT = "Look for a .docx, .xlsx, .pptx, .odt, PDF or HTML version of it."
 
 
 def read_office(data: bytes, url: str, params: Document, deadline: float) -> Document | None:
     """Return title, author, published, updated, language, text, note and cut of an office file.
 
-    None for an archive that is none. published is the day on which it was created. url, params: as
-    for read_bytes. Raises SearchError (unsupported) for files that cannot be read.
+    None for an archive of another kind. published: the day of creation. url, params: as for
+    read_bytes. Raises SearchError (unsupported) for files that cannot be read.
     """
     if data.startswith(OLE_START):
         raise unreadable(ole_kind(data), HINT)
@@ -60,7 +60,10 @@ def read_office(data: bytes, url: str, params: Document, deadline: float) -> Doc
 
 
 def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Document | None:
-    """Return what an archive says if it is an office file. comments: whether those of Word, too."""
+    """Return the document in an archive; None if it is not an office file.
+
+    comments: whether to include the comments of a Word file.
+    """
     if "meta-inf/container.xml" in archive.parts:
         from websearch.pages.office.epub import read_epub
 
@@ -72,7 +75,7 @@ def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Do
     main = archive.part("", "officeDocument")
     main = main or next(filter(archive.parts.__contains__, MAIN_PARTS), "")
     if main.endswith(".bin"):
-        raise unreadable("a binary Excel file (.xlsb), which cannot be read here", HINT)
+        raise unreadable("a binary Excel file (.xlsb), which this program cannot read", HINT)
     root = archive.tree(main)
     core = archive.tree(archive.part("", "core-properties"))
     fields = described(core, "creator", "created", "modified")
@@ -94,7 +97,7 @@ def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Do
 
 
 def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | None:
-    """Return what an OpenDocument file says: a text, a presentation or sheets."""
+    """Return the document in an OpenDocument file: a text, a presentation or sheets."""
     manifest = archive.tree("meta-inf/manifest.xml")
     if next(manifest.iter("encryption-data"), None) is not None:
         raise unreadable("an encrypted office file, which only its password opens", HINT)
@@ -112,26 +115,26 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | N
 
 
 def written(blocks: list[Node], reader: Any, fields: Document, writer: MarkdownWriter) -> Document:
-    """Return the blocks of a file as Markdown, and the title and note of who read them."""
+    """Return the blocks of a file as Markdown, with the title and note of its reader."""
     text = writer.markdown(element("div", *blocks))
     title = fields["title"] or reader.title
     return {**fields, "title": title, "text": text, "note": reader.note, "cut": writer.cut}
 
 
 def ole_kind(data: bytes) -> str:
-    """Return what a file in Microsoft's old container is, by the names of its streams."""
-    for name, what in OLE_STREAMS:
+    """Return the kind of a file in Microsoft's old container by the names of its streams."""
+    for name, kind in OLE_STREAMS:
         if name.encode("utf-16-le") in data:
-            return what
-    return "an old office file, which cannot be read here"
+            return kind
+    return "an old office file, which this program cannot read"
 
 
 def described(root: Element, author: str, created: str, modified: str) -> Document:
     """Return title, author, published, updated and language; the names of their elements vary."""
     texts: dict[str, list[str]] = {}
-    for one in root.iter():
-        if text := (one.text or "").strip():
-            texts.setdefault(one.tag, []).append(text)
+    for part in root.iter():
+        if text := (part.text or "").strip():
+            texts.setdefault(part.tag, []).append(text)
     return {
         "title": texts.get("title", [""])[0],
         "author": ", ".join(texts.get(author) or texts.get("creator", [])),
@@ -142,6 +145,6 @@ def described(root: Element, author: str, created: str, modified: str) -> Docume
 
 
 def day(date: str) -> str:
-    """Return the day of a date such as 2024-01-31T12:00:00Z, or less; "" for what is no date."""
+    """Return the day, or month or year, of a date such as 2024-01-31T12:00:00Z; "" for others."""
     match = re.match(r"(?:19|20)\d\d(?:-[01]\d(?:-[0-3]\d)?)?(?![0-9])", date)
     return match[0] if match and date not in TEMPLATE_DATES else ""

@@ -1,4 +1,4 @@
-"""Sheets of Excel and OpenDocument files as Markdown: what both kinds have in common."""
+"""Sheets of Excel and OpenDocument files as Markdown: the parts that both formats share."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ import itertools
 
 from websearch.kit import one_line, quoted
 from websearch.markdown.escapes import as_cell, escape, mark_line_starts, mark_signs
+from websearch.pages.office.blocks import hidden_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.extract.markdown import MarkdownWriter
 
-MAX_CELLS = 500_000  # with a value, of one file
-MAX_ROWS = 50_000  # of one sheet, as of a CSV file
+MAX_CELLS = 500_000  # cells with a value per file
+MAX_ROWS = 50_000  # rows per sheet, as for a CSV file
 MAX_CELL = 2_000  # characters
-MAX_COLUMNS = 500  # of one table
+MAX_COLUMNS = 500  # columns per table
 
-Row = dict[int, str]  # the cells of a row that have a value, by their columns from 0 on
+Row = dict[int, str]  # the cells of a row that have a value, by column from 0
 
 
 class LeftOut:
-    """What one sheet does not show: hidden rows and columns with a value, values of formulas."""
+    """Counts the hidden rows and columns of a sheet with a value, and formulas without one."""
 
     def __init__(self) -> None:
-        self.ranges: list[tuple[int, int]] = []  # of hidden columns: the first, and the next one
-        self.columns: set[int] = set()  # hidden ones that have a value
+        self.ranges: list[tuple[int, int]] = []  # hidden columns: the first, and the next visible
+        self.columns: set[int] = set()  # hidden columns that have a value
         self.rows = self.formulas = 0
 
     def hide(self, begin: int, end: int) -> None:
-        """Take notice of hidden columns."""
+        """Record hidden columns."""
         if len(self.ranges) < MAX_COLUMNS:
             self.ranges.append((begin, end))
 
@@ -40,72 +41,70 @@ class LeftOut:
             return {}
         if not self.ranges:
             return row
-        hidden = {one for one in row if any(begin <= one < end for begin, end in self.ranges)}
+        hidden = {column for column in row if any(a <= column < b for a, b in self.ranges)}
         self.columns |= hidden
         return {column: text for column, text in row.items() if column not in hidden}
 
     def notes(self, name: str) -> list[str]:
-        """Return what is to be said of a sheet."""
-        counts = [(self.rows, "row"), (len(self.columns), "column")]
-        hidden = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
-        notes = [f"Hidden in the sheet {name}, and left out: {' and '.join(hidden)}."]
+        """Return the notes on a sheet."""
+        hidden = hidden_note(f" in the sheet {name}", row=self.rows, column=len(self.columns))
         formula = f"The sheet {name} has formulas without stored values; the formulas are shown."
-        return notes[: len(hidden)] + [formula] * bool(self.formulas)
+        return [hidden] * bool(hidden) + [formula] * bool(self.formulas)
 
 
 class SheetWriter:
     """Writes the sheets of one file as tables.
 
-    rows: those of the sheet that is read, with their numbers. room: cells that may be read yet.
+    rows: the rows of the current sheet with their numbers. spare: cells that may still be read.
     """
 
     def __init__(self, writer: MarkdownWriter) -> None:
         self.writer = writer
         self.blocks: list[str] = []
         self.rows: list[tuple[int, Row]] = []
-        self.room = MAX_CELLS
+        self.spare = MAX_CELLS
         self.is_full = False
         self.notes: dict[str, None] = {}
         self.is_cut = False
 
     def add_row(self, number: int, row: Row) -> bool:
-        """Add a row of the sheet that is read; return whether there is room for further ones."""
-        self.is_full = self.is_full or len(self.rows) >= MAX_ROWS or len(row) > self.room
+        """Add a row of the current sheet; return whether more rows fit."""
+        self.is_full = self.is_full or len(self.rows) >= MAX_ROWS or len(row) > self.spare
         if row and not self.is_full:
             self.rows.append((number, row))
-            self.room -= len(row)
+            self.spare -= len(row)
         return not self.is_full
 
     def end_sheet(
         self, name: str, is_hidden: bool = False, left_out: LeftOut | None = None
     ) -> None:
-        """Write the sheet that was read: its name as a heading, and its rows.
+        """Write the current sheet: its name as a heading, and its rows.
 
-        Empty rows separate tables; a sheet without a value is left out.
+        Empty rows separate tables; a sheet without a value is omitted.
         """
         name = one_line(name, MAX_CELL)
         rows, self.rows = self.rows, []
         is_cut, self.is_full = self.is_full, False
         if is_hidden:
-            self.room += sum(len(row) for _, row in rows)
+            self.spare += sum(len(row) for _, row in rows)
             return
         for note in left_out.notes(quoted(name)) if left_out else []:
             self.notes[note] = None
         if is_cut:
             self.is_cut = True
-            what = f"Only {len(rows)} rows of the sheet {quoted(name)} were read."
-            self.notes[what if rows else "Some sheets were not read."] = None
+            note = f"Only {len(rows)} rows of the sheet {quoted(name)} were read."
+            self.notes[note if rows else "Some sheets were not read."] = None
         if not rows:
             return
         self.blocks.append(f"## {mark_signs(name)}")
-        # Rows that follow each other have the same distance to their places in the list.
-        for _, group in itertools.groupby(enumerate(rows), lambda one: one[1][0] - one[0]):
+        # For consecutive rows, number minus index is constant.
+        for _, group in itertools.groupby(enumerate(rows), lambda pair: pair[1][0] - pair[0]):
             self.blocks += self.table([row for _, (_, row) in group])
 
     def table(self, rows: list[Row]) -> list[str]:
         """Return rows as a table without its empty columns; a single column as paragraphs.
 
-        Rows have no empty cells if there is no room for them, or the table is too wide.
+        Empty cells are omitted if they do not fit the budget or the table is too wide.
         """
         columns = sorted(set(itertools.chain(*rows)))
         if len(columns) == 1:
@@ -118,16 +117,12 @@ class SheetWriter:
         return ["\n".join([lines[0], f"|{' --- |' * len(columns)}", *lines[1:]])]
 
     def cell(self, text: str, address: str = "") -> str:
-        """Return the text of a cell on one line, its signs marked; with its link if it is kept."""
+        """Return the text of a cell on one line, escaped; with its link if links are kept."""
         shown = as_cell(mark_signs(self.writer.fit(one_line(text, MAX_CELL))))
         target = self.writer.target(address) if address and self.writer.keep_links else ""
         return f"[{shown}]({target})" if target else shown
 
     def document(self) -> Document:
         """Return text, note and cut of the file."""
-        text = escape("\n\n".join(self.blocks))
-        return {
-            "text": text,
-            "note": " ".join(self.notes),
-            "cut": self.is_cut or self.writer.cut,
-        }
+        cut = self.is_cut or self.writer.cut
+        return {"text": escape("\n\n".join(self.blocks)), "note": " ".join(self.notes), "cut": cut}

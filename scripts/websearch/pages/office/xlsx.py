@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from websearch.pages.office.archive import Archive
     from websearch.pages.office.sheets import Row
 
-MAX_STRINGS = 1_000_000  # that cells share
-MAX_LINKS = 50_000  # of one sheet
+MAX_STRINGS = 1_000_000  # shared strings
+MAX_LINKS = 50_000  # links per sheet
 ON = ("1", "true")
 _ESCAPED = r"_x([0-9a-fA-F]{4})_"
 
@@ -28,7 +28,7 @@ _ESCAPED = r"_x([0-9a-fA-F]{4})_"
 def read_workbook(
     archive: Archive, name: str, workbook: Element, writer: MarkdownWriter
 ) -> Document:
-    """Return text, note and cut of an Excel file. name, workbook: its main part."""
+    """Return text, note and cut of an Excel file. name, workbook: the main part."""
     relations = archive.relations(name)
     properties = workbook.find("workbookPr")
     is_1904 = properties is not None and properties.get("date1904") in ON
@@ -49,10 +49,7 @@ def read_workbook(
 
 
 class CellReader:
-    """Reads cells: the texts that they share, their formats, and the day that they count from.
-
-    left_out: what the sheet that is read does not show.
-    """
+    """Reads cells by shared strings, formats and first day. left_out: of the current sheet."""
 
     def __init__(self, archive: Archive, workbook: str, first_day: dt.date | None) -> None:
         self.archive = archive
@@ -66,10 +63,7 @@ class CellReader:
         self.formats = read_formats(archive.tree(archive.part(workbook, "styles")))
 
     def rows(self, name: str) -> Iterator[tuple[int, Row]]:
-        """Yield the rows of a sheet with their numbers, and in them the cells that have a value.
-
-        What is hidden is left out.
-        """
+        """Yield the numbers of the rows of a sheet, and their visible cells that have a value."""
         number = 0
         for row in self.archive.elements(name, "row", "col"):
             if row.tag == "col":  # these come before the rows
@@ -87,10 +81,10 @@ class CellReader:
             yield number, self.left_out.shown(cells, row.get("hidden") in ON)
 
     def links(self, name: str) -> dict[tuple[int, int], str]:
-        """Return the addresses that cells of a sheet link to, by their rows and columns."""
+        """Return the URLs that cells of a sheet link to, by row and column."""
         relations = self.archive.relations(name)
         links: dict[tuple[int, int], str] = {}
-        if any(one.kind == "hyperlink" for one in relations.values()):
+        if any(relation.kind == "hyperlink" for relation in relations.values()):
             for link in self.archive.elements(name, "row", "hyperlink"):
                 place = re.match(r"([A-Za-z]{1,3})(\d{1,7})", link.get("ref", ""))
                 if place and len(links) < MAX_LINKS:
@@ -99,7 +93,7 @@ class CellReader:
         return links
 
     def value(self, cell: Element) -> str:
-        """Return the value of a cell as text, "" if it is empty."""
+        """Return the value of a cell as text; "" if it is empty."""
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             found = cell.find("is")
@@ -121,18 +115,18 @@ class CellReader:
 
 
 def string(item: Element) -> str:
-    """Return the text of a string; how it is spoken, which Japanese files say, is left out."""
+    """Return the text of a string without the pronunciation in Japanese files."""
     runs = [item, *item.iterfind("r")]
-    return plain("".join(one.text or "" for run in runs for one in run.iterfind("t")))
+    return plain("".join(part.text or "" for run in runs for part in run.iterfind("t")))
 
 
 def plain(text: str) -> str:
-    """Return text with the characters that XML cannot hold: _x000D_ is a line break."""
+    """Return text with the characters that XML cannot contain: _x000D_ is a line break."""
     return re.sub(_ESCAPED, lambda code: chr(int(code[1], 16)), text) if "_x" in text else text
 
 
 def column_of(place: str) -> int:
-    """Return the column of a cell such as AB12, from 0 on."""
+    """Return the column of a cell such as AB12, from 0."""
     column = 0
     for letter in re.match("[A-Za-z]{0,3}", place)[0].upper():  # type: ignore[index]
         column = column * 26 + ord(letter) - 64
@@ -140,8 +134,8 @@ def column_of(place: str) -> int:
 
 
 def read_formats(styles: Element) -> list[str]:
-    """Return for each format of cells the code of its numbers; "" if it has none."""
-    codes = {one.get("numFmtId", ""): one.get("formatCode", "") for one in styles.iter("numFmt")}
+    """Return the number format of each cell format; "" if it has none."""
+    codes = {item.get("numFmtId", ""): item.get("formatCode", "") for item in styles.iter("numFmt")}
     formats = styles.find("cellXfs")
-    ids = [one.get("numFmtId", "") for one in (formats if formats is not None else ())]
-    return [codes.get(one) or BUILT_IN.get(number_of(one), "") for one in ids]
+    ids = [item.get("numFmtId", "") for item in (formats if formats is not None else ())]
+    return [codes.get(key) or BUILT_IN.get(number_of(key), "") for key in ids]

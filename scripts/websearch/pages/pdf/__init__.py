@@ -1,4 +1,4 @@
-"""A PDF file: objects, encryption, fonts, layout, tables; read_pdf.py is the way in.
+"""PDF files: objects, encryption, fonts, layout, tables; read_pdf.py is the entry point.
 
-Knows no web. Reading and the benchmarks come in.
+Uses no network. Called by reading/ and the benchmarks.
 """

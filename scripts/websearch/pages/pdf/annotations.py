@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.file import PdfFile
     from websearch.pages.pdf.shown_text import Matrix
 
-HIDDEN = 2 | 32  # flags: hidden, and not shown on a screen
+HIDDEN = 2 | 32  # flags: hidden, not shown on screen
 WITHOUT_TEXT = ("Link", "Popup")  # kinds of annotations
 FIELD_TEXT_SIZE = 10.0  # points
 
@@ -56,9 +56,9 @@ def appearance_stream(file: PdfFile, annotation: dict[str, Any]) -> Stream | Non
 
 
 def placement(file: PdfFile, appearance: Stream, box: list[float]) -> Matrix:
-    """Return the matrix that puts an appearance, after its own Matrix, into the annotation's box.
+    """Return the matrix that moves an appearance, after its own Matrix, to the annotation's box.
 
-    Boxes that the Matrix turns are only moved: the text is what counts, not its exact place.
+    Rotated boxes are only moved: the text matters, not its exact place.
     """
     own = file.numbers(appearance, "BBox", 4) or box
     matrix = file.numbers(appearance, "Matrix", 6) or [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
@@ -68,9 +68,9 @@ def placement(file: PdfFile, appearance: Stream, box: list[float]) -> Matrix:
 
 
 def written_text(file: PdfFile, annotation: dict[str, Any]) -> str:
-    """Return what a free text or a stamp without an appearance says; the name of a stamp if none.
+    """Return the text of a free text or stamp without an appearance.
 
-    A stamp's name is a word such as NotApproved.
+    A stamp without text has a name such as NotApproved.
     """
     text = file.field(annotation, "Contents")
     if isinstance(text, bytes) and text.strip():
@@ -80,7 +80,7 @@ def written_text(file: PdfFile, annotation: dict[str, Any]) -> str:
 
 
 def field_value(file: PdfFile, field: dict[str, Any]) -> str:
-    """Return the value of a text or choice field without an appearance; "" of other fields."""
+    """Return the value of a text or choice field without an appearance; "" for other fields."""
     kind = value = None
     for _ in range(MAX_DEPTH):
         kind = kind or file.field(field, "FT")

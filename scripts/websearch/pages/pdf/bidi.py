@@ -1,7 +1,7 @@
-"""Right-to-left text: from the order in which glyphs stand on a line to the order of reading.
+"""Right-to-left text: from the order of glyphs on a line to the reading order.
 
-Files hold glyphs in the order in which they are drawn, most often from left to right in every
-script. The rules are those of the Unicode bidirectional algorithm, applied backwards.
+Files contain glyphs in drawing order, most often from left to right in every script. The rules are
+those of the Unicode bidirectional algorithm, applied in reverse.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Glyph = tuple[str, float, float]  # text, and where it begins and ends along the line
+    Glyph = tuple[str, float, float]  # text, begin and end along the line
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 PRESENTATION_FORMS = re.compile("[\ufb1d-\ufdff\ufe70-\ufefc]+")
@@ -26,10 +26,10 @@ KINDS = {
 
 
 def reading_order(glyphs: list[Glyph], size: float) -> str:
-    """Return the text of a line with right-to-left letters, in the order of reading.
+    """Return the text of a line with right-to-left letters in reading order.
 
-    glyphs may come in any order; size is that of the font. A glyph's own text, such as that of a
-    ligature, is in the order of reading already.
+    glyphs: in any order; the text of each, such as a ligature, is already in reading order.
+    size: of the font.
     """
     texts: list[str] = []
     units = attach_marks(sorted(glyphs, key=lambda glyph: glyph[1]))
@@ -56,7 +56,7 @@ def reading_order(glyphs: list[Glyph], size: float) -> str:
 
 
 def attach_marks(glyphs: list[Glyph]) -> list[Glyph]:
-    """Return the glyphs with each combining mark put behind the letter that it stands over."""
+    """Return the glyphs with each combining mark after its letter."""
     units: list[Glyph] = []
     waiting = ""  # marks that begin before their letter
     for text, start, end in glyphs:
@@ -93,8 +93,8 @@ def last_of_run(kinds: list[str], index: int) -> int:
 def from_right(texts: list[str], kinds: list[str]) -> list[str]:
     """Return texts from right to left; runs of Latin letters and numbers keep their order.
 
-    Brackets stand in files as they look, or as they are meant: they are turned round unless they
-    open before they close already.
+    Files contain brackets by shape or by meaning: they are mirrored unless they already open
+    before they close.
     """
     ordered: list[str] = []
     brackets: list[int] = []  # places in ordered
@@ -117,10 +117,10 @@ def from_right(texts: list[str], kinds: list[str]) -> list[str]:
 
 
 def first_of_run(kinds: list[str], last: int) -> int:
-    """Return where the run from left to right begins that ends at a index.
+    """Return the first index of the left-to-right run that ends at an index.
 
-    Anything may stand between Latin letters or a letter and a number, one separator between
-    numbers, and a sign such as $ before a number.
+    Anything may be between Latin letters or a letter and a number, a single separator between
+    numbers, and a symbol such as $ before a number.
     """
     first = last
     has_letters = kinds[last] == LEFT
@@ -137,5 +137,5 @@ def first_of_run(kinds: list[str], last: int) -> int:
 
 
 def plain_letters(text: str) -> str:
-    """Return text with the forms that letters take inside words replaced by the letters."""
+    """Return text with presentation forms replaced by the letters."""
     return PRESENTATION_FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)

@@ -1,4 +1,4 @@
-"""The outline of a PDF file: its entries, and the pages that they lead to (ISO 32000-1, 12.3)."""
+"""The outline of a PDF file: its entries and their target pages (ISO 32000-1, 12.3)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MAX_NAME_NODES = 5_000
 
 
 def info_text(value: Any) -> str:
-    """Return a text string on one line; "" for what is none."""
+    """Return a text string on one line; "" for other values."""
     return one_line(decode_text(value), MAX_TITLE) if isinstance(value, bytes) else ""
 
 
 def read_bookmarks(file: PdfFile) -> list[tuple[int, str, int]]:
-    """Return (level, title, page) of each entry of the outline; level and page count from 1.
+    """Return (level, title, page) of each outline entry; level and page count from 1.
 
-    Entries that lead to no page that was walked so far are left out.
+    Entries whose page was not reached so far are omitted.
     """
     outlines = file.fields(file.root(), "Outlines")
     if "First" not in outlines:
@@ -52,7 +52,7 @@ def read_bookmarks(file: PdfFile) -> list[tuple[int, str, int]]:
 
 
 def page_object(file: PdfFile, entry: dict[str, Any], names: dict[str, Any]) -> int:
-    """Return the number of the page object that an entry leads to; 0 if it leads to none."""
+    """Return the number of the page object that an entry points to; 0 if none."""
     target = file.field(entry, "Dest") or file.field(file.fields(entry, "A"), "D")
     if isinstance(target, (str, bytes)):
         target = file.resolve(names.get(plain_name(target)))
@@ -63,7 +63,7 @@ def page_object(file: PdfFile, entry: dict[str, Any], names: dict[str, Any]) -> 
 
 
 def named_destinations(file: PdfFile) -> dict[str, Any]:
-    """Return the destinations that a file names: those of the catalog, and of its name tree."""
+    """Return the named destinations in the catalog and the name tree."""
     names: dict[str, Any] = dict(file.fields(file.root(), "Dests"))
     waiting = [file.field(file.fields(file.root(), "Names"), "Dests")]
     for _ in range(MAX_NAME_NODES):
@@ -80,5 +80,5 @@ def named_destinations(file: PdfFile) -> dict[str, Any]:
 
 
 def plain_name(name: str | bytes) -> str:
-    """Return a name or string as text, so that both kinds of names compare."""
+    """Return a name or string as text to make both kinds of names comparable."""
     return name.decode("latin-1") if isinstance(name, bytes) else name

@@ -1,8 +1,8 @@
 """The numbers of glyphs in Adobe's collections of Chinese, Japanese and Korean characters.
 
 The collections list the characters of the national standards in the standards' order, so Python's
-codecs stand in for tables of tens of thousands of entries. Later supplements are missing, and of
-Adobe-CNS1 the rarer half, whose order differs.
+codecs replace tables of tens of thousands of entries. Later supplements are missing, and so is the
+rarer half of Adobe-CNS1, whose order differs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VERTICAL = (
 )
 LAST_CODE = {"Japan1": 0xF4A4, "GB1": 0xF7FE, "Korea1": 0xFDFE, "CNS1": 0xC67E}
 COMPATIBILITY = ("\uf900", "\ufaff")  # second readings of Korean ideographs, which have no glyph
-LATER_SIGNS = ("€", "®")  # added to the Korean standard after the collection was made
+LATER_CHARACTERS = ("€", "®")  # newer in the Korean standard than the collection
 
 
 @functools.cache
@@ -53,7 +53,7 @@ def collection_texts(ordering: str) -> dict[int, str]:
                 text = code.to_bytes(2, "big").decode(codec)
             except UnicodeDecodeError:
                 continue
-            later = text in LATER_SIGNS or COMPATIBILITY[0] <= text <= COMPATIBILITY[1]
+            later = text in LATER_CHARACTERS or COMPATIBILITY[0] <= text <= COMPATIBILITY[1]
             if len(text) == 1 and not (ordering == "Korea1" and later):
                 texts[number] = text
                 number += 1  # noqa: PLW2901

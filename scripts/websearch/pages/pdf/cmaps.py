@@ -19,7 +19,7 @@ SECTION = re.compile(
     rb"begin(codespacerange|bfchar|bfrange|cidchar|cidrange)\b([\s\S]*?)(?=\bend\1|\bbegin|\Z)"
 )
 ITEM = re.compile(rb"<([^<>]{0,600})>|(\[)|(\])|(\d{1,10})|/([^\s<>\[\]/]+)")
-MAX_CODE_RANGES = 20  # of one CMap; real ones have up to ten
+MAX_CODE_RANGES = 20  # per CMap; real CMaps have up to ten
 FIRST = operator.itemgetter(0)  # of a range
 
 VERTICAL = re.compile(rb"/WMode\s+1\b")
@@ -89,7 +89,7 @@ class CMap:
 
 
 def find_range(ranges: list[Any], code: int) -> Any:
-    """Return the (first, last, value) of sorted ranges that holds a code; None if none does."""
+    """Return the (first, last, value) of sorted ranges that contains a code; None if none does."""
     position = bisect.bisect_right(ranges, code, key=FIRST) - 1
     return ranges[position] if position >= 0 and code <= ranges[position][1] else None
 
@@ -100,7 +100,7 @@ def two_byte_codes(data: bytes) -> list[int]:
 
 
 def parse_cmap(data: bytes, budget: Budget) -> CMap:
-    """Return the CMap that a stream's first MAX_CMAP_BYTES hold. Raises OutOfBudgetError."""
+    """Return the CMap in a stream's first MAX_CMAP_BYTES. Raises OutOfBudgetError."""
     data = data[:MAX_CMAP_BYTES]
     cmap = CMap()
     cmap.vertical = bool(VERTICAL.search(data))

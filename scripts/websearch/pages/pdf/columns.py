@@ -1,7 +1,7 @@
-"""Tables without ruled lines: lines of text whose parts stand in the same columns.
+"""Tables without ruled lines: lines of text with parts in the same columns.
 
-Prose in columns looks much the same. It differs by its words, and by its order in the content of
-the page: a table comes row by row, prose column by column. Distances are in font sizes.
+Prose in columns looks similar. It differs by its words and its order in the page content: a table
+comes row by row, prose column by column. Distances are in font sizes.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
     from websearch.pages.pdf.text_lines import TextLine
 
-    Column = tuple[float, float]  # from where to where it runs
-    Cells = list[list[str]]  # a row: for each column, the texts of its cell from the top down
+    Column = tuple[float, float]  # begin and end
+    Cells = list[list[str]]  # a row: per column, the texts of its cell from top to bottom
 
 MIN_ROWS = 3  # lines that agree on the columns
-MAX_COLUMNS = 60  # of a table
-MAX_CUTS = 3  # texts beside a table that are told apart from it
+MAX_COLUMNS = 60  # columns per table
+MAX_CUTS = 3  # texts next to a table that are separated from it
 MAX_DROP = 3.0  # between two lines of a table
-MAX_SINGLES = 3  # lines with one cell between lines with several
-MAX_SINGLE_WORDS = 12  # of such a line
-RECENT = 5  # lines with several cells, whose columns the next one has to have
+MAX_SINGLES = 3  # lines with a single cell between lines with several
+MAX_SINGLE_WORDS = 12  # words on such a line
+RECENT = 5  # lines with several cells whose columns the next line must have
 MAX_HEADING_LINES = 8
 MAX_HEADING_DROP = 2.2  # between two lines of a heading
-MAX_HEADING_WORDS = 8  # of a cell of the heading
+MAX_HEADING_WORDS = 8  # words per cell of the heading
 SPANNED = 0.12  # share of the lines that may cross the gap between two columns
 MIN_GUTTER = 0.3  # between two columns
-EDGE = 0.5  # edges that are no further apart are at the same place
-CLOSER = 0.9  # of the usual distance of rows: nearer lines belong to one row
-# What tells a table from prose, lists and drawings.
-MIN_FILLED = 0.45  # share of the cells that hold text
-MIN_ALIGNED = 0.6  # share of a column's cells that begin, end or have their middle at one place
-MAX_WORDS = 9.0  # of a cell on average
+EDGE = 0.5  # edges within this distance are at the same place
+CLOSER = 0.9  # share of the usual distance of rows: nearer lines belong to the same row
+# Limits that separate a table from prose, lists and drawings.
+MIN_FILLED = 0.45  # share of the cells that contain text
+MIN_ALIGNED = 0.6  # share of a column's cells that begin, end or are centered at the same place
+MAX_WORDS = 9.0  # average per cell
 MAX_WORDS_OF_TWO = 5.0  # the same in a table with two columns
 MIN_NUMBERS = 0.25  # share of the cells with a number, in tables of two columns or of few rows
 FEW_ROWS = 5
 MIN_IN_ORDER = 0.5  # share of neighbours on a line that follow each other in the content
 COLUMN_WISE_WORDS, COLUMN_WISE_NUMBERS = 2.5, 0.4  # the limits for a table with a lower share
-MAX_FOREIGN_ORDER = 0.1  # the same share between a table and a text beside it
-PROSE_WORDS = 4  # of a chunk of running text on average
+MAX_FOREIGN_ORDER = 0.1  # the same share between a table and a text next to it
+PROSE_WORDS = 4  # average per chunk of running text
 START, END = operator.itemgetter(0), operator.itemgetter(1)  # of a column
 _NUMBER = r"[^\w\s]{0,3}\s?[.,]?\d"
 _MARKER = r"[\u2022\u25aa\u25cf\u25e6\u2013*-]|[\[(]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[\])]?[.)]?"
@@ -56,10 +56,10 @@ _MARKER = r"[\u2022\u25aa\u25cf\u25e6\u2013*-]|[\[(]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1
 def column_tables(
     pieces: list[Piece], order: dict[Piece, int], cuts: int = MAX_CUTS
 ) -> list[tuple[list[Cells], set[Piece]]]:
-    """Return the rows and the pieces of the tables that pieces of one direction make.
+    """Return rows and pieces of each table in pieces of the same direction.
 
-    order: the place of each piece in the content of the page. cuts: how many texts beside a table
-    are still told apart from it.
+    order: the place of each piece in the page content. cuts: how many more texts next to a table
+    may be separated from it.
     """
     lines = text_lines(pieces)
     tables = []
@@ -77,9 +77,9 @@ def column_tables(
 
 
 def regions(lines: list[TextLine]) -> list[tuple[int, int]]:
-    """Return the first and the next line of each run of lines that may be a table.
+    """Return begin and end of each run of lines that may be a table.
 
-    Most of them have several chunks, which stand in the same columns.
+    Most of its lines have several chunks in the same columns.
     """
     runs: list[tuple[int, int]] = []
     begin = end = 0  # of the current run, which is empty if they are the same
@@ -124,7 +124,7 @@ def heading_start(lines: list[TextLine], free: int, begin: int) -> int:
 
 
 def find_columns(lines: list[list[Chunk]], size: float) -> list[Column]:
-    """Return the columns of lines: almost no line has text between them. [] if there are too many.
+    """Return the columns of lines, with almost no text between them; [] if there are too many.
 
     size: of the font.
     """
@@ -150,18 +150,18 @@ def find_columns(lines: list[list[Chunk]], size: float) -> list[Column]:
 
 
 def overlap(start: float, end: float, column: Column) -> float:
-    """Return how much of a column a text covers; not more than 0 if none."""
+    """Return how much of a column a text covers; at most 0 if none."""
     return min(end, column[1]) - max(start, column[0])
 
 
 def overlapped(chunk: Chunk, columns: list[Column]) -> list[int]:
-    """Return the columns that a chunk stands in."""
+    """Return the indexes of the columns that a chunk overlaps."""
     first = bisect.bisect(columns, chunk.start, key=END)
     return list(range(first, bisect.bisect_left(columns, chunk.end, key=START)))
 
 
 def line_cells(line: TextLine, columns: list[Column]) -> Cells:
-    """Return the texts of a line in each column; a string that spans several is in one of them."""
+    """Return the texts of a line in each column; a string that spans several is in only one."""
     cells: Cells = [[] for _ in columns]
     for chunk in line.chunks:
         indexes = overlapped(chunk, columns) or [nearest(chunk, columns)]
@@ -186,7 +186,7 @@ def nearest(chunk: Chunk, columns: list[Column]) -> int:
 def region_tables(
     lines: list[TextLine], heading: int, order: dict[Piece, int], cuts: int
 ) -> list[tuple[list[Cells], set[Piece]]]:
-    """Return the tables of a run of lines. heading: how many of the lines are above the columns."""
+    """Return the tables of a run of lines. heading: the number of lines above the columns."""
     region = lines[heading:]
     rows = [line for line in region if len(line.chunks) > 1]
     if len(rows) < MIN_ROWS:
@@ -205,7 +205,7 @@ def region_tables(
 
 
 def below_heading(rows: list[TextLine]) -> tuple[list[TextLine], list[Column]]:
-    """Return the lines below headings of several columns, and the columns that they have."""
+    """Return the lines below headings that span columns, and the columns of these lines."""
     columns = find_columns([line.chunks for line in rows], rows[0].size)
     for index in range(1, min(MAX_HEADING_LINES, len(rows) - MIN_ROWS + 1)):
         more = find_columns([line.chunks for line in rows[index:]], rows[index].size)
@@ -217,11 +217,10 @@ def below_heading(rows: list[TextLine]) -> tuple[list[TextLine], list[Column]]:
 def foreign_border(
     rows: list[TextLine], columns: list[Column], order: dict[Piece, int]
 ) -> float | None:
-    """Return where the border to another text beside a table is; None if there is none.
+    """Return the border between a table and another text next to it; None if there is none.
 
-    The other text does not follow the table's rows in the content of the page, while the cells of
-    the table follow each other. A single column, which may be that of the names, is another text
-    only if it is prose.
+    In the page content the cells of a table follow each other, but the other text does not follow
+    the table's rows. A single column may contain names: it is another text only if it is prose.
     """
     pairs = [
         (before[-1], after[0], follows(left, right, order))
@@ -247,7 +246,7 @@ def foreign_border(
 
 
 def follows(left: Chunk, right: Chunk, order: dict[Piece, int]) -> bool:
-    """Return whether a chunk comes right after another one in the content of the page."""
+    """Return whether the right chunk directly follows the left chunk in the page content."""
     return order[left.pieces[-1]] + 1 == order[right.pieces[0]]
 
 
@@ -273,7 +272,7 @@ def is_table(rows: list[TextLine], columns: list[Column], order: dict[Piece, int
 
 
 def are_aligned(rows: list[TextLine], columns: list[Column]) -> bool:
-    """Return whether most cells of a column begin, end or have their middle at the same place."""
+    """Return whether most cells of a column begin, end or are centered at the same place."""
     chunks: dict[int, list[Chunk]] = {}
     for line in rows:
         for chunk in line.chunks:
@@ -300,10 +299,7 @@ def are_aligned(rows: list[TextLine], columns: list[Column]) -> bool:
 
 
 def join_rows(lines: list[TextLine], grid: list[Cells], columns: list[Column]) -> list[Cells]:
-    """Return the rows of a table: lines that go on in the next line are joined.
-
-    grid: the cells of each line.
-    """
+    """Return the rows of a table with wrapped lines joined. grid: the cells of each line."""
     drops = [before.across - line.across for before, line in itertools.pairwise(lines)]
     most = max(map(filled, grid))
     full = [
@@ -316,8 +312,8 @@ def join_rows(lines: list[TextLine], grid: list[Cells], columns: list[Column]) -
     for line, drop, (above, cells) in zip(lines, drops, itertools.pairwise(grid), strict=False):
         spans = any(len(overlapped(chunk, columns)) > 1 for chunk in line.chunks)
         is_heading = spans and filled(cells) > 1.5 * filled(above)  # of several columns below
-        goes_on = drop < near or is_rest(rows[-1], cells)
-        if goes_on and not is_heading and not are_rows(above, cells):
+        continues = drop < near or is_rest(rows[-1], cells)
+        if continues and not is_heading and not are_rows(above, cells):
             rows[-1] = join(rows[-1], cells)
         else:
             rows.append(cells)
@@ -336,14 +332,14 @@ def are_rows(above: Cells, cells: Cells) -> bool:
 
 
 def is_rest(row: Cells, cells: Cells) -> bool:
-    """Return whether a line is the rest of the row above it, whatever their distance."""
+    """Return whether a line is the rest of the row above it, regardless of the distance."""
     if not cells[0]:
         return filled(cells) < filled(row) and not any(map(has_number, cells))
     return filled(cells) == 1 and cells[0][0][:1].islower()
 
 
 def has_number(texts: list[str]) -> bool:
-    """Return whether the texts of a cell hold a number."""
+    """Return whether the texts of a cell contain a digit."""
     return any(character.isdigit() for text in texts for character in text)
 
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 IDENTITY = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 TEXT_OPERATOR = re.compile(rb"T[jJ]|['\"]|Do")
-MAX_FONT_ENTRIES = 150_000  # widths and texts of codes in all fonts that are kept: about 30 MB
+MAX_FONT_ENTRIES = 150_000  # widths and texts of codes in all cached fonts: about 30 MB
 HYPHENS = ("-", "\u2010", "\u00ad")
 
 
 class ActualText:
-    """The text that a marked sequence stands for, and the first piece that is shown for it."""
+    """The replacement text of a marked sequence, and the first piece shown in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -39,7 +39,7 @@ class ActualText:
         self.end = 0.0  # of the last piece
 
     def add(self, piece: Piece) -> None:
-        """Take notice of a piece that is shown."""
+        """Record a shown piece."""
         self.piece = self.piece or piece
         self.end = piece.end
 
@@ -67,11 +67,11 @@ class ContentReader:
         self.state = State(IDENTITY)
         self.states: list[State] = []  # saved by q in the current content stream
         self.text_matrix = self.line_matrix = IDENTITY
-        self.marks: list[ActualText | bool] = []  # True: of a layer that is off
-        self.hidden = 0  # marks of such layers
+        self.marks: list[ActualText | bool] = []  # open marked content; True: its layer is off
+        self.hidden = 0  # open marked content whose layer is off
         self.actual: ActualText | None = None
         self.active_forms: set[int] = set()
-        self.held_bytes = 0  # of the form XObjects that are being read
+        self.held_bytes = 0  # data of the active form XObjects
         self.image_area = 0.0
 
     # ----- operators
@@ -100,7 +100,7 @@ class ContentReader:
         self.state.matrix = multiply((a, b, c, d, e, f), self.state.matrix)
 
     def note_image(self, _: Operation) -> None:
-        """Take notice of an image, which fills the unit square of the current matrix."""
+        """Record an image, which fills the unit square of the current matrix."""
         a, b, c, d, _e, _f = self.state.matrix
         self.image_area += abs(a * d - b * c)
 
@@ -126,7 +126,7 @@ class ContentReader:
         self.text_matrix = self.line_matrix
 
     def move_line(self, operation: Operation) -> None:
-        """Carry out Td and TD; the latter sets the leading, too."""
+        """Carry out Td and TD; the latter also sets the leading."""
         x, y = operation.numbers(2)
         if operation.name == b"TD":
             self.state.leading = -y
@@ -166,7 +166,7 @@ class ContentReader:
     # ----- showing text
 
     def show_strings(self, operation: Operation) -> None:
-        """Carry out Tj, TJ, and the operators ' and ", which begin a line first."""
+        """Carry out Tj and TJ, and ' and ", which first begin a line."""
         if operation.name == b'"':
             self.state.word_space, self.state.char_space = operation.numbers(2)
         if operation.name in (b"'", b'"'):
@@ -202,7 +202,7 @@ class ContentReader:
                 self.actual.add(piece)
         if self.actual and not shown.pieces and shown.count and not self.hidden:
             piece_without_text = frame.piece("", 0.0, shown.place)
-            if piece_without_text:  # glyphs of which only the actual text says what they are
+            if piece_without_text:  # glyphs whose meaning is only in the actual text
                 self.actual.add(piece_without_text)
         x, y = (0.0, -shown.place) if font.vertical else (shown.place, 0.0)
         a, b, c, d, e, f = self.text_matrix
@@ -211,7 +211,7 @@ class ContentReader:
     # ----- fonts
 
     def font(self, name: str) -> Font:
-        """Return a font of the resources; a standard one if it has none with this name.
+        """Return a font of the resources; a standard font if the name is unknown.
 
         Raises OutOfBudgetError.
         """
@@ -226,13 +226,13 @@ class ContentReader:
             if self.font_entries > MAX_FONT_ENTRIES:
                 self.fonts.clear()
                 self.font_entries = font.entries()
-            self.fonts[key] = (fields, font)  # the fields stay alive, and so their id is theirs
+            self.fonts[key] = (fields, font)  # keeps the fields alive, so their id stays unique
         return self.fonts[key][1]
 
     # ----- marked content
 
     def begin_mark(self, operation: Operation) -> None:
-        """Carry out BMC and BDC; of nested actual texts, the outermost counts."""
+        """Carry out BMC and BDC; for nested actual texts, the outermost counts."""
         properties = operation.operands[-1] if len(operation.operands) > 1 else None
         is_hidden = False
         if isinstance(properties, str):
@@ -249,7 +249,7 @@ class ContentReader:
             self.hidden += is_hidden
 
     def end_mark(self, _: Operation) -> None:
-        """Carry out EMC: show an actual text in place of what was shown for it."""
+        """Carry out EMC: show an actual text instead of the glyphs in it."""
         mark = self.marks.pop() if self.marks else False
         if isinstance(mark, bool):
             self.hidden -= mark
@@ -258,7 +258,7 @@ class ContentReader:
         piece = mark.piece
         if piece is None:
             return
-        # An empty text that hides a hyphen at the end of a line would leave the word in two.
+        # An empty text that hides a hyphen at the end of a line would split the word.
         if mark.text or piece.text.strip() in HYPHENS:
             piece.text = mark.text or piece.text
             piece.end = max(piece.end, mark.end)
@@ -309,7 +309,7 @@ class ContentReader:
 
 
 def setter(name: str, factor: float = 1.0) -> Callable[[ContentReader, Operation], None]:
-    """Return what carries out an operator that sets one number of the state."""
+    """Return the function for an operator that sets a number of the state."""
 
     def carry_out(reader: ContentReader, operation: Operation) -> None:
         setattr(reader.state, name, operation.numbers(1)[0] * factor)

@@ -106,7 +106,7 @@ def md5(data: bytes) -> bytes:
 def key_of_256_bits(encrypt: dict[str, Any]) -> bytes | None:
     """Return the file's key (algorithm 2.A); None if the empty password does not fit.
 
-    U holds 32 bytes to check the password against, 8 bytes of salt for it and 8 for the key.
+    U contains 32 bytes to check the password against, 8 bytes of salt for it and 8 for the key.
     """
     user, packed = encrypt["U"], encrypt.get("UE")
     digest = digest_of_revision_6 if encrypt.get("R") == 6 else digest_of_revision_5
@@ -194,7 +194,7 @@ def aes_tables() -> tuple[bytes, bytes]:
     return bytes(box), bytes(back)
 
 
-@functools.lru_cache(maxsize=2)  # an object may hold thousands of strings
+@functools.lru_cache(maxsize=2)  # an object may contain thousands of strings
 def round_keys(key: bytes) -> list[bytes]:
     """Return the key of each round of AES, 16 bytes each."""
     box, _ = aes_tables()
@@ -221,7 +221,7 @@ def decryption_tables() -> list[bytes]:
 def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) -> bytes:
     """Return data decrypted with AES in CBC mode; start is the initialization vector.
 
-    All blocks are decrypted at once: a plane holds one byte of every block, so that each step of
+    All blocks are decrypted at once: a plane has a byte of each block, so that each step of
     the cipher is a few operations on long byte strings instead of a loop over blocks.
     """
     data = data[: len(data) // BLOCK * BLOCK]

@@ -1,8 +1,7 @@
 """Encodings of simple fonts, names of glyphs, and widths of the standard fonts.
 
-ISO 32000-1, annex D; the Adobe Glyph List, of which the names stand here that occur in real files
-and that do not follow from a rule; the metrics of the 14 standard fonts, whose widths need not
-stand in a file.
+ISO 32000-1, annex D; the names of the Adobe Glyph List that occur in real files and do not follow
+from a rule; the metrics of the 14 standard fonts, whose widths a file may omit.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
-# Names of glyphs that are not made of a letter and an accent, and that are no Greek letter.
+# Names of glyphs that are neither a letter with an accent nor a Greek letter.
 GLYPHS = """
 exclam !  quotedbl \"  numbersign #  dollar $  percent %  ampersand &  quotesingle '  parenleft (
 parenright )  asterisk *  plus +  comma ,  hyphen -  period .  slash /  zero 0  one 1  two 2
@@ -157,7 +156,7 @@ def glyph_names() -> dict[str, str]:
 
 @functools.lru_cache(4_096)
 def glyph_text(name: str) -> str:
-    """Return the text that a glyph's name stands for; "" if the name says nothing.
+    """Return the text that a glyph's name represents; "" if the name has no meaning.
 
     What follows a dot names a variant; parts joined by "_" are those of a ligature.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-MAX_TRAILERS = 10_000  # of a file that is scanned
+MAX_TRAILERS = 10_000  # trailers per scanned file
 MAX_NESTED_LOADS = 30  # objects that are needed to read each other, such as a stream's length
 END_WINDOW = 2_048  # bytes at the end of a file that are searched for startxref
 MAX_SHIFT = 20  # bytes between an object and where the cross-reference table sees it
@@ -46,7 +46,7 @@ LANDMARK = re.compile(
     rb"|(?P<trailer>trailer)" % ((SPACE,) * 2)
 )
 LONGEST_LANDMARK = 64  # bytes, with what follows it
-SCANNED_AT_ONCE = 1 << 20  # bytes between two looks at the clock
+SCANNED_AT_ONCE = 1 << 20  # bytes between two checks of the clock
 
 
 class PdfFile:
@@ -55,7 +55,7 @@ class PdfFile:
     def __init__(self, data: bytes, budget: Budget) -> None:
         self.data, self.budget = data, budget
         self.offsets: dict[int, int] = {}  # object -> position; -1: deleted
-        self.packed: dict[int, int] = {}  # object -> the object stream that holds it
+        self.packed: dict[int, int] = {}  # object -> the object stream that contains it
         self.trailer: dict[str, Any] = {}
         self.decryptor: Decryptor | None = None
         self.rebuilt = False
@@ -65,7 +65,7 @@ class PdfFile:
         self.cached_items = 0
         self.loading: set[int] = set()
         self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # the last one
-        self.stream_gap = (0, -1)  # from where to where there is no "endstream"
+        self.stream_gap = (0, -1)  # begin and end of a range without "endstream"
         self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # some offsets count from here
         self.read_references()
         self.unlock()
@@ -75,7 +75,7 @@ class PdfFile:
     # ----- objects
 
     def resolve(self, value: Any) -> Any:
-        """Return what a reference leads to; any other value as it is."""
+        """Return the target of a reference; any other value as it is."""
         for _ in range(MAX_REFERENCES):
             if not isinstance(value, Reference):
                 return value
@@ -108,7 +108,7 @@ class PdfFile:
         return self.fields(self.trailer, "Root")
 
     def load(self, number: int) -> Any:
-        """Return an object by its number; None if the file has none or it cannot be read."""
+        """Return an object by its number; None if it is missing or unreadable."""
         if number in self.cache:
             return self.cache[number]
         # For example, the length of a stream may be that stream.
@@ -198,7 +198,7 @@ class PdfFile:
     def stream_data(self, stream: Stream, limit: int = 0) -> bytes | None:
         """Return a stream's bytes, decrypted and unpacked; None for those of an image.
 
-        limit: the most bytes to return; by default what the budget allows for one stream.
+        limit: the most bytes to return (default: the budget for a stream).
         """
         limit = min(limit, self.budget.max_stream) if limit else self.budget.max_stream
         names, params = self.stream_filters(stream)
@@ -236,7 +236,7 @@ class PdfFile:
             end = stream.start + length
             if STREAM_END.match(self.data, end):
                 return end
-        # Many streams may lack their end: what one search passed over is not searched again.
+        # Many streams may lack their end: searched bytes are not searched again.
         start, end = self.stream_gap
         if not start <= stream.start <= end:
             end = self.data.find(b"endstream", stream.start)

@@ -1,4 +1,4 @@
-"""Embedded font programs: which text their codes and glyphs stand for, as far as they tell.
+"""Embedded font programs: the text of their codes and glyphs, if known.
 
 Needed for fonts without a ToUnicode map: Type 1 programs have an encoding in plain text, CFF
 programs one by glyph names, TrueType programs map characters to glyphs.
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_GLYPHS = 65_536  # of one font, as the formats allow
+MAX_GLYPHS = 65_536  # per font, as the formats allow
 # Platform and encoding of the maps of a TrueType program that tell something: from Unicode
 # characters to glyphs, the best first, and from codes to glyphs.
 UNICODE_MAPS = ((3, 10), (3, 1), (0, 3), (0, 4))
@@ -27,7 +27,7 @@ CFF_STANDARD = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊË
 
 
 class FontProgram:
-    """What a program says: the texts of codes (of simple fonts) and of glyph numbers."""
+    """A font program: the texts of codes (in simple fonts) and of glyph numbers."""
 
     def __init__(self) -> None:
         self.codes: dict[int, str] = {}
@@ -35,7 +35,7 @@ class FontProgram:
 
 
 def read_font_program(data: bytes) -> FontProgram:
-    """Return what a Type 1, CFF, TrueType or OpenType program says; nothing if damaged."""
+    """Return a Type 1, CFF, TrueType or OpenType program; empty if damaged."""
     program = FontProgram()
     try:
         if data[:4] in (b"\0\1\0\0", b"true", b"OTTO"):

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from websearch.pages.pdf.file import PdfFile
 
-DEFAULT_WIDTH = 500.0  # of a glyph without a width, in thousandths of the font size
+DEFAULT_WIDTH = 500.0  # for a glyph without a width, in thousandths of the font size
 TEX_LIGATURES = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
-NARROW_END = "\u0250"  # where the Latin letters end
-MAX_FONT_FILE = 4_000_000  # bytes of an embedded program that are read
-# Where symbol fonts have their glyphs.
+NARROW_END = "\u0250"  # end of the Latin letters
+MAX_FONT_FILE = 4_000_000  # bytes read of an embedded program
+# The places of glyphs in symbol fonts.
 PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # of the commonest symbol fonts
 
@@ -36,15 +36,15 @@ BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # of the comm
 class Font:
     """A font as it is used on pages.
 
-    vertical: whether lines run downwards. em: the height of its letters in font sizes, which is 1
-    except in Type 3 fonts.
+    vertical: whether lines run downward. em: the height of its letters in font sizes, 1 except in
+    Type 3 fonts.
     """
 
     vertical = is_composite = False
     em = 1.0
 
     def entries(self) -> int:
-        """Return about how many texts and widths the font holds in memory."""
+        """Return the approximate number of texts and widths in memory."""
         return 256
 
     def glyphs(self, data: bytes) -> list[tuple[str, float, bool]]:
@@ -59,7 +59,7 @@ class Font:
         return [data[position : position + 1] for position in range(len(data))]
 
     def measure(self, data: bytes) -> tuple[list[str], float, int]:
-        """Return a string's texts, one for each code, its width and how many codes are spaces."""
+        """Return the texts of a string's codes, its width and the number of its spaces."""
         glyphs = self.glyphs(data)
         width = sum(advance for _, advance, _ in glyphs)
         return [text for text, _, _ in glyphs], width, sum(space for _, _, space in glyphs)
@@ -118,7 +118,7 @@ def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
 
 
 def numbered_glyph(name: str, code: int) -> str:
-    """Return the text of a glyph that is only named after its code, such as a65; "" of others.
+    """Return the text of a glyph that is only named after its code, such as a65; "" for others.
 
     The bitmap fonts of TeX have such names, and ASCII in its usual places.
     """
@@ -128,9 +128,9 @@ def numbered_glyph(name: str, code: int) -> str:
 
 
 def base_texts(file: PdfFile, fields: dict[str, Any], reads_program: bool) -> list[str]:
-    """Return the text of each code in the encoding that a simple font begins with.
+    """Return the text of each code in the base encoding of a simple font.
 
-    reads_program: whether the embedded program may say more than the standard encoding.
+    reads_program: whether the embedded program may add to the standard encoding.
     """
     encoding = file.field(fields, "Encoding")
     name = encoding if isinstance(encoding, str) else file.field(encoding, "BaseEncoding")
@@ -153,12 +153,12 @@ def base_texts(file: PdfFile, fields: dict[str, Any], reads_program: bool) -> li
 
 
 def usable_text(text: str) -> str:
-    """Return a glyph's text without characters of private use, which say nothing."""
+    """Return a glyph's text without private-use characters, which have no meaning."""
     return PRIVATE_USE.sub("", text.translate(BULLETS))
 
 
 def unicode_map(file: PdfFile, fields: dict[str, Any]) -> CMap | None:
-    """Return a font's ToUnicode map; None if it has none that says anything."""
+    """Return a font's ToUnicode map; None if it is missing or empty."""
     stream = file.field(fields, "ToUnicode")
     data = file.stream_data(stream) if isinstance(stream, Stream) else None
     cmap = parse_cmap(data, file.budget) if data else None
@@ -166,7 +166,7 @@ def unicode_map(file: PdfFile, fields: dict[str, Any]) -> CMap | None:
 
 
 def font_program(file: PdfFile, descriptor: dict[str, Any]) -> FontProgram:
-    """Return what a font's embedded program says."""
+    """Return a font's embedded program."""
     for name in ("FontFile", "FontFile2", "FontFile3"):
         stream = file.field(descriptor, name)
         if isinstance(stream, Stream):
@@ -175,7 +175,7 @@ def font_program(file: PdfFile, descriptor: dict[str, Any]) -> FontProgram:
 
 
 def simple_widths(file: PdfFile, fields: dict[str, Any], texts: list[str]) -> list[float]:
-    """Return the width of each code; of a font without widths, those of a standard font."""
+    """Return the width of each code; from a standard font if the font has no widths."""
     descriptor = file.fields(fields, "FontDescriptor")
     listed = file.items(fields, "Widths")
     if listed:
@@ -192,7 +192,7 @@ def simple_widths(file: PdfFile, fields: dict[str, Any], texts: list[str]) -> li
 
 
 def standard_width(text: str, known: dict[str, int]) -> float:
-    """Return the width of a character, an accented one's that of its letter."""
+    """Return the width of a character; for an accented letter, that of its base letter."""
     import unicodedata
 
     plain = unicodedata.normalize("NFD", text)[:1]
@@ -200,7 +200,7 @@ def standard_width(text: str, known: dict[str, int]) -> float:
 
 
 class CompositeFont(Font):
-    """A font whose codes may have several bytes and stand for numbered glyphs: Type 0."""
+    """A font whose codes may have several bytes and represent numbered glyphs: Type 0."""
 
     is_composite = True
 
@@ -244,7 +244,7 @@ class CompositeFont(Font):
         return [known[code] for code in codes]
 
     def codes(self, data: bytes) -> list[bytes]:
-        """See Font; codes of other sizes than two bytes are rare, and stay in one piece."""
+        """See Font; strings with codes of other sizes than two bytes are rare and stay whole."""
         if self.codec or (self.cmap and self.cmap.sizes):
             return [data]
         return [data[position : position + 2] for position in range(0, len(data), 2)]
@@ -268,8 +268,8 @@ class CompositeFont(Font):
     def decoded_glyphs(self, data: bytes) -> list[tuple[str, float, bool]]:
         """Return the glyphs of a string whose codes a codec reads.
 
-        Without the CMap's file the numbers of the glyphs are unknown, and so are their widths:
-        Latin letters count as half as wide as the others.
+        Without the CMap's file, glyph numbers and widths are unknown: Latin letters count as half
+        as wide as the others.
         """
         glyphs = []
         position = 0

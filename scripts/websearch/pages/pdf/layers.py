@@ -1,4 +1,4 @@
-"""Layers (optional content): which of them are off, so that their text is not shown (8.11)."""
+"""Layers (optional content): the text of layers that are off is not shown (8.11)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def hidden_layers(file: PdfFile) -> set[int]:
 
 
 def references(file: PdfFile, container: Any, name: str) -> set[int]:
-    """Return the numbers of the objects that a field refers to, in an array or by itself."""
+    """Return the numbers of the objects that a field refers to, directly or in an array."""
     value = container.get(name) if isinstance(container, dict) else None
     if isinstance(value, Reference) and not isinstance(file.resolve(value), list):
         return {value.number}
@@ -32,7 +32,7 @@ def references(file: PdfFile, container: Any, name: str) -> set[int]:
 
 
 def is_off(file: PdfFile, container: Any, name: str, off: set[int]) -> bool:
-    """Return whether the layer that a field names, or all layers of a group of them, are off."""
+    """Return whether the layer or the group of layers that a field names is off."""
     if not off or not isinstance(container, dict):
         return False
     layers = references(file, container, name)

@@ -1,14 +1,15 @@
 """From pieces of shown text to lines and paragraphs, in the order of the content stream.
 
-Writers emit a column as a whole, so their order is a better reading order than any sorting by
-position. All distances are measured along and across the direction of the text itself, so that
-rotated text needs no rules of its own.
+Writers emit a column as a whole, so their order is a better reading order than sorting by position.
+All distances are measured along and across the direction of the text, so rotated text needs no
+extra rules.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+import statistics
 
 from websearch.pages.pdf.bidi import WORD_GAP, plain_letters, reading_order
 from websearch.pages.pdf.limits import (
@@ -22,6 +23,7 @@ from websearch.pages.pdf.prose_columns import down_columns
 from websearch.pages.pdf.rulings import Path
 from websearch.pages.pdf.scripts import LineText
 from websearch.pages.pdf.tables import MAX_PIECES, find_tables
+from websearch.pages.pdf.text_lines import SPACE_WIDTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,16 +39,15 @@ PARAGRAPH_DROP = 1.8  # across: more is a new paragraph in text with usual dista
 ROW_DROP = 4.0  # across: the same between rows of a table
 WIDER_DROP = 1.35  # the same as a multiple of the page's own distance of lines
 SIZE_CHANGE = 1.25  # quotient of the sizes of a heading and its text
-# The same for headings in Markdown, with their marks; the largest first.
+# The same for headings in Markdown, with their markers; the largest first.
 HEADINGS = ((1.4, "### "), (1.15, "#### "))
 MAX_HEADING = 150  # characters
-LEAST_LETTERS = 3  # of a heading; fewer are a page number or the large letter of a paragraph
+LEAST_LETTERS = 3  # per heading; fewer are a page number or a drop cap
 HORIZONTAL = 0.99  # least cosine of the direction of a heading
 INDENT = 0.9  # of a paragraph's first line
-SPACE_WIDTH = 0.25
 FULL_MARGIN = 2.0  # along: lines that end nearer to the right margin are full
 WIDE = 20.0  # along: a block of at least this width is running text
-ALMOST_FULL = 0.2  # of the width of a block, that a line that goes on leaves free at most
+ALMOST_FULL = 0.2  # largest free share of the block's width in a line that continues
 
 LONG_PARAGRAPH = 100  # characters
 MAX_TWINS = 5_000  # texts whose places are remembered
@@ -65,7 +66,7 @@ UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
 class Line:
-    """A line of a page. Its text is made of its pieces when the line is over."""
+    """A line of a page. Its text is built from its pieces when the line ends."""
 
     __slots__ = ("across", "direction", "end", "glyph_count", "has_cells", "is_rtl", "pieces",
                  "size", "start", "text")  # fmt: skip
@@ -104,7 +105,7 @@ class Line:
         self.glyph_count += len(piece.glyphs or ())
 
     def close(self, as_markdown: bool) -> None:
-        """Make the line's text, and drop its pieces. as_markdown: see joined_text."""
+        """Build the line's text and drop its pieces. as_markdown: see joined_text."""
         if self.is_rtl:
             glyphs = [glyph for piece in self.pieces for glyph in piece.glyphs or piece.spread()]
             text = plain_letters(reading_order(glyphs, self.size))
@@ -118,7 +119,7 @@ class Line:
     def joined_text(self, as_markdown: bool) -> str:
         """Return the pieces' texts with a space in each gap, and a tab in each wide one.
 
-        as_markdown: raised and lowered text is marked.
+        as_markdown: whether to mark raised and lowered text.
         """
         line = LineText(self.pieces[0], as_markdown)
         for before, piece in itertools.pairwise(self.pieces):
@@ -131,9 +132,9 @@ class Line:
 
 
 class PageText:
-    """Collects the pieces of a page and makes lines and paragraphs of them.
+    """Collects the pieces of a page and builds lines and paragraphs.
 
-    as_markdown: large lines are headings, raised and lowered text is marked; nothing else is.
+    as_markdown: whether to mark large lines as headings, and raised and lowered text.
     """
 
     def __init__(self, as_markdown: bool = False) -> None:
@@ -143,12 +144,12 @@ class PageText:
         self.pieces: list[Piece] = []  # up to one more than MAX_PIECES
         self.path = Path()
         self.characters = 0
-        self.places: dict[str, list[tuple[float, float]]] = {}  # of texts, to recognise twins
+        self.places: dict[str, list[tuple[float, float]]] = {}  # of texts, to recognize twins
 
     def add(self, piece: Piece) -> None:
         """Add a piece to the current line, or begin a new one. Raises OutOfBudgetError."""
-        blank = not piece.text.strip()
-        if not blank and self.is_twin(piece):
+        is_space = not piece.text.strip()
+        if not is_space and self.is_twin(piece):
             return
         self.characters += len(piece.text)
         if len(self.pieces) <= MAX_PIECES:
@@ -157,7 +158,7 @@ class PageText:
             raise OutOfBudgetError("the page has too much text")
         if self.line and self.line.continues_with(piece):
             self.line.append(piece)
-        elif not blank:
+        elif not is_space:
             self.end_line()
             self.line = Line(piece)
 
@@ -182,7 +183,7 @@ class PageText:
         return "\n\n".join(part for part in (*parts, free_text(free)) if part)
 
     def is_twin(self, piece: Piece) -> bool:
-        """Return whether the same text stands in almost the same place already."""
+        """Return whether the same text is already in almost the same place."""
         near = TWIN_DISTANCE * piece.size
         places = self.places.setdefault(piece.text, [])
         for start, across in places:
@@ -233,8 +234,8 @@ def free_text(pieces: list[Piece]) -> str:
 def join_blocks(blocks: list[str]) -> str:
     """Return blocks with an empty line between them.
 
-    A paragraph that breaks off within a word or sentence goes on in the next block, which stands in
-    another column.
+    A paragraph that ends within a word or sentence continues in the next block, which is in another
+    column.
     """
     parts: list[str] = []
     length = 0  # of the paragraph that the last block belongs to
@@ -262,7 +263,7 @@ def usual_size(lines: list[Line]) -> float:
 
 
 def as_heading(block: list[Line], text: str, usual: float) -> str:
-    """Return the text of a block with the mark of the heading that it is by its size; else ""."""
+    """Return a block as a heading if it is large enough; else ""."""
     if len(text) > MAX_HEADING or sum(map(str.isalpha, text)) < LEAST_LETTERS:
         return ""
     if any(line.has_cells or line.direction[0] < HORIZONTAL for line in block):
@@ -273,20 +274,19 @@ def as_heading(block: list[Line], text: str, usual: float) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text in which no line is taken for a heading or a fence."""
+    """Return text with lines that look like a heading or a fence escaped."""
     return re.sub(r"(?m)^(#{1,6} |```)", r"\\\1", text)
 
 
 def usual_drop(lines: list[Line]) -> float:
-    """Return the distance of neighbouring lines that is usual on a page, in font sizes."""
+    """Return the usual distance of adjacent lines on a page, in font sizes."""
     drops = [
         (before.across - line.across) / line.size
         for before, line in itertools.pairwise(lines)
         if before.direction == line.direction and before.size == line.size
     ]
-    near = sorted(drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP)
-    middle = len(near) // 2
-    return (near[middle] + near[~middle]) / 2 if near else 1.0  # the median
+    near = [drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP]
+    return statistics.median(near) if near else 1.0
 
 
 def begins_block(before: Line, line: Line, usual: float) -> bool:
@@ -327,9 +327,9 @@ def join_lines(lines: list[Line]) -> str:
 
 
 def wraps(before: Line, line: Line, left: float, right: float) -> bool:
-    """Return whether a line goes on in the next: whether that one's first word had no room.
+    """Return whether a line continues in the next: the next line's first word did not fit.
 
-    A wide line that is almost full goes on, too, unless a sentence ends there.
+    A wide line that is almost full also continues, unless a sentence ends there.
     """
     if before.has_cells or line.has_cells or LIST_ITEM.match(line.text):
         return False
@@ -343,6 +343,6 @@ def wraps(before: Line, line: Line, left: float, right: float) -> bool:
 
 
 def is_indented(line: Line, after: Line | None, left: float) -> bool:
-    """Return whether a line is a paragraph's first: further in than the block and the next line."""
+    """Return whether a line begins a paragraph: it is indented against block and next line."""
     indent = INDENT * line.size
     return line.start - left > indent and (after is None or line.start - after.start > indent)

@@ -1,4 +1,4 @@
-"""Limits for reading one PDF file: time, memory, and what a damaged or hostile file may claim."""
+"""Limits for reading a PDF file: time, memory and the claims of a damaged or hostile file."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ if TYPE_CHECKING:
 
     Item = TypeVar("Item")
 
-MAX_FILE_BYTES = 25_000_000  # what follows is not read
-MAX_PAGES = 2_000  # of one call
-MAX_TREE_NODES = 100_000  # of the page tree
-MAX_TEXT = 4_000_000  # characters of one call: a book of 1,500 pages
-MAX_PAGE_LINES = 40_000  # of one page
-MAX_LINE_PIECES = 5_000  # shown strings of one line
-MAX_LINE_GLYPHS = 100_000  # of a line from right to left, each kept with its place: some 25 MB
-MAX_FORM_DEPTH = 20  # of form XObjects inside each other
-MAX_STATES = 500  # saved graphics states on one page
-MAX_DEPTH = 100  # of nested arrays and dictionaries; real files stay below 20
-MAX_ITEMS = 100_000  # of one object; a longer array is cut
-MAX_CACHED_ITEMS = 100_000  # of all objects that are kept: about 10 MB
-MAX_STRING = 1_000_000  # bytes of one string
-MAX_SHOWN = 65_536  # bytes of one string that is shown; the format allows 32,767
+MAX_FILE_BYTES = 25_000_000  # the remaining bytes are not read
+MAX_PAGES = 2_000  # pages per call
+MAX_TREE_NODES = 100_000  # nodes of the page tree
+MAX_TEXT = 4_000_000  # characters per call: a book of 1,500 pages
+MAX_PAGE_LINES = 40_000  # lines per page
+MAX_LINE_PIECES = 5_000  # shown strings per line
+MAX_LINE_GLYPHS = 100_000  # per right-to-left line, each with its place: about 25 MB
+MAX_FORM_DEPTH = 20  # nested form XObjects
+MAX_STATES = 500  # saved graphics states per page
+MAX_DEPTH = 100  # nested arrays and dictionaries; real files stay below 20
+MAX_ITEMS = 100_000  # items per object; a longer array is cut
+MAX_CACHED_ITEMS = 100_000  # items of all cached objects: about 10 MB
+MAX_STRING = 1_000_000  # bytes per string
+MAX_SHOWN = 65_536  # bytes per shown string; the format allows 32,767
 MAX_REFERENCES = 50  # references to references
-MAX_CODE_TEXT = 12  # characters that one code stands for
-MAX_CMAP_BYTES = 4_000_000  # of one map; 65,536 codes with their texts take half of it
-MAX_CMAP_ENTRIES = 65_536  # of one map from codes to text: a font of two-byte codes has no more
-# Objects that a file may have: a small file cannot claim many, because each takes 200 bytes.
+MAX_CODE_TEXT = 12  # characters per code
+MAX_CMAP_BYTES = 4_000_000  # per map; 65,536 codes with their texts take half of it
+MAX_CMAP_ENTRIES = 65_536  # per map from codes to text: a font of two-byte codes has no more
+# Objects allowed in a file: a small file cannot claim many, because each takes 200 bytes.
 BASE_OBJECTS, BYTES_PER_OBJECT = 50_000, 20
-# Unpacked bytes of one stream, besides a multiple of the file's size. Up to three streams are in
-# memory at once: the page's content, an object stream and a font.
+# Unpacked bytes per stream, in addition to a multiple of the file's size. Up to three streams are
+# in memory at once: the page's content, an object stream and a font.
 BASE_STREAM, STREAM_RATIO, MAX_STREAM = 6_000_000, 3, 40_000_000
-MAX_FILTERS = 8  # of one stream; real ones have up to two
-CHECK_EVERY = 16_384  # steps of a loop between two looks at the clock
-MAX_SLOW_INPUT = 4_000_000  # bytes that go through a filter or cipher written in Python: 2 to 4 s
-BASE_UNPACKED, UNPACKED_RATIO = 400_000_000, 40  # the same for all streams together
+MAX_FILTERS = 8  # per stream; real streams have up to two
+CHECK_EVERY = 16_384  # steps of a loop between two checks of the clock
+MAX_SLOW_INPUT = 4_000_000  # bytes for a filter or cipher written in Python: 2 to 4 s
+BASE_UNPACKED, UNPACKED_RATIO = 400_000_000, 40  # unpacked bytes of all streams together
 
 
 class OutOfBudgetError(Exception):
-    """Raised where reading must end early; the message says which limit was reached."""
+    """Raised if reading must end early; the message names the limit."""
 
 
 class Budget:
-    """What is left of the time and of the unpacked bytes that one file may take."""
+    """The remaining time and unpacked bytes for a file."""
 
     def __init__(self, size: int, deadline: float) -> None:
         self.deadline = deadline
@@ -56,7 +56,7 @@ class Budget:
     def check_time(self) -> None:
         """Raise OutOfBudgetError after the deadline."""
         if time.monotonic() > self.deadline:
-            raise OutOfBudgetError("the time for this file was over")
+            raise OutOfBudgetError("the time for this file ran out")
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items of a long loop; raises OutOfBudgetError after the deadline."""

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from websearch.pages.pdf.limits import Budget
 
-CHECK_EVERY = 20_000  # bytes between two looks at the clock
+CHECK_EVERY = 20_000  # bytes between two checks of the clock
 MAX_NUMBERS = 500  # bytes of the numbers before an operator
 
-# Numbers are kept as they stand, because most belong to drawing operators, which are skipped.
+# Numbers stay unparsed, because most belong to drawing operators, which are skipped.
 TOKEN = re.compile(
     rb"[%(space)b]*(?:"
     rb"(?P<numbers>[-+.\d][-+.\d\t\n\f\r ]{0,2000})"
@@ -43,12 +43,12 @@ TOKEN = re.compile(
     rb"|(?P<junk>[\s\S]))" % {b"space": SPACE, b"regular": REGULAR}
 )
 IMAGE_DATA = re.compile(rb"[%b]ID[%b]" % (SPACE, SPACE))
-# The end of an inline image: what follows is no more bytes of an image.
+# The end of an inline image: the next bytes cannot belong to an image.
 IMAGE_END = re.compile(rb"[%b]EI(?=[%b]|\Z)(?![\s\S]{0,10}[\x80-\xff\x01-\x08])" % (SPACE, SPACE))
 
 
 class Operation:
-    """An operator with its operands; its numbers are parsed when they are asked for."""
+    """An operator with its operands; its numbers are parsed on request."""
 
     __slots__ = ("name", "operands", "raw_numbers")
 
@@ -56,7 +56,7 @@ class Operation:
         self.name, self.raw_numbers, self.operands = name, raw_numbers, operands
 
     def numbers(self, count: int) -> list[float]:
-        """Return the last numbers before the operator; 0 in place of those that are missing."""
+        """Return the last count numbers before the operator; 0 for missing numbers."""
         numbers = parse_numbers(self.raw_numbers)[-count:]
         return [0.0] * (count - len(numbers)) + numbers
 
@@ -75,7 +75,7 @@ def parse_numbers(raw: bytes) -> list[float]:
 
 
 def operations(data: bytes, wanted: Container[bytes], budget: Budget) -> Iterator[Operation]:
-    """Yield the operations of a content stream whose operators are wanted.
+    """Yield the operations of a content stream with the wanted operators.
 
     The data of inline images is skipped. Raises OutOfBudgetError.
     """
@@ -120,7 +120,7 @@ def image_end(data: bytes, position: int) -> int:
 
 
 def read_properties(data: bytes, token: re.Match[bytes]) -> tuple[Any, int]:
-    """Return a short dictionary, {} if it holds nothing that matters for text, and its end."""
+    """Return a short dictionary, {} without an ActualText, and its end."""
     if b"ActualText" in token["properties"]:
         return parse_value(token["properties"], 0)[0], token.end()
     return {}, token.end()

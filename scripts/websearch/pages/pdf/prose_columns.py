@@ -1,8 +1,8 @@
-"""Prose in two columns that a writer has drawn row by row: it is read column by column.
+"""Prose in two columns that was drawn row by row: it is read column by column.
 
-Most writers draw a column as a whole, so that the content of the page has the right order. What is
-told apart here are rows of the same distance with an empty gutter between two parts, which fill
-their column, begin at the same two places and are words. A table fails one of these.
+Most writers draw a column as a whole, so the page content has the right order. Drawn row by row,
+prose has equally spaced rows with an empty gutter between two parts that fill their column, begin
+at the same two places and are words. A table fails one of these tests.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ HORIZONTAL = 0.99  # least cosine of the direction of a row
 MIN_ROWS = 4
 MIN_GUTTER = 1.0  # font sizes
 SAME_DROP, SAME_SIZE = 1.2, 1.1  # quotients of the distances and sizes of rows
-MIN_WORDS = 3.5  # of a part of a row on average
-MIN_FULL, FULL = 0.6, 0.75  # share of the parts that fill this share of the width of their column
-MAX_INDENT = 0.5  # font sizes, of parts that begin at the same place
-MIN_ALIGNED = 0.7  # share of them
+MIN_WORDS = 3.5  # average per part of a row
+MIN_FULL, FULL = 0.6, 0.75  # share of the parts that fill this share of their column's width
+MAX_INDENT = 0.5  # font sizes between parts that begin at the same place
+MIN_ALIGNED = 0.7  # share of such parts
 MAX_NUMBERS = 0.15  # share of the words that are numbers
 
 
 def down_columns(pieces: list[Piece]) -> list[Piece]:
-    """Return the pieces of a page, in which columns of prose come one after the other.
+    """Return the pieces of a page with columns of prose one after the other.
 
-    The same list if there are none.
+    The same list if it has no such columns.
     """
     result: list[Piece] = []
     run: list[Row] = []
@@ -53,7 +53,7 @@ def down_columns(pieces: list[Piece]) -> list[Piece]:
 
 
 def rows_of(pieces: list[Piece]) -> list[list[Piece]]:
-    """Return the pieces that follow each other on one baseline, from left to right."""
+    """Return the runs of pieces that follow each other on a baseline from left to right."""
     rows: list[list[Piece]] = []
     for piece in pieces:
         before = rows[-1][-1] if rows else piece
@@ -66,7 +66,7 @@ def rows_of(pieces: list[Piece]) -> list[list[Piece]]:
 
 
 def in_parts(row: list[Piece]) -> Row | None:
-    """Return the two parts of a row, left and right of its widest gap; None if it has not two."""
+    """Return the parts of a row left and right of its widest gap; None without a wide gap."""
     pairs = enumerate(itertools.pairwise(row), 1)
     gaps = [(right.start - visible_end(left), at) for at, (left, right) in pairs]
     width, at = max(gaps, default=(0.0, 0))
@@ -76,9 +76,9 @@ def in_parts(row: list[Piece]) -> Row | None:
 
 
 def gutter_of(row: Row, shared: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return where the gap of a row, and what it shares with others, begins and ends; None if not.
+    """Return begin and end of the gap of a row; None if it is too narrow.
 
-    shared: by the rows before it, if there are any.
+    shared: the gap of the rows before, which limits that of the row.
     """
     begin, end = visible_end(row[0][-1]), row[1][0].start
     if shared:
@@ -87,8 +87,8 @@ def gutter_of(row: Row, shared: tuple[float, float] | None) -> tuple[float, floa
 
 
 def follows(run: list[Row], row: Row) -> bool:
-    """Return whether a row is the next of a run, by its distance and its size."""
-    sizes = [one[0][0].size for one in (run[-1], row)]
+    """Return whether a row continues a run, by its distance and size."""
+    sizes = [parts[0][0].size for parts in (run[-1], row)]
     drop = run[-1][0][0].across - row[0][0].across
     first = run[0][0][0].across - run[1][0][0].across if len(run) > 1 else drop
     is_same = first / SAME_DROP < drop < first * SAME_DROP

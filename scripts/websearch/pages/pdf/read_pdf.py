@@ -1,4 +1,4 @@
-"""PDF files: their text in reading order, page by page, and what they say about themselves."""
+"""PDF files: their text in reading order, page by page, and their metadata."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document
 
-DEFAULT_SECONDS = 15.0  # for one file whose caller sets no deadline
+DEFAULT_SECONDS = 15.0  # per file without a deadline
 MAX_METADATA = 1_000_000  # bytes of a file's XMP description
-SCAN_WORDS = 20  # a page with fewer words beside a picture that fills it is a scan
-SCAN_AREA = 0.25  # of a page, that the pictures of a scan cover at least
+SCAN_WORDS = 20  # a page with fewer words and a picture that fills it is a scan
+SCAN_AREA = 0.25  # least share of a page that the pictures of a scan cover
 DEFAULT_PAGE = [0.0, 0.0, 612.0, 792.0]  # the box of a page that names none, in points
-# What a broken rule of the format may raise while a page is read. It costs that page its rest.
+# Raised by violations of the format while a page is read. The remaining text of the page is lost.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 # Each field of an XMP description: its element, and the pattern of its value from there on.
 XMP_FIELDS = {
@@ -39,7 +39,7 @@ XMP_FIELDS = {
 def extract_pdf(data: bytes) -> str:
     """Return the text of a PDF file, with a form feed between pages.
 
-    Raises SearchError: refused (a password is needed), unsupported (no PDF file).
+    Raises SearchError: refused (a password is needed), unsupported (not a PDF file).
     """
     reading = PdfReading(data, time.monotonic() + DEFAULT_SECONDS)
     reading.read_pages([])
@@ -51,10 +51,10 @@ def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Doc
 
     bookmarks: (level, title, page) of each entry of its own outline.
 
-    pages: the pages to read, such as "3-7" or "1,4-6"; all by default. In text, a heading with the
-    number, such as [page 3], stands before each page. cut says that pages are missing, and note
-    why. Raises SearchError: refused (a password is needed), unsupported (no PDF file, no text),
-    invalid_input (pages is no list of pages, or the file has none of them).
+    pages: the pages to read, such as "3-7" or "1,4-6" (default: all). In text, each page begins
+    with a heading such as [page 3]. cut: whether pages are missing; note: why. Raises SearchError:
+    refused (a password is needed), unsupported (not a PDF file, no text), invalid_input (pages is
+    malformed, or the file has none of them).
     """
     ranges = parse_page_ranges(pages)
     reading = PdfReading(data, deadline or time.monotonic() + DEFAULT_SECONDS, True)
@@ -79,8 +79,9 @@ def parse_page_ranges(pages: str) -> list[tuple[int, int]]:
         match = re.fullmatch(r"(\d{1,6})(?:[-\u2013](\d{1,6}))?", pages_range)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 0 < first <= last:
-            hint = 'Give page numbers and ranges such as "3-7" or "1,4-6".'
-            raise SearchError("invalid_input", f"pages holds {quoted(pages_range)}.", hint)
+            hint = 'Pass page numbers and ranges such as "3-7" or "1,4-6".'
+            message = f"pages must be page numbers or ranges, not {quoted(pages_range)}."
+            raise SearchError("invalid_input", message, hint)
         ranges.append((first, last))
     return ranges
 
@@ -99,7 +100,7 @@ class PdfReading:
         self.texts: dict[int, str] = {}
         self.notes: list[str] = []
         self.page_count = self.pictures = self.damaged = 0
-        self.is_cut = len(data) >= MAX_FILE_BYTES  # where a file that was fetched is cut, too
+        self.is_cut = len(data) >= MAX_FILE_BYTES  # the fetch also ends there
         if self.is_cut:
             megabytes = MAX_FILE_BYTES // 1_000_000
             self.notes.append(f"Only the first {megabytes} MB of the file were read.")
@@ -115,8 +116,8 @@ class PdfReading:
             message = "The PDF file is too damaged to be opened."
             raise SearchError("unsupported", message, "Use another source.") from None
         if not self.file.offsets and not self.file.packed:
-            message = "This is not a PDF file: it holds no objects."
-            raise SearchError("unsupported", message, "Check the address.")
+            message = "This is not a PDF file: it contains no objects."
+            raise SearchError("unsupported", message, "Check the URL.")
         self.reader = ContentReader(self.file)
 
     def read_pages(self, ranges: list[tuple[int, int]]) -> None:
@@ -155,7 +156,7 @@ class PdfReading:
         return count if isinstance(count, int) else 0
 
     def read_page(self, number: int, page: dict[str, Any]) -> None:
-        """Put the text of a page into texts, as far as it can be read."""
+        """Put the readable text of a page into texts."""
         text = PageText(self.as_markdown)
         self.reader.begin(text)
         try:
@@ -172,36 +173,34 @@ class PdfReading:
         self.pictures += self.reader.image_area > SCAN_AREA * area
 
     def check_text(self, pages: str) -> None:
-        """Add notes on what the text lacks; raises SearchError if there is none."""
+        """Add notes on missing text; raises SearchError if there is no text."""
         if not self.texts and pages and self.page_count:
-            message = f"The PDF file has {self.page_count} pages, and none of {quoted(pages)}."
-            raise SearchError("invalid_input", message, "Give {pages} that the file has.")
+            message = f"The PDF file has {self.page_count} pages, but none of {quoted(pages)}."
+            raise SearchError("invalid_input", message, "Set {pages} to pages that the file has.")
         words = sum(len(text.split()) for text in self.texts.values())
         unreadable = self.reader.unknown * 2 > self.reader.shown
         if not words and self.is_cut:
             message = f"No text was found in the PDF file. {' '.join(self.notes)}"
-            raise SearchError("unsupported", message, "Give {pages}. Or raise {timeout}.")
+            raise SearchError("unsupported", message, "Set {pages}. Or raise {timeout}.")
         if not words:
             raise no_text(self.pictures, unreadable)
         if self.pictures * 2 > len(self.texts) and words < SCAN_WORDS * len(self.texts):
             self.notes.append("Most pages are pictures (a scan), whose text cannot be read.")
         elif unreadable:
-            self.notes.append("Fonts do not say what most of their glyphs mean; text is missing.")
+            self.notes.append("The fonts do not define most of their glyphs; text is missing.")
         if self.damaged:
             self.notes.append(f"{self.damaged} damaged pages were read in part.")
 
 
 def no_text(pictures: int, unreadable: bool) -> SearchError:
     """Return the error for a file without text."""
-    hint = (
-        "Look for an HTML version or another source of it; reading it takes character recognition."
-    )
+    hint = "Look for an HTML version or another source; reading it needs character recognition."
     if unreadable:
-        message = "The PDF file's fonts do not say which letters their glyphs are."
+        message = "The fonts of the PDF file do not define the letters of their glyphs."
     elif pictures:
         message = "The PDF file is a scan: its pages are pictures."
     else:
-        message = "The PDF file holds no text."
+        message = "The PDF file contains no text."
     return SearchError("unsupported", message, hint)
 
 
@@ -218,11 +217,11 @@ def page_content(file: PdfFile, page: dict[str, Any]) -> bytes:
     return bytes(content)
 
 
-# ===== what a file says about itself ==============================================================
+# ===== metadata ===================================================================================
 
 
 def describe_file(file: PdfFile) -> Document:
-    """Return title, author, published and language as far as a file names them (14.3, 14.9.2)."""
+    """Return title, author, published and language if a file names them (14.3, 14.9.2)."""
     try:
         info = file.fields(file.trailer, "Info")
         metadata = file.field(file.root(), "Metadata")

@@ -1,7 +1,7 @@
-"""Ruled lines of a page, and the grids that they make (ISO 32000-1, 8.5).
+"""Ruled lines of a page and the grids that they form (ISO 32000-1, 8.5).
 
-Lines that are drawn and the edges of rectangles count alike, whatever paints them. All positions
-are in the units of the page; along and across are measured as for text.
+Drawn lines and the edges of rectangles are treated alike. All positions are in the units of the
+page; along and across are measured as for text.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Matrix
 
-    Segment = tuple[float, float, float, float]  # x and y of its lower left and upper right end
-    Ruling = tuple[float, float, float]  # its place, and from where to where it runs
+    Segment = tuple[float, float, float, float]  # x and y of the lower left and upper right end
+    Ruling = tuple[float, float, float]  # place, begin and end
 
-MAX_SEGMENTS = 20_000  # of one page; one with more is a drawing
-MAX_RULINGS = 200  # in each direction, after those on one line are joined
-MAX_EDGES = 60  # upright lines of a grid
-SNAP = 2.5  # points between lines that count as one, and between lines that meet
-MIN_CELL = 8.0  # points; narrower is no column or row
-THIN = 3.0  # points; a rectangle as thin as this is a line, and a line as short as this is none
+MAX_SEGMENTS = 20_000  # per page; a page with more is a drawing
+MAX_RULINGS = 200  # in each direction, after collinear lines are joined
+MAX_EDGES = 60  # upright lines per grid
+SNAP = 2.5  # points between lines that are the same or that meet
+MIN_CELL = 8.0  # points; least width of a column and height of a row
+THIN = 3.0  # points; a thinner rectangle is a line, a shorter line is ignored
 
 
 class Path:
-    """Collects the level and upright lines of a page: segments are those that are painted."""
+    """Collects the level and upright lines of a page. segments: the painted lines."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -46,7 +46,7 @@ class Path:
             self.pending.append((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
 
     def rectangle(self, x: float, y: float, width: float, height: float, matrix: Matrix) -> None:
-        """Draw the edges of a rectangle; of a thin one, its middle."""
+        """Draw the edges of a rectangle; only the middle if it is thin."""
         a, b, c, d, _, _ = matrix
         if abs(width) * (abs(a) + abs(b)) < THIN:
             lines = [(x + width / 2, y, x + width / 2, y + height)]
@@ -61,16 +61,16 @@ class Path:
         self.move(x, y)
 
     def paint(self) -> None:
-        """Paint what was drawn."""
+        """Paint the drawn lines."""
         self.segments += self.pending
         self.pending = []
 
     def is_full(self) -> bool:
-        """Return whether there are so many lines that no more are collected."""
+        """Return whether the limit of lines is reached."""
         return len(self.segments) + len(self.pending) > MAX_SEGMENTS
 
     def drop(self) -> None:
-        """End what was drawn without painting it: it only clips."""
+        """Discard the drawn lines, which only clip."""
         self.pending = []
 
 
@@ -92,9 +92,9 @@ class Grid:
         self.columns = sorted({*self.columns, *(along for along, _, _ in edges)})
 
     def cell(self, along: float, across: float) -> tuple[int, int] | None:
-        """Return row and column of the cell around a point, of a joined cell the first ones.
+        """Return row and column of the cell around a point; None outside the grid.
 
-        Rows count from the top. None outside of the grid.
+        A joined cell has its first row and column. Rows count from the top.
         """
         column = bisect.bisect(self.columns, along) - 1
         row = bisect.bisect(self.rows, across) - 1
@@ -115,7 +115,7 @@ class Grid:
 
 
 def open_ends(places: set[float], crossing: list[Ruling]) -> list[float]:
-    """Return the places of lines in order, with the ends of a grid that has no border there."""
+    """Return the places of lines in order, with the ends of a grid without a border."""
     ends = [min(line[1] for line in crossing), max(line[2] for line in crossing)]
     ordered = sorted(places)
     return [
@@ -126,7 +126,7 @@ def open_ends(places: set[float], crossing: list[Ruling]) -> list[float]:
 
 
 def find_grids(segments: list[Segment], direction: tuple[float, float]) -> list[Grid]:
-    """Return the grids with at least two rows and columns that the lines of a page make."""
+    """Return the grids of a page with at least two rows and columns."""
     if len(segments) > MAX_SEGMENTS:
         return []
     dx, dy = direction
@@ -147,7 +147,7 @@ def find_grids(segments: list[Segment], direction: tuple[float, float]) -> list[
 
 
 def joined(rulings: list[Ruling]) -> list[Ruling]:
-    """Return lines with those that lie on one line and touch each other made one."""
+    """Return lines with touching collinear lines joined."""
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings):
         if groups and ruling[0] - groups[-1][-1][0] < SNAP:
@@ -166,7 +166,7 @@ def joined(rulings: list[Ruling]) -> list[Ruling]:
 
 
 def connected(levels: list[Ruling], edges: list[Ruling]) -> list[Grid]:
-    """Return a grid of each group of lines that cross each other."""
+    """Return a grid for each group of lines that cross each other."""
     parents = list(range(len(levels) + len(edges)))
 
     def root(index: int) -> int:

@@ -1,4 +1,4 @@
-"""Raised and lowered text on a line, as it is written for HTML pages: 10^6, x_i, a note's [7]."""
+"""Raised and lowered text on a line, written as for HTML pages: 10^6, x_i, a footnote's [7]."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
-SMALLER = 0.8  # of the size of its neighbour: larger text is not a script, nor is bold text
-RAISED, LOWERED = 0.15, -0.08  # across, in sizes of the neighbour
+SMALLER = 0.8  # share of the neighbor's size: larger text is not a script
+RAISED, LOWERED = 0.15, -0.08  # across, in sizes of the neighbor
 MAX_SCRIPT = 12  # characters
-# Ordinals and marks of trade, which say the same on the line.
+# Ordinals and trademark symbols, which mean the same on the line.
 _JOINED = (
     r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|[aoº°ª]|tm|sm|[\u00ae\u2122\u2120\u00a9]"
 )
 _NOTE = r"\d{1,3}(?:[,\u2013-]\d{1,3}){0,3}"
 _OPERATION = r"\w\s?[-+\u2212*/]\s?\w"
-_AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # where a number is a note's
+_AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # a number after this is a footnote's
 
 
 class LineText:
-    """The text of a line as its pieces are added; base: the last one that is no script."""
+    """Builds the text of a line from its pieces; base: the last piece that is not a script."""
 
     def __init__(self, base: Piece, marks_scripts: bool) -> None:
         self.parts = [base.text]
         self.base = base
         self.marks_scripts = marks_scripts
-        self.before = self.script = ""  # what is before the script that the line ends with, and it
+        self.before = self.script = ""  # the script at the end of the line, and the text before it
         self.across = 0.0  # of the script
 
     def add(self, piece: Piece, gap: str) -> None:
-        """Add a piece behind a gap; neighbouring pieces of one script are written as one."""
+        """Add a piece after a gap; adjacent pieces of a script are joined."""
         is_near = abs(piece.across - self.across) < -LOWERED * piece.size
-        goes_on = bool(self.script) and is_near and not gap and len(self.script) < MAX_SCRIPT
-        script = self.script + piece.text if goes_on else piece.text
+        continues = bool(self.script) and is_near and not gap and len(self.script) < MAX_SCRIPT
+        script = self.script + piece.text if continues else piece.text
         marked = ""
         if self.marks_scripts and piece.size < SMALLER * self.base.size:
-            before = self.before if goes_on else "".join(self.parts[-8:])[-4:] + gap
+            before = self.before if continues else "".join(self.parts[-8:])[-4:] + gap
             marked = marked_script(before, self.base, piece, script)
         if marked:
             self.before, self.script, self.across = before, script, piece.across
-            self.parts[-1:] = [marked] if goes_on else [self.parts[-1], gap, marked]
+            self.parts[-1:] = [marked] if continues else [self.parts[-1], gap, marked]
         else:
             self.script, self.base = "", piece
             self.parts += [gap, piece.text]
@@ -52,10 +52,10 @@ class LineText:
 
 
 def marked_script(before: str, base: Piece, piece: Piece, script: str) -> str:
-    """Return text that is smaller, and raised or lowered, with its mark; "" for other text.
+    """Return raised or lowered smaller text with its marker; "" for other text.
 
-    before: the last characters before it. base: the piece that it is smaller than. piece: its last.
-    An index in figures behind a letter (H2O) stays as it is.
+    before: the last characters before it. base: the larger piece before it. piece: its last piece.
+    A numeric index after a letter (H2O) stays as it is.
     """
     text = script.strip()
     is_glued = before and not before[-1].isspace() and not script[:1].isspace()

@@ -1,4 +1,4 @@
-"""Shown strings: where they stand on the page, and the pieces of text that they make.
+"""Shown strings: their positions on the page and the pieces of text that they form.
 
 ISO 32000-1, 9.3 and 9.4.4.
 """
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     Matrix = tuple[float, float, float, float, float, float]
 
-LARGEST = 1e6  # of a coordinate; beyond, nothing is on a page
-PIECE_GAP = 0.4  # ems: what stands further apart may be two cells of a table
-SPREAD = 0.5  # font sizes of character spacing; more sets single characters apart
+LARGEST = 1e6  # coordinate; anything beyond is outside the page
+PIECE_GAP = 0.4  # ems; text with a wider gap may be two cells of a table
+SPREAD = 0.5  # font sizes of character spacing; more separates single characters
 
 
 class Piece:
-    """The text of one shown string, and where it stands.
+    """The text of a shown string and its position.
 
-    origin: of its first glyph. direction: a unit vector. start and end: how far along the
-    direction it runs. across: how far its baseline is to the left of the direction. glyphs: each
-    with its text, start and end, if some letters run from right to left; None otherwise.
+    origin: of its first glyph. direction: a unit vector. start and end: positions along the
+    direction. across: distance of the baseline to the left of the direction. glyphs: text, start
+    and end of each if some letters run from right to left; None otherwise.
     """
 
     __slots__ = ("across", "direction", "end", "glyphs", "size", "start", "text")
@@ -69,7 +69,7 @@ def multiply(first: Matrix, second: Matrix) -> Matrix:
 
 
 class State:
-    """The graphics state, as far as it concerns text."""
+    """The part of the graphics state that concerns text."""
 
     __slots__ = ("char_space", "font", "font_size", "leading", "matrix", "rise", "scale",
                  "word_space")  # fmt: skip
@@ -89,9 +89,9 @@ class State:
 
 
 class Frame:
-    """Where a string is shown: the direction of its text, and its scale on the page.
+    """The place of a string: the direction of its text and its scale on the page.
 
-    unit: one em along the text, in text space. char_space: what is added to each glyph's width.
+    unit: an em along the text, in text space. char_space: added to each glyph's width.
     """
 
     def __init__(self, font: Font, state: State, matrix: Matrix) -> None:
@@ -104,9 +104,9 @@ class Frame:
             self.unit, sign = state.font_size * state.scale, state.scale
             x, y, height = a, b, math.hypot(c, d)
         self.char_space, self.word_space = state.char_space * sign, state.word_space * sign
-        # Whether single characters are set far apart, as in the boxes of a form.
+        # Whether single characters are far apart, as in the boxes of a form.
         self.is_spread = bool(self.unit) and self.char_space > SPREAD * abs(self.unit)
-        # Whether words are set apart as the cells of a table are. Spacing is for codes of one byte.
+        # Whether words are as far apart as table cells. Word spacing is for one-byte codes.
         self.splits_words = not font.is_composite and self.word_space > PIECE_GAP * abs(self.unit)
         self.length = math.hypot(x, y)  # on the page, of one unit of text space
         self.size = abs(state.font_size) * height * font.em
@@ -114,11 +114,11 @@ class Frame:
         self.direction = (x / forward, y / forward)
 
     def advance(self, width: float, count: int, spaces: int) -> float:
-        """Return how far so many glyphs of this width together lead, in text space."""
+        """Return how far count glyphs with this total width advance, in text space."""
         return width / 1000 * self.unit + count * self.char_space + spaces * self.word_space
 
     def piece(self, text: str, start: float, end: float) -> Piece | None:
-        """Return the piece of a text between two places; None if it cannot be seen."""
+        """Return the piece of a text between two places; None if it is invisible."""
         x, y = (0.0, -start) if self.font.vertical else (start, self.rise)
         a, b, c, d, e, f = self.matrix
         origin = (x * a + y * c + e, x * b + y * d + f)
@@ -145,10 +145,10 @@ class Frame:
 
 
 class ShownText:
-    """Strings that are shown one after the other, and the pieces that they make.
+    """Makes pieces of strings that are shown one after the other.
 
-    place: where the next glyph goes, in text space. count and unknown: of all codes, and of those
-    without a known meaning.
+    place: of the next glyph, in text space. count and unknown: the number of all codes, and of
+    codes without a known meaning.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -184,14 +184,14 @@ class ShownText:
             self.texts.append(" ")
 
     def skip_spacing(self) -> None:
-        """Take notice of the gap that character spacing has left after the glyph before."""
+        """Account for the character spacing after the previous glyph."""
         if self.strings:
             gap = self.frame.char_space / abs(self.frame.unit)
             self.skip(gap)
             self.place -= gap * self.frame.unit
 
     def end_piece(self) -> None:
-        """Make a piece of what was shown since the last one."""
+        """Make a piece of the text shown since the last piece."""
         text = "".join(self.texts)
         piece = self.frame.piece(text, self.start, self.end) if text else None
         if piece:

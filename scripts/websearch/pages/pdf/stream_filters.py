@@ -1,4 +1,4 @@
-"""Stream filters (ISO 32000-1, 7.4): what came out before damaged data is kept."""
+"""Stream filters (ISO 32000-1, 7.4): the output before damaged data is kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-INFLATE_CHUNK = 4_096  # bytes; in the chunk with the damage, bytes are tried one by one
+INFLATE_CHUNK = 4_096  # bytes; in the damaged chunk, bytes are tried one by one
 CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # of LZW
 NOT_ASCII85 = bytes(set(range(256)) - set(range(ord("!"), ord("u") + 1)) - set(b"z~"))
 MAX_COLUMNS = 1_000_000  # of a predictor
@@ -52,7 +52,7 @@ def inflate(data: bytes, options: dict[str, Any], limit: int, budget: Budget) ->
 
 
 def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
-    """Return what deflated data unpacks to, up to the limit or the first damage."""
+    """Return inflated data up to the limit or the first damage."""
     try:
         return zlib.decompressobj(bits).decompress(data, limit)
     except zlib.error:
@@ -131,7 +131,7 @@ def decode_hex(data: bytes, options: dict[str, Any], limit: int, budget: Budget)
 
 
 def decode_run_length(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """RunLengthDecode: a length byte, then bytes to copy or one to repeat."""
+    """RunLengthDecode: a length byte, then bytes to copy or a byte to repeat."""
     data = data[:MAX_SLOW_INPUT]
     unpacked = bytearray()
     position = 0
@@ -149,7 +149,7 @@ def decode_run_length(data: bytes, options: dict[str, Any], limit: int, budget: 
 
 
 def first_bytes(data: bytearray, limit: int) -> bytes:
-    """Return at most limit bytes, with one copy only."""
+    """Return at most limit bytes with a single copy."""
     return bytes(memoryview(data)[:limit])
 
 

@@ -1,7 +1,7 @@
 """The syntax of PDF objects (ISO 32000-1, 7.2 and 7.3).
 
-In Python a name is a str, a string is bytes, null is None; arrays and dictionaries are lists and
-dicts; references and streams have classes of their own.
+In Python a name is a str, a string is bytes, null is None, arrays are lists, dictionaries are
+dicts; references and streams have classes.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Reference:
 
 
 class Stream:
-    """A stream: its dictionary, and where in the file its bytes start.
+    """A stream: its dictionary and where its bytes start in the file.
 
-    number and generation are those of the object; decryption needs them.
+    number and generation: of the object, for decryption.
     """
 
     def __init__(self, fields: dict[str, Any], start: int, number: int, generation: int) -> None:
@@ -67,10 +67,10 @@ class Stream:
 
 
 def parse_value(data: bytes, position: int) -> tuple[Any, int, int]:
-    """Return the object at a position, the position after it, and the number of its items.
+    """Return the object at a position, the position after it and the number of its items.
 
-    Tolerates what is broken: containers without an end are closed where a keyword such as endobj,
-    the data or MAX_ITEMS ends them. What is no object counts as null.
+    Tolerates damage: containers without an end are closed at a keyword such as endobj, the end of
+    the data or MAX_ITEMS. Anything that is not an object counts as null.
     """
     containers: list[list[Any]] = [[]]
     kinds = [b""]
@@ -108,10 +108,7 @@ def parse_value(data: bytes, position: int) -> tuple[Any, int, int]:
 
 
 def close_container(items: list[Any], kind: bytes) -> Any:
-    """Return the items of an array as they are, those of a dictionary as a dict.
-
-    A key that is no name is skipped.
-    """
+    """Return the items of an array as a list, of a dictionary as a dict; skip malformed keys."""
     if kind == b"[":
         return items
     fields: dict[str, Any] = {}
@@ -140,7 +137,7 @@ def parse_string(data: bytes, start: int) -> tuple[bytes, int]:
 
 
 def unescape(match: re.Match[bytes]) -> bytes:
-    """Return what an escape sequence of a literal string stands for."""
+    """Return the bytes that an escape sequence of a literal string represents."""
     octal, line_end, other = match.groups()
     if octal:
         return bytes([int(octal, 8) & 255])
@@ -150,7 +147,7 @@ def unescape(match: re.Match[bytes]) -> bytes:
 
 
 def parse_number(token: bytes) -> int | float:
-    """Return a number; of a malformed one ("--5", "1.2.3") what viewers make of it."""
+    """Return a number; a malformed number ("--5", "1.2.3") as viewers read it."""
     try:
         return float(token) if b"." in token else int(token)
     except ValueError:
@@ -183,12 +180,12 @@ SCALARS: dict[str, Any] = {
 
 
 def decode_text(value: bytes) -> str:
-    """Return a text string: UTF-16 or UTF-8 if a mark says so, else PDFDocEncoding (7.9.2)."""
+    """Return a text string: UTF-16 or UTF-8 with a byte order mark, else PDFDocEncoding (7.9.2)."""
     if value.startswith(b"\xfe\xff"):
         return value[2:].decode("utf-16-be", "replace")
     if value.startswith(b"\xff\xfe"):
         return value[2:].decode("utf-16-le", "replace")
     if value.startswith(b"\xef\xbb\xbf"):
         return value[3:].decode("utf-8", "replace")
-    # PDFDocEncoding is Latin-1 but for a few signs, which cp1252 has in other places.
+    # PDFDocEncoding is Latin-1 except for a few characters, which cp1252 has in other places.
     return value.decode("latin-1").translate(DOCUMENT_ENCODING)

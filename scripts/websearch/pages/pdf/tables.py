@@ -1,6 +1,6 @@
 """Tables of a page: in grids of ruled lines first, then in columns of text.
 
-A wrong grid is worse than plain lines, so what may be a drawing, prose or a list is no table.
+A wrong grid is worse than plain lines: anything that may be a drawing, prose or a list stays text.
 """
 
 from __future__ import annotations
@@ -30,15 +30,12 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.rulings import Ruling, Segment
     from websearch.pages.pdf.shown_text import Piece
 
-MAX_PIECES = 20_000  # of a page on which tables are looked for; a page of small print has 6,000
-MAX_HEADING_ROWS = 8  # of a table, among which headings that repeat are looked for
+MAX_PIECES = 20_000  # pieces on a page searched for tables; a page of small print has 6,000
+MAX_HEADING_ROWS = 8  # rows per table searched for repeated headings
 
 
 class Table:
-    """One table, or several that stand side by side.
-
-    parts: the rows of each, with the texts of their cells. pieces: what they are made of.
-    """
+    """A table, or several side by side. parts: rows of cell texts per table."""
 
     __slots__ = ("parts", "pieces")
 
@@ -57,9 +54,9 @@ class Table:
 
 
 def find_tables(pieces: list[Piece], segments: list[Segment]) -> list[Table]:
-    """Return the tables that the pieces of a page make. segments: its ruled lines.
+    """Return the tables of a page. segments: its ruled lines.
 
-    Text in another direction than most of the page's, and text from right to left, is in none.
+    Tables contain no right-to-left text and no text in another direction than most of the page.
     """
     shown = [piece for piece in pieces if piece.text.strip()]
     if not shown or any(piece.glyphs for piece in shown):
@@ -80,14 +77,14 @@ def find_tables(pieces: list[Piece], segments: list[Segment]) -> list[Table]:
 
 
 def ruled_table(grid: Grid, pieces: list[Piece]) -> Table | None:
-    """Return the table in a grid of ruled lines; None if it holds none."""
+    """Return the table in a grid of ruled lines; None if it is not a table."""
     lines = text_lines([piece for piece in pieces if piece_cell(grid, [piece])])
     grid.add_edges(inner_edges(lines, grid))
-    bands: dict[int, list[tuple[TextLine, Cells]]] = {}  # what stands in each row of the grid
-    held: set[Piece] = set()
+    bands: dict[int, list[tuple[TextLine, Cells]]] = {}  # lines in each row of the grid
+    contained: set[Piece] = set()
     for line in lines:
         for row, cells in line_cells(line, grid).items():
-            held.update(piece for part in cells.values() for piece in part)
+            contained.update(piece for part in cells.values() for piece in part)
             texts = [
                 [Chunk(cells[column]).text] if column in cells else []
                 for column in range(len(grid.columns))
@@ -100,11 +97,11 @@ def ruled_table(grid: Grid, pieces: list[Piece]) -> Table | None:
     several = sum(filled(row) > 1 for row in table)
     if len(used) < 2 or several < 2 or several * 2 <= len(table) or not enough:
         return None
-    return Table(table, held)
+    return Table(table, contained)
 
 
 def band_rows(band: list[tuple[TextLine, Cells]], grid: Grid) -> list[Cells]:
-    """Return the rows between two level lines: one, or several if they have their own numbers."""
+    """Return the row between two level lines, or several rows if each has its own numbers."""
     lines, cells = [line for line, _ in band], [texts for _, texts in band]
     if any(are_rows(above, below) for above, below in itertools.pairwise(cells)):
         return join_rows(lines, cells, list(itertools.pairwise(grid.columns)))
@@ -112,7 +109,7 @@ def band_rows(band: list[tuple[TextLine, Cells]], grid: Grid) -> list[Cells]:
 
 
 def line_cells(line: TextLine, grid: Grid) -> dict[int, dict[int, list[Piece]]]:
-    """Return the pieces of a line by the row and the column of the grid that they stand in."""
+    """Return the pieces of a line by their row and column of the grid."""
     cells: dict[int, dict[int, list[Piece]]] = {}
     for chunk in line.chunks:
         is_cut = grid.is_cut(chunk.start, chunk.end, line.across + line.size / 4)
@@ -124,13 +121,13 @@ def line_cells(line: TextLine, grid: Grid) -> dict[int, dict[int, list[Piece]]]:
 
 
 def piece_cell(grid: Grid, pieces: list[Piece]) -> tuple[int, int] | None:
-    """Return row and column of the cell in which the middle of some neighbouring pieces is."""
+    """Return row and column of the cell that contains the middle of adjacent pieces."""
     along = (pieces[0].start + visible_end(pieces[-1])) / 2
     return grid.cell(along, pieces[0].across + pieces[0].size / 4)
 
 
 def inner_edges(lines: list[TextLine], grid: Grid) -> list[Ruling]:
-    """Return upright lines for the gaps in ruled columns that hold several columns of numbers."""
+    """Return upright lines for the gaps in ruled columns with several columns of numbers."""
     edges: list[Ruling] = []
     for left, right in itertools.pairwise(grid.columns):
         inside = [
@@ -153,10 +150,10 @@ def inner_edges(lines: list[TextLine], grid: Grid) -> list[Ruling]:
 
 
 def side_by_side(rows: list[list[str]]) -> list[list[list[str]]]:
-    """Return the tables in rows: several if tables with the same headings stand side by side.
+    """Return the tables in rows: several if they are side by side with the same headings.
 
-    The heading of the last column of each is the same, and so is that of the first, or the first
-    column holds names.
+    The headings of their last columns are equal, and so are those of the first, unless the first
+    column contains names.
     """
     count = len(rows[0])
     for width in range(2, count // 2 + 1):

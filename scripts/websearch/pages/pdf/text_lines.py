@@ -1,7 +1,7 @@
-"""The lines of a page as they are seen, whatever order the content stream has them in.
+"""The visible lines of a page, regardless of their order in the content stream.
 
-A line is what stands on one baseline. Its chunks are the parts between which there is room for the
-gap between two columns.
+A line is the text on a baseline. Its chunks are the parts between gaps as wide as those between
+columns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SPACE_WIDTH = 0.25
 
 
 class Chunk:
-    """Pieces of one line with no wide gap between them: a cell of a table, or a part of one."""
+    """Pieces of a line without a wide gap between them: a cell of a table or part of a cell."""
 
     __slots__ = ("end", "pieces", "start", "text")
 
@@ -41,7 +41,7 @@ class Chunk:
 
 
 class TextLine:
-    """A line: its chunks from left to right, its size, and how far up its baseline is (across)."""
+    """A line: its chunks from left to right, its size, and the height of its baseline (across)."""
 
     __slots__ = ("across", "chunks", "size")
 
@@ -69,7 +69,7 @@ class TextLine:
 
 
 def text_lines(pieces: list[Piece]) -> list[TextLine]:
-    """Return the lines that pieces of one direction make, from the top of the page down."""
+    """Return the lines of pieces with the same direction, from top to bottom."""
     groups: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda piece: -piece.across):
         if groups and groups[-1][0].across - piece.across < SAME_LINE * piece.size:
@@ -80,6 +80,6 @@ def text_lines(pieces: list[Piece]) -> list[TextLine]:
 
 
 def visible_end(piece: Piece) -> float:
-    """Return where a piece ends without the spaces at its end."""
+    """Return the end of a piece without its trailing spaces."""
     spaces = len(piece.text) - len(piece.text.rstrip())
     return piece.end - spaces * SPACE_WIDTH * piece.size

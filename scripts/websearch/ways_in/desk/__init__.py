@@ -1,1 +1,1 @@
-"""The desk: pages for people that show what was searched and read on this machine."""
+"""The desk: web pages on which people search, read, check drafts and see the history."""

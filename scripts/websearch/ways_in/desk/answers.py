@@ -1,8 +1,8 @@
-"""The desk's answers to requests: which page a path shows, and what its forms do.
+"""Answer the desk's requests: the page of each path, and the actions of its forms.
 
-Pages are for browsers (Accept: text/html); programs get JSON from the same paths. Pages and API
-call the same run_* functions. A form that changes something carries a token of this process, so
-that a page of another site cannot send it.
+Browsers (Accept: text/html) get pages, programs get JSON from the same paths. Pages and API call
+the same run_* functions. A form that changes something carries a token of this process, so a page
+of another site cannot send it.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ HTML = {
     # Not no-referrer: with it browsers send "Origin: null" with the desk's own forms.
     "Referrer-Policy": "same-origin",
 }
-CALLER = "desk"  # who asks, for the history
-MAX_CHARS = 30_000  # of the passages of a page of results
-MAX_FIELDS = 50  # of a query or form
-PAGE_CHARS = 100_000  # of a page that is read: the rest is a click away
+CALLER = "desk"  # in the history
+MAX_CHARS = 30_000  # characters of passages on a page of results
+MAX_FIELDS = 50  # of a query string or form
+PAGE_CHARS = 100_000  # characters of a page shown at once
 
 # ===== which page =================================================================================
 
 
 def wants_page(request: HttpRequest) -> bool:
-    """Return whether a request is for a page of the desk, not for an answer of the API."""
-    if request.method == "POST":  # /check is a path of the API, too
+    """Return whether a request is for a page of the desk, not for the API."""
+    if request.method == "POST":  # /check is also a path of the API
         is_for_people = "text/html" in request.header("accept")
         return request.path in FORMS and (is_for_people or request.path != "/check")
     if request.path == "/desk.css":
@@ -69,32 +69,32 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
 
 
 def show_page(request: HttpRequest, settings: Settings) -> Answer:
-    """Return the page of a path, which comes in pieces, as it is made."""
+    """Return the page of a path, sent in pieces as it is made."""
     fields = {**fields_of(request), "host": request.header("host")}
     body = whole_page(PAGES[request.path](fields, settings), settings["verbose"])
     return 200, body, {**HTML, "Connection": "close"}  # its length is not known
 
 
 def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
-    """Yield the pieces of a page as they come; a defect in the middle becomes an error box."""
+    """Yield the pieces of a page as they come; an exception becomes an error box."""
     try:
         for piece in pieces:
             yield piece.encode("utf-8", "replace")
-    except Exception as error:  # noqa: BLE001  a defect of ours: the rest of the page still comes
+    except Exception as error:  # noqa: BLE001  a bug: the page still ends properly
         document = spell_hints(internal_error(error, verbose), {})
         yield (views.error_box(document) + views.FOOT).encode()
 
 
 @functools.cache
 def style() -> str:
-    """Return the style of all pages."""
+    """Return the CSS of all pages."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "style.css")
     with open(path, encoding="utf-8") as file:
         return file.read()
 
 
 def fields_of(request: HttpRequest) -> Fields:
-    """Return the fields of a request's query or form; of several of one name the first.
+    """Return the fields of a query string or form, the first of each name.
 
     Raises HttpError (400).
     """
@@ -110,7 +110,7 @@ def fields_of(request: HttpRequest) -> Fields:
 
 
 def search_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the page of a search: its form, what is going on, the results."""
+    """Yield the search page: its form, the progress and the results."""
     lines = (fields.get("q", "") + "\n" + fields.get("more", "")).splitlines()
     questions = [line.strip() for line in lines if line.strip()]
     query = "\n".join(questions)
@@ -140,7 +140,7 @@ def search(
 
 
 def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield a page of the web as agents get it."""
+    """Yield a web page as agents get it."""
     url = fields.get("url", "")
     yield views.head("/read", "Read")
     yield views.read_form(url)
@@ -156,14 +156,14 @@ def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def title_of(page: dict[str, Any], url: str) -> str:
-    """Return a page's title, escaped; its address if it has none."""
+    """Return a page's title, or its URL, escaped."""
     import html
 
     return html.escape(str(page.get("title") or url)[: views.LONGEST_TITLE])
 
 
 def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Document:
-    """Return the document of one page."""
+    """Return the document of the page."""
     from websearch.reading.read import run_read
 
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
@@ -173,7 +173,7 @@ def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Docume
 
 
 def check_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield a box for a draft, and which of its quotations stand in their sources."""
+    """Yield the form for a draft and the findings of its check."""
     draft = fields.get("text", "")
     yield views.head("/check", "Check")
     yield views.check_form(draft)
@@ -193,7 +193,7 @@ def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
 
 
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield what was searched and read, and what pages hold the words of a query."""
+    """Yield the history, or the stored pages with the words of a query."""
     from websearch.search.commands import run_recall
     from websearch.store.page_store import PageStore
 
@@ -217,9 +217,9 @@ def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return an entry of the history as it is shown, with the address that opens its answer.
+    """Return an entry of the history as shown, with the address that opens its answer.
 
-    pages: address -> page of the store, for the title.
+    pages: URL -> stored page, for the title.
     """
     moment = time.localtime(entry["moment"])
     is_read = entry["kind"] == "read"
@@ -248,7 +248,7 @@ def forget_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield what works on this machine, what rests, what was spent, and what the store holds."""
+    """Yield the checks of this machine, the spending and the contents of the store."""
     from websearch.search.commands import run_cache
 
     yield views.head("/state", "Status")
@@ -257,14 +257,14 @@ def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def api_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield how programs call this server."""
+    """Yield the instructions for programs that call this server."""
     yield views.head("/docs", "API") + views.api_text(fields["host"]) + views.FOOT
 
 
 def with_progress(
     run: Callable[[ProgressCallback], Document],
 ) -> Generator[str, None, Document]:
-    """Yield a line for each report of a run; return its document."""
+    """Yield a line per progress report of a run; return its document."""
     from concurrent.futures import ThreadPoolExecutor
     from queue import SimpleQueue
 
@@ -287,19 +287,19 @@ def with_progress(
 
 @functools.cache
 def form_token() -> str:
-    """Return the token that forms of this process carry."""
+    """Return the token in the forms of this process."""
     import secrets
 
     return secrets.token_urlsafe(16)
 
 
 def forget(request: HttpRequest, settings: Settings) -> Answer:
-    """Forget an entry, a day, or everything; raises HttpError (400, 403)."""
+    """Forget an entry, a day or everything; raises HttpError (400, 403)."""
     from websearch.store.page_store import PageStore
 
     fields = fields_of(request)
     if not is_same(fields.get("token", ""), form_token()):
-        raise HttpError(403, "The form is not of this server.", "Load the history again.")
+        raise HttpError(403, "The form is not from this server.", "Load the history again.")
     store = PageStore()
     try:
         if re.fullmatch("[0-9]{1,18}", fields.get("id", "")):
@@ -309,17 +309,17 @@ def forget(request: HttpRequest, settings: Settings) -> Answer:
         elif fields.get("all") == "yes":
             history.forget(store)
         else:
-            raise HttpError(400, "The form names no entry, day or everything.")
+            raise HttpError(400, "The form does not say what to forget.")
     finally:
         store.close()
     return 303, None, {"Location": "/history"}
 
 
 def sign_in(request: HttpRequest, settings: Settings) -> Answer:
-    """Keep the session in a cookie, if the server's token is the right one."""
+    """Set the session cookie if the token is right."""
     fields = fields_of(request)
     target = fields.get("next", "")
-    # A path of the desk: browsers take // and /\\ for the beginning of another server's address.
+    # Browsers take // and /\\ for the start of another server's address.
     target = target if re.fullmatch(r"/(?![/\\])[!-~]*", target) else "/"
     if not settings["token"]:
         return 303, None, {"Location": target}
@@ -330,7 +330,7 @@ def sign_in(request: HttpRequest, settings: Settings) -> Answer:
 
 
 def sign_in_page(target: str, is_wrong: bool) -> Answer:
-    """Return the page that asks for the token; target: where it leads."""
+    """Return the page that asks for the token; target: the path to open after it."""
     page = views.head("", "Sign in") + views.token_form(target, is_wrong) + views.FOOT
     return 401, page, HTML
 

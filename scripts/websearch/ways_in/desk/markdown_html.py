@@ -1,26 +1,29 @@
-"""Markdown of strangers as HTML: a small closed renderer for the pages of the desk.
+"""Render untrusted Markdown as HTML for the pages of the desk.
 
-It knows headings, paragraphs, lists, tables, quotations, rules, code, links and emphasis. All else
-is text and is escaped. A link leads to http or https alone; of an image the description is shown.
-Every repetition in the patterns has a bound, so the time grows with the length of the text.
+It knows headings, paragraphs, lists, tables, quotations, rules, code, links and emphasis. Anything
+else is text and is escaped. Links are http or https only; an image becomes its description.
+Every repetition in the patterns is bounded, so the time grows linearly with the text.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from functools import partial
+
+from websearch.markdown.fences import FENCE, is_closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MAX_DEPTH = 6  # of lists and quotations within each other; what lies deeper is shown at this depth
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})")
+MAX_DEPTH = 6  # nested lists and quotations; deeper text is shown at this depth
+LANGUAGE = re.compile(r"[ \t]*([\w+#.-]{0,40})")
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
-# Bounds, in characters: 500 of a link's text, 2,000 of its address, of code and emphasised text.
+# Bounds in characters: link text 500, URLs, code and emphasized text 2,000.
 INLINE = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<ticks>`{1,8})(?P<code>(?:(?!(?P=ticks)).){1,2000})(?P=ticks)(?!`)"
@@ -34,18 +37,18 @@ INLINE = re.compile(
 
 
 class Page:
-    """What is rendered: the blocks as HTML, and the headings as (level, id, text).
+    """A renderer that collects the headings as (level, id, text).
 
-    has_anchors: headings get their ids, which must be the only ones of a page of HTML.
+    has_anchors: headings get their ids; only one such text may be in an HTML page.
     """
 
-    mark = "<mark>{}</mark>"  # around a word of the query
+    mark = "<mark>{}</mark>"  # for a word of the query
 
     def __init__(
         self, words: Sequence[str] = (), first_level: int = 2, has_anchors: bool = False
     ) -> None:
         self.first_level = first_level
-        self.above: list[int] = []  # levels of the headings above: no level of HTML is skipped
+        self.above: list[int] = []  # levels of the headings above, so no HTML level is skipped
         self.has_anchors = has_anchors
         self.headings: list[tuple[int, str, str]] = []
         escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
@@ -54,7 +57,7 @@ class Page:
     # ===== blocks =================================================================================
 
     def blocks(self, lines: list[str], depth: int = 0) -> str:
-        """Return lines as HTML blocks; depth counts the lists and quotations around them."""
+        """Return lines as HTML blocks, inside this many lists and quotations."""
         parts: list[str] = []
         paragraph: list[str] = []
         index = 0
@@ -74,7 +77,7 @@ class Page:
         return f"<p>{self.inline(' '.join(lines))}</p>\n" if any(lines) else ""
 
     def block_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return (HTML, index behind it) of the block that begins at a line.
+        """Return the HTML of the block that begins at a line, and the index after the block.
 
         The index is unchanged if the line belongs to a paragraph.
         """
@@ -82,7 +85,7 @@ class Page:
         if not line.strip():
             return "", index + 1
         if fence := FENCE.match(line):
-            return code_block(lines, index + 1, fence[1], fence[2])
+            return code_block(lines, index + 1, *fence.groups())
         if heading := HEADING.match(line):
             return self.heading(len(heading[1]), heading[2]), index + 1
         if RULE.fullmatch(line):
@@ -92,7 +95,7 @@ class Page:
         return self.nested_at(lines, index, depth) if depth < MAX_DEPTH else ("", index)
 
     def nested_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return (HTML, index behind it) of a quotation or list; the index is unchanged if none."""
+        """Return the HTML of a quotation or list, and the index after it, unchanged for others."""
         if ITEM.match(lines[index]):
             return self.list_at(lines, index, depth)
         if not lines[index].lstrip().startswith(">"):
@@ -102,7 +105,7 @@ class Page:
         return f"<blockquote>\n{self.blocks(inner, depth + 1)}</blockquote>\n", end
 
     def heading(self, level: int, text: str) -> str:
-        """Return a heading with an id, below the headings of the desk itself."""
+        """Return a heading at a level below the desk's own headings."""
         self.above = [other for other in self.above if other < level]
         shown = min(6, self.first_level + len(self.above))
         self.above.append(level)
@@ -112,9 +115,9 @@ class Page:
         return f"<h{shown}{anchor}>{self.inline(text)}</h{shown}>\n"
 
     def table(self, lines: list[str], index: int) -> tuple[str, int]:
-        """Return a table and the index behind it; a row has at most as many cells as the first.
+        """Return a table and the index after it; a row has at most as many cells as the first.
 
-        Short rows stay short, so that there are no more cells than there are bars in the text.
+        Short rows are not filled, so the cells do not outnumber the bars in the text.
         """
         end = next_line(lines, index + 2, lambda text: "|" not in text)
         head = table_cells(lines[index])
@@ -128,7 +131,7 @@ class Page:
         return f'<div class="wide" tabindex="0">{table}</table></div>\n', end
 
     def list_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return a list and the index behind it; deeper lines belong to the item above them."""
+        """Return a list and the index after it; indented lines belong to the item above them."""
         first = ITEM.match(lines[index])
         indent = len(first[1]) if first else 0
         tag = "ol" if first and first[2][0].isdigit() else "ul"
@@ -150,7 +153,7 @@ class Page:
         return f"<{tag}>\n{shown}</{tag}>\n", index
 
     def list_item(self, lines: list[str], depth: int) -> str:
-        """Return the content of a list item: a single line stands without a paragraph."""
+        """Return the content of a list item; a single line gets no paragraph."""
         if not any(line.strip() for line in lines[1:]):
             return self.inline(lines[0])
         return self.inline(lines[0]) + "\n" + self.blocks(lines[1:], depth + 1)
@@ -158,7 +161,7 @@ class Page:
     # ===== text within a block ====================================================================
 
     def inline(self, text: str, depth: int = 0) -> str:
-        """Return a piece of text as HTML: code, links and emphasis; depth counts the last two."""
+        """Return text with code, links and emphasis as HTML; depth counts the last two."""
         parts: list[str] = []
         end = 0
         for match in INLINE.finditer(text):
@@ -167,7 +170,7 @@ class Page:
         return "".join([*parts, self.marked(text[end:])])
 
     def span(self, match: re.Match[str], depth: int) -> str:
-        """Return what a construct within a line means."""
+        """Return the HTML of a match of INLINE."""
         if match["escaped"]:
             return html.escape(match["escaped"])
         if match["ticks"]:
@@ -187,7 +190,7 @@ class Page:
         return html.escape(text)
 
     def marked(self, text: str) -> str:
-        """Return plain text escaped, the words of the query marked."""
+        """Return plain text escaped, with the words of the query marked."""
         if not self.words:
             return self.escape(text)
         parts: list[str] = []
@@ -202,15 +205,16 @@ class Page:
 
 
 def render(markdown: str, words: Sequence[str] = (), first_level: int = 2) -> str:
-    """Return Markdown as HTML. words: marked where they begin a word.
+    """Return Markdown as HTML.
 
-    first_level: the level of HTML that a heading of the first level gets.
+    words: words to mark, also as the beginning of a word. first_level: HTML level of the highest
+    headings.
     """
     return Page(words, first_level).blocks(markdown.split("\n"))
 
 
 def link(address: str, text: str) -> str:
-    """Return a link of HTML text to a web address; to any other address, the text alone."""
+    """Return a link with HTML text; only the text if the address is not a web URL."""
     if not re.match(r"(?i)https?://[^\s/]", address):
         return text or html.escape(address)
     shown = text or html.escape(address)
@@ -218,7 +222,7 @@ def link(address: str, text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a line of Markdown without its marks, for an outline."""
+    """Return a line of Markdown without its markup, for an outline."""
     return INLINE.sub(
         lambda match: next(
             (
@@ -233,26 +237,26 @@ def plain_text(text: str) -> str:
 
 
 def table_cells(line: str) -> list[str]:
-    """Return the cells of a table's line; an escaped bar is text."""
+    """Return the cells of a table row; an escaped bar is text."""
     inner = line.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.strip() for cell in CELL_BORDER.split(inner)]
 
 
 def is_table_rule(line: str) -> bool:
-    """Return whether a line stands between a table's head and its rows, like |---|:-:|."""
+    """Return whether a line separates a table's head from its rows, like |---|:-:|."""
     return all(re.fullmatch(r":?-+:?", cell) for cell in table_cells(line))
 
 
-def code_block(lines: list[str], start: int, fence: str, language: str) -> tuple[str, int]:
-    """Return a block of code and the index behind it; without its end it lasts to the last line."""
-    is_end = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
-    end = next_line(lines, start, lambda text: bool(is_end.fullmatch(text)))
-    name = f' class="language-{html.escape(language)}"' if language else ""
+def code_block(lines: list[str], start: int, fence: str, info: str) -> tuple[str, int]:
+    """Return a code block and the index after it; an unclosed block ends at the last line."""
+    end = next_line(lines, start, partial(is_closing, fence))
+    language = LANGUAGE.match(info)
+    name = f' class="language-{html.escape(language[1])}"' if language and language[1] else ""
     code = html.escape("\n".join(lines[start:end]))
     return f'<pre tabindex="0"><code{name}>{code}</code></pre>\n', end + 1
 
 
 def next_line(lines: list[str], start: int, ends: Callable[[str], bool]) -> int:
-    """Return the index of the first line from start for which ends is true, else their number."""
+    """Return the index of the first line from start on that ends accepts, else len(lines)."""
     return next((index for index in range(start, len(lines)) if ends(lines[index])), len(lines))

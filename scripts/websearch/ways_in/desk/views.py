@@ -1,8 +1,8 @@
-"""The pages of the desk as HTML: documents in, text out; nothing here asks or stores anything.
+"""Write the pages of the desk as HTML, from documents only.
 
-Each page is made of head(), parts, and FOOT, so that a slow search can be sent as it comes: the
-form first, what is going on next, the results at last. The style hides a line of progress as soon
-as something follows it, so no script is needed.
+Each page is head(), parts and FOOT, so a slow search can be sent as it comes: first the form, then
+its progress, then the results. The style hides a line of progress as soon as something follows it,
+so the desk needs no script.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LINKS = {
 }  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
-PASSAGES = 3  # of a result that are shown at once
-LONGEST_TITLE = 200  # characters of a stranger's title
+PASSAGES = 3  # shown at once per result
+LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
 <html lang="en">
@@ -77,7 +77,7 @@ curl -X DELETE 'http://$host/cache?q=golang+concurrency'
 
 
 def head(path: str, heading: str) -> str:
-    """Return a page up to its heading. path: the page's own, for the navigation."""
+    """Return a page up to its heading; path: the page's path, for the navigation."""
     links = "\n".join(
         f'<li><a href="{target}"{CURRENT if target == path else ""}>{name}</a></li>'
         for target, name in LINKS.items()
@@ -87,12 +87,13 @@ def head(path: str, heading: str) -> str:
 
 
 def progress(text: str) -> str:
-    """Return a line on what is going on; the style hides it once something follows."""
-    return f'<p class="progress note" role="status">{html.escape(text)}</p>\n'
+    """Return a line of progress; the style hides it once something follows."""
+    shown = html.escape(text[:1].upper() + text[1:])
+    return f'<p class="progress note" role="status">{shown}</p>\n'
 
 
 def error_box(document: Document) -> str:
-    """Return what an error document says: its sentence, what to do, and an archived copy."""
+    """Return an error document: its message, its hint and a link to an archived copy."""
     details = document["details"]
     parts = [
         f"<strong>{html.escape(document['error'])}</strong>",
@@ -102,26 +103,26 @@ def error_box(document: Document) -> str:
     if archived:
         target = f"/read?{urlencode({'url': archived['url']})}"
         day = html.escape(archived["date"])
-        parts.append(f'<a href="{html.escape(target)}">The copy of {day}</a>')
+        parts.append(f'<a href="{html.escape(target)}">Archived copy of {day}</a>')
     shown = "".join(f"<p>{part}</p>" for part in parts if part)
     return f'<div class="error" role="alert">{shown}</div>\n'
 
 
 def notes(document: Document) -> str:
-    """Return the warnings of a document, and whether and when it was fetched."""
+    """Return the warnings of a document, the failed engines, and the time of a stored answer."""
     texts = [*document.get("warnings", [])]
     if document.get("from_cache") is True:
         texts.append(f"From the store, fetched {document.get('fetched_at', 'earlier')}.")
     texts += [
-        f"{one['engine']} failed: {one['error']}"
-        for one in document.get("attempts", [])
-        if "error" in one
+        f"{attempt['engine']} failed: {attempt['error']}"
+        for attempt in document.get("attempts", [])
+        if "error" in attempt
     ]
     return "".join(f'<p class="note">{html.escape(text)}</p>\n' for text in texts)
 
 
 def options(values: Iterable[str], chosen: str, first: str) -> str:
-    """Return the options of a select; first: what the empty value is called."""
+    """Return the options of a select; first: the label of the empty value."""
     return "".join(
         f'<option value="{html.escape(value)}"{" selected" if value == chosen else ""}>'
         f"{html.escape(value) or first}</option>"
@@ -133,24 +134,21 @@ def options(values: Iterable[str], chosen: str, first: str) -> str:
 
 
 def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequence[str]) -> str:
-    """Return the form of a search. fields: the values that it shows.
-
-    Enter in the first box searches. Several questions and filters are in boxes that open.
-    """
+    """Return the search form, filled with these fields; filters and more questions are folded."""
     query, site = fields.get("q", ""), html.escape(fields.get("site", ""))
-    one, several = ("", query) if "\n" in query else (query, "")
+    first_line, several = ("", query) if "\n" in query else (query, "")
     names = ("engine", "focus", "since")
-    first = {"engine": "auto", "focus": "general", "since": "any time"}
+    labels = {"engine": "auto", "focus": "general", "since": "any time"}
     values = {"engine": engines, "focus": focuses, "since": SINCE}
     selects = "\n".join(
         f'<label>{name.capitalize()}<select name="{name}">'
-        f"{options(values[name], fields.get(name, ''), first[name])}</select></label>"
+        f"{options(values[name], fields.get(name, ''), labels[name])}</select></label>"
         for name in names
     )
     is_filtered = any(fields.get(name, "") not in ("", "general") for name in (*names, "site"))
     return f"""<form class="search" action="/" method="get" role="search">
 <div class="fields"><label class="grow">What do you want to know?
-<input id="q" name="q" type="search" maxlength="2000" value="{html.escape(one)}"\
+<input id="q" name="q" type="search" maxlength="2000" value="{html.escape(first_line)}"\
 {"" if query else " autofocus"}></label>
 <button type="submit">Search</button></div>
 <details{" open" if several else ""}><summary>Several questions</summary>
@@ -166,7 +164,7 @@ def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequenc
 
 
 def search_results(document: Document, query: str) -> str:
-    """Return the results of a search, or the sources of a brief below its questions."""
+    """Return the results of a search, or the sources of a brief grouped by question."""
     if not document["ok"]:
         return error_box(document) + notes(document["details"])
     if "queries" in document:
@@ -176,15 +174,15 @@ def search_results(document: Document, query: str) -> str:
 
 
 def question_groups(document: Document) -> str:
-    """Return the sources of a brief below the questions that they answer, each source once."""
+    """Return the sources of a brief, each below the first question that it answers."""
     parts, shown = list[str](), set[int]()
     for number, outcome in enumerate(document["queries"], 1):
-        parts.append(f"<h2>{number}. {html.escape(outcome['query'])}</h2>\n")
+        parts.append(f"<h2>{html.escape(outcome['query'])}</h2>\n")
         items = [item for item in document["sources"] if number in item["queries"]]
         if "error" in outcome:
             parts.append(f'<p class="failed">{html.escape(outcome["error"])}</p>\n')
         elif not any("text" in item for item in items):
-            parts.append('<p class="note">No page that was read answers this question.</p>\n')
+            parts.append('<p class="note">No page answers this question.</p>\n')
         for item in (item for item in items if item["number"] in shown):
             title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
             name = f"{item['number']}. {title}"
@@ -197,9 +195,9 @@ def question_groups(document: Document) -> str:
 
 
 def result(item: dict[str, Any], query: str, level: int = 2) -> str:
-    """Return one result: title, address, date, its best passages or snippet, and the others.
+    """Return a result with its best passages or snippet, and folded, the others.
 
-    level: of its heading.
+    level: HTML level of its heading.
     """
     title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
     number, anchor = "", ""
@@ -210,20 +208,20 @@ def result(item: dict[str, Any], query: str, level: int = 2) -> str:
     words = query_words(query)
     best, more = best_passages(item.get("text") or item.get("snippet") or "", words, PASSAGES)
     text = render("\n\n".join(best), words, first_level=level + 1)
-    rest = render(more, words, first_level=level + 1)
-    if rest:
-        rest = f"<details><summary>More of this page</summary>\n{rest}</details>\n"
+    others = render(more, words, first_level=level + 1)
+    if others:
+        others = f"<details><summary>More of this page</summary>\n{others}</details>\n"
     note = f'<p class="note">Not read: {html.escape(item["error"])}</p>' if "error" in item else ""
     return (
         f"<li{anchor}><h{level}>{number}{link(item['url'], title)}</h{level}>\n"
         f'<p class="address">{html.escape(" · ".join(filter(None, [item["url"], *facts])))} · '
-        f'<a href="{read_address(item["url"], q=query)}">read here</a></p>\n'
-        f'<div class="text">{text}{rest}</div>{note}</li>\n'
+        f'<a href="{read_address(item["url"], q=query)}">Read here</a></p>\n'
+        f'<div class="text">{text}{others}</div>{note}</li>\n'
     )
 
 
 def read_address(url: str, **fields: str) -> str:
-    """Return the address of the desk's page for a page of the web, escaped."""
+    """Return the URL, escaped, at which the desk shows a web page."""
     return html.escape(f"/read?{urlencode({'url': url, **fields})}")
 
 
@@ -231,10 +229,10 @@ def read_address(url: str, **fields: str) -> str:
 
 
 def read_form(url: str) -> str:
-    """Return the form that asks for an address."""
+    """Return the form that asks for a URL."""
     return f"""<form class="search" action="/read" method="get">
 <div class="fields">
-<label class="grow">Address of a page or PDF file<input name="url" type="url" required
+<label class="grow">URL of a page or PDF file<input name="url" type="url" required
  value="{html.escape(url)}" placeholder="https://..."></label>
 <button type="submit">Read</button>
 </div>
@@ -243,7 +241,7 @@ def read_form(url: str) -> str:
 
 
 def find_form(url: str, query: str) -> str:
-    """Return the form that looks for words or a question in the page that is shown."""
+    """Return the form that finds words, or the answer to a question, in the page shown."""
     return f"""<form class="search" action="/read" method="get" role="search">
 <input type="hidden" name="url" value="{html.escape(url)}">
 <div class="fields"><label class="grow">Find in this page
@@ -254,15 +252,15 @@ def find_form(url: str, query: str) -> str:
 
 
 def page_answers(text: str, words: Sequence[str]) -> str:
-    """Return the passages of a page that answer a question, "" if none has a word of it."""
+    """Return the passages of a page that answer a question, or a note that none does."""
     best = render("\n\n".join(best_passages(text, words, PASSAGES)[0]), words, first_level=4)
     if "<mark>" not in best:
-        return '<p role="status">No word of the question is on this page.</p>\n'
-    return f'<section class="panel text"><h3>What answers the question</h3>\n{best}</section>\n'
+        return '<p role="status">This page contains no word of the question.</p>\n'
+    return f'<section class="panel text"><h3>Best passages</h3>\n{best}</section>\n'
 
 
 def page_text(page: dict[str, Any], query: str = "") -> str:
-    """Return a page: facts, outline, what answers a question, text with its words marked."""
+    """Return a page: facts, best passages, outline, and the text with the query words marked."""
     if not page["ok"]:
         return error_box(page)
     address = page.get("final_url", page["url"])
@@ -295,7 +293,7 @@ def page_text(page: dict[str, Any], query: str = "") -> str:
 
 
 def outline(headings: Sequence[tuple[int, str, str]]) -> str:
-    """Return the headings of a page as links, "" if there are fewer than three."""
+    """Return the headings of a page as links; "" for fewer than three."""
     if len(headings) < 3:
         return ""
     top = min(level for level, _, _ in headings)
@@ -312,7 +310,7 @@ def outline(headings: Sequence[tuple[int, str, str]]) -> str:
 def check_form(draft: str) -> str:
     """Return the form that takes a draft."""
     return f"""<form class="search" action="/check" method="post">
-<label for="text">A draft in Markdown, with a link or [1] behind each quotation</label>
+<label for="text">A draft in Markdown, with a link or [1] after each quotation</label>
 <textarea id="text" name="text" rows="8" required>{html.escape(draft)}</textarea>
 <div class="fields"><button type="submit">Check</button></div>
 </form>
@@ -320,7 +318,7 @@ def check_form(draft: str) -> str:
 
 
 def check_results(document: Document) -> str:
-    """Return what a check has found: what is wrong first, all of it with its line and source."""
+    """Return the findings of a check, each with its line and source."""
     if "counts" not in document:
         return error_box(document)
     sentence = document.get("error") or "Every quotation and number is in its source."
@@ -329,15 +327,17 @@ def check_results(document: Document) -> str:
 
 
 def checked(item: dict[str, Any]) -> str:
-    """Return a quotation or a sentence with numbers, and what its source says."""
+    """Return the finding for a quotation, or for a sentence with numbers."""
     missing = item.get("missing")
     verdict = item.get("verdict") or ("unread" if "error" in item else "numbers found")
     verdict = "doubtful" if "doubtful" in item else verdict
     verdict = f"not in the source: {', '.join(missing)}" if missing else verdict
     is_good = verdict in ("verbatim", "numbers found")
-    differs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in item.get("differs", ()))
+    differs = (
+        f"“{pair['quote']}” instead of “{pair['source']}”" for pair in item.get("differs", ())
+    )
     facts = [
-        f"The page: “{item['source_text']}”" if "source_text" in item else "",
+        f"The page says: “{item['source_text']}”" if "source_text" in item else "",
         "; ".join(differs),
         f"Found in {item['found_in']}" if "found_in" in item else "",
         item.get("note", ""),
@@ -357,21 +357,21 @@ def checked(item: dict[str, Any]) -> str:
 
 
 def history_form(query: str) -> str:
-    """Return the form that looks for words in what was read."""
+    """Return the form that searches the pages read before."""
     return f"""<form class="search" action="/history" method="get" role="search">
-<div class="fields"><label class="grow">Words in the pages that were read
+<div class="fields"><label class="grow">Words in pages read before
 <input name="q" value="{html.escape(query)}"></label><button type="submit">Recall</button></div>
 </form>
 """
 
 
 def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
-    """Return the history, newest first, by day; each entry and day can be forgotten.
+    """Return the history, newest first, by day, with buttons that forget an entry or a day.
 
     entries: {id, day, time, caller, kind, text, address}; address opens the entry's answer.
     """
     if not entries:
-        return '<p class="note">Nothing was searched or read yet.</p>\n'
+        return '<p class="note">Nothing has been searched or read yet.</p>\n'
     days: dict[str, list[dict[str, str]]] = {}
     for entry in entries:
         days.setdefault(entry["day"], []).append(entry)
@@ -389,7 +389,7 @@ def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
 
 
 def history_entry(entry: dict[str, str], token: str) -> str:
-    """Return a line of the history: when, who, what, and the way to forget it."""
+    """Return an entry of the history: time, caller, kind, text, and a button to forget it."""
     address = html.escape(entry["address"])
     return (
         f'<li><span class="note">{entry["time"]} · {html.escape(entry["caller"])} · '
@@ -400,7 +400,7 @@ def history_entry(entry: dict[str, str], token: str) -> str:
 
 
 def forget_question(token: str, stats: Document) -> str:
-    """Return the page that asks before everything is forgotten."""
+    """Return the question that precedes forgetting everything."""
     counts = f"{stats['history']:,} questions and reads, {stats['answers']:,} answers and "
     return (
         f"<p>This removes {counts}{stats['pages']:,} pages. It cannot be undone.</p>\n"
@@ -410,7 +410,7 @@ def forget_question(token: str, stats: Document) -> str:
 
 
 def forget_form(token: str, name: str, value: str, label: str, style: str = "plain") -> str:
-    """Return the button that forgets an entry, a day or everything; token: against forgery."""
+    """Return the button that forgets an entry, a day or everything; token: form_token()."""
     return (
         '<form action="/history/forget" method="post">'
         f'<input type="hidden" name="token" value="{html.escape(token)}">'
@@ -420,7 +420,7 @@ def forget_form(token: str, name: str, value: str, label: str, style: str = "pla
 
 
 def state_tables(doctor: Document, stats: Document) -> str:
-    """Return what works on this machine, and what the store holds and counts."""
+    """Return the checks of this machine, and the contents and counts of the store."""
     checks = "".join(
         f"<tr><th scope=row>{html.escape(check['name'])}</th>"
         f'<td class="{html.escape(check["status"])}">{html.escape(check["status"])}</td>'
@@ -432,7 +432,7 @@ def state_tables(doctor: Document, stats: Document) -> str:
         for name, value in stats.items()
         if name not in ("ok", "provider", "action")
     )
-    tables = {"What works here": checks, "Store and spending": facts}
+    tables = {"Checks": checks, "Store and spending": facts}
     return "".join(
         f'<h2>{name}</h2>\n<div class="wide" tabindex="0"><table>{rows}</table></div>\n'
         for name, rows in tables.items()
@@ -440,7 +440,7 @@ def state_tables(doctor: Document, stats: Document) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a value of a document as text: name: value pairs, items with commas, numbers."""
+    """Return a value of a document as text, with commas between items and digits."""
     if isinstance(value, dict):
         return "; ".join(f"{name}: {plain(inner)}" for name, inner in value.items())
     if isinstance(value, list):
@@ -449,11 +449,11 @@ def plain(value: Any) -> str:
 
 
 def token_form(path: str, is_wrong: bool) -> str:
-    """Return the form that asks for the server's token once."""
+    """Return the sign-in form that asks for the server's token."""
     wrong = '<p class="failed" role="alert">Wrong token.</p>' if is_wrong else ""
     return f"""{wrong}<form class="search" action="/sign-in" method="post">
 <input type="hidden" name="next" value="{html.escape(path)}">
-<div class="fields"><label>Token of this server (the line of its token file)
+<div class="fields"><label>Token of this server (from its token file)
 <input name="token" type="password" required autocomplete="current-password"></label>
 <button type="submit">Open</button></div>
 </form>
@@ -461,5 +461,5 @@ def token_form(path: str, is_wrong: bool) -> str:
 
 
 def api_text(host: str) -> str:
-    """Return how programs call this server; host: its name and port."""
+    """Return the instructions for programs; host: the server's name and port."""
     return API.substitute(host=html.escape(host))
