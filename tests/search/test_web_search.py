@@ -330,7 +330,7 @@ class Cache(WebSearchCase):
         self.use(**NO_NETWORK, GLSI_RATE_LIMIT="0s")
         failed = self.search(timeout=5)
         self.assertEqual(failed["details"]["kind"], "network")
-        self.assertIn(f"{first['fetched_at']} is stored: {{stale}}", failed["details"]["hint"])
+        self.assertIn(f"{first['fetched_at']} is stored: use {{stale}}", failed["details"]["hint"])
         stale = self.search(timeout=5, stale=True)
         self.assertTrue(stale["ok"] and stale["stale"] and stale["from_cache"])
         self.assertEqual(stale["fetched_at"], first["fetched_at"])
