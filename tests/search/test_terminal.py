@@ -334,7 +334,7 @@ class FrontDoor(TerminalCase):
         self.assertRegex(self.run_words("version")[1], r"^web_search.py \d+\.\d+\.\d+\n$")
         code, text = self.run_words("https://example.org/page")
         self.assertEqual(code, 2)
-        self.assertIn("The command read reads the page", text)
+        self.assertIn("Use the command read for the page", text)
         self.assertEqual(self.server.requests, [])
 
     def test_json_in_place_of_a_query_is_its_parameters(self) -> None:
