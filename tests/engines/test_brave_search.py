@@ -210,7 +210,7 @@ class ValidationTest(FakeServerCase):
                 hint = "Write it without accents, or give lat and long."
                 self.refused("web", {"query": "a", name: value}, message, hint=hint)
 
-    def test_params_json_that_is_no_object_is_refused(self) -> None:
+    def test_params_json_that_is_not_an_object_is_refused(self) -> None:
         for text in ("{", "[]", "3", '"text"', "null", "{'query': 'a'}", "[" * 100_000):
             run = call_main(brave, "web", "--params-json", text)
             self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))

@@ -697,7 +697,7 @@ class TreeTest(unittest.TestCase):
             nodes = result_pages.read_nodes(page)[1:]
             self.assertEqual([(node.tag, node.attributes) for node in nodes], oracle.tags, page)
 
-    def test_tags_in_scripts_styles_comments_and_values_are_no_tags(self) -> None:
+    def test_tags_in_scripts_styles_comments_and_values_are_text(self) -> None:
         page = (
             "<!DOCTYPE html><script>a = '<div class=\"result\">';</script x><style><a></style>"
             "<!-- <b> --><textarea><i></textarea><a title='<u>' href=\"x>y\">t</a>"

@@ -321,7 +321,7 @@ class ReferenceTest(EnvironmentCase):
                 shown = "query" if command == "autocomplete" else serper.snake_case(name)
                 self.assertIn(shown, words, command)
 
-    def test_every_parameter_stands_in_the_section_of_its_command(self) -> None:
+    def test_each_command_section_contains_its_parameters(self) -> None:
         sections = re.split(r"(?m)^## ", self.text)
         for command, spec in COMMANDS.items():
             section = next(one for one in sections if re.match(rf".*\b{command}\b", one))
@@ -332,7 +332,7 @@ class ReferenceTest(EnvironmentCase):
                 if parameter not in same:
                     self.assertIn(f"`{parameter['name']}`", section, command)
 
-    def test_every_message_of_an_error_stands_in_it(self) -> None:
+    def test_it_contains_every_error_message(self) -> None:
         for fragment in serper.MESSAGES:
             self.assertIn(fragment, self.text.lower())
 

@@ -295,7 +295,7 @@ class OutputFiles(StreamCase):
                 self.assertEqual((code, "dry_run" in json.dumps(document)), (0, True))
                 self.assertFalse(self.out.exists())
 
-    def test_an_input_is_no_output(self) -> None:
+    def test_the_input_file_cannot_be_the_output(self) -> None:
         self.out.write_text("guide\n")
         link = self.folder / "link"
         link.symlink_to(self.out)

@@ -90,7 +90,7 @@ class Twins(DocsCase):
             page = self.page("link-element", "--timeout", "1")
         self.assertIn(docs_sites.SENTENCES[-1], page["text"])
 
-    def test_the_owners_rules_hold_for_sources(self) -> None:
+    def test_the_owners_rules_apply_to_sources(self) -> None:
         path = self.url("link-element").partition("://")[2]
         self.set_environment(WEB_SEARCH_BLOCK_SITES=f"{path}.md")
         self.assertNotIn("source", self.page("link-element"))
@@ -166,7 +166,7 @@ class LlmsFiles(DocsCase):
             for name in ("guide", "page"):  # a name that no link has, and that all links have
                 self.assertFalse(self.read(f"{self.server.url}/docs-site/large/{name}")["ok"])
 
-    def test_robots_rules_hold_for_the_list(self) -> None:
+    def test_robots_rules_apply_to_the_list(self) -> None:
         with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):
             self.read(self.url("listed"), "--robots")
         self.assertIn("/robots.txt", [request.path for request in self.server.requests])

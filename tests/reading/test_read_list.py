@@ -191,7 +191,7 @@ class Lines(ListCase):
         found = {one["url"]: one["ok"] for one in map(json.loads, run.stdout.splitlines())}
         self.assertEqual(found, dict(zip(lines, (True, False), strict=True)))
 
-    def test_an_empty_list_prints_nothing_and_is_no_error(self) -> None:
+    def test_an_empty_list_prints_nothing_and_is_not_an_error(self) -> None:
         self.assertEqual(self.read_lines([""]), [])
 
     def test_if_no_page_was_read_the_exit_code_is_that_of_the_first_error(self) -> None:
@@ -370,7 +370,7 @@ class Resumed(ListCase):
             json.loads(line) for line in self.out.read_bytes().splitlines() if line[-1:] == b"}"
         ]
 
-    def test_a_killed_run_goes_on_where_it_ended(self) -> None:
+    def test_a_killed_run_continues_where_it_ended(self) -> None:
         lines = [f"{self.address('articles/tides')}?{number}" for number in range(60)]
         with self.out.open("ab") as out:
             process = self.start("--skip-done", str(self.out), stdout=out)

@@ -371,7 +371,7 @@ class Walls(SiteCase):
             self.assertEqual(document["details"]["kind"], "blocked")
             self.assertIn(name, document["error"])
 
-    def test_a_page_about_bot_walls_is_no_bot_wall(self) -> None:
+    def test_a_page_about_bot_walls_is_not_a_bot_wall(self) -> None:
         self.assertIn("proof of work", self.page("articles/about-walls")["text"])
 
     def test_what_stands_in_for_a_page_is_named_and_is_no_content(self) -> None:
@@ -596,7 +596,7 @@ class Hostile(SiteCase):
 
 
 class CommandLine(SiteCase):
-    def test_every_word_that_is_no_flag_is_an_address(self) -> None:
+    def test_every_word_that_is_not_a_flag_is_a_url(self) -> None:
         both = ["https://a.org/", "https://b.org/"]
         for words, expected in (
             (["--dry-run", "a.org", "b.org"], both),

@@ -255,7 +255,7 @@ class Lines(AnsweringCase):
     def test_a_snippet_begins_at_a_word(self) -> None:
         self.assertEqual(self.line("bor was closed to all trade"), "was closed to all trade")
 
-    def test_a_menu_is_no_snippet(self) -> None:
+    def test_a_menu_is_not_a_snippet(self) -> None:
         self.assertTrue(self.line("Home Docs Timers URL Zlib").startswith("Ships were built here."))
 
     def test_another_snippet_stays(self) -> None:

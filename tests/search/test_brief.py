@@ -37,7 +37,7 @@ def ranked(lists: list[list[dict[str, Any]]]) -> Any:
 
 
 class OneDocument(BriefCase):
-    def test_pages_that_several_questions_find_stand_once_and_say_whose_they_are(self) -> None:
+    def test_shared_pages_appear_once_and_name_their_questions(self) -> None:
         shared, otter, heron, newt, _ = self.four_topics()
         document = self.brief(OTTER, HERON, NEWT)
         self.assertEqual(
@@ -84,7 +84,7 @@ class OneDocument(BriefCase):
         self.assertEqual(sorted(self.web.asked), [("brave", HERON), ("brave", OTTER)])
         self.assertEqual(self.web.read, [])
 
-    def test_a_text_that_three_answers_would_repeat_stands_once(self) -> None:
+    def test_a_text_in_three_answers_appears_once(self) -> None:
         self.four_topics()
         answers = [self.run_command(one).document for one in (OTTER, HERON, NEWT)]
         document = self.brief(OTTER, HERON, NEWT)

@@ -75,7 +75,7 @@ class Questions(unittest.TestCase):
 
 
 class Filters(CannedCase):
-    """An engine takes filters for wishes; the document keeps to them."""
+    """Engines do not always obey filters; the document does."""
 
     def search(self, engine: str, *flags: str) -> Run:
         """Search with an engine that gives the results of FOUND, whatever it is asked for."""
@@ -98,7 +98,7 @@ class Filters(CannedCase):
             script, engine, pages = "keyless_search.py", "searxng", []
         return run_script(script, "otter", "--engine", engine, *pages, *flags, env=environment)
 
-    def test_results_off_the_asked_sites_or_days_are_left_out_and_counted(self) -> None:
+    def test_results_outside_sites_or_days_are_omitted_and_counted(self) -> None:
         for flags, (kept, left_out) in KEPT.items():
             for engine in ENGINES if "--since" not in flags else ENGINES[:2]:
                 with self.subTest(flags, engine=engine):

@@ -74,7 +74,7 @@ class FocusCase(SmallWebCase):
 
 
 class Sources(FocusCase):
-    def test_a_focus_asks_its_sources_beside_the_general_engine(self) -> None:
+    def test_a_focus_asks_its_sources_and_the_general_engine(self) -> None:
         for focus, expected in SOURCES.items():
             with self.subTest(focus):
                 self.use()
@@ -158,7 +158,7 @@ class Sources(FocusCase):
         self.assertEqual(attempts, {"crossref", "arxiv"})
         self.assertRegex(document["error"], "^No engine answered: crossref: .+; arxiv: ")
 
-    def test_author_and_licence_stand_beside_results_and_in_markdown(self) -> None:
+    def test_results_have_author_and_license_in_json_and_markdown(self) -> None:
         run = self.run_script(
             "web_search.py", QUESTION, "--focus", "code", "--format", "markdown", **self.variables
         )
@@ -239,7 +239,7 @@ class StandIns(FocusCase):
         (sentence,) = document["warnings"]
         titles = "Wikipedia, Stack Exchange, Hacker News"
         self.assertEqual(
-            sentence, f"No search engine answered: these results are from {titles} alone."
+            sentence, f"No search engine answered: these results are only from {titles}."
         )
 
     def test_while_it_rests_they_answer_too(self) -> None:
@@ -266,7 +266,7 @@ class StandIns(FocusCase):
         document = self.search(focus="code")
         self.assertEqual(set(document["engines"]), {"stackexchange", "github"})
         (sentence,) = document["warnings"]
-        self.assertTrue(sentence.endswith("from Stack Exchange, GitHub alone."), sentence)
+        self.assertTrue(sentence.endswith("only from Stack Exchange, GitHub."), sentence)
 
     def test_if_those_find_nothing_either_the_others_answer(self) -> None:
         self.block_duckduckgo()
@@ -292,20 +292,20 @@ class StandIns(FocusCase):
         )
 
     def test_if_nothing_answers_the_block_stays_the_error_with_every_attempt(self) -> None:
-        down = {engines.ENGINES[name].address[0]: NOBODY for name in engines.stand_ins()}
+        down = {engines.ENGINES[name].address[0]: NOBODY for name in engines.fallback_engines()}
         self.block_duckduckgo(**down)
         document = self.search()
         self.assertEqual(document["details"]["kind"], "blocked")
         attempts = [one["engine"] for one in document["details"]["attempts"]]
-        self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
+        self.assertEqual(attempts, ["duckduckgo", *engines.fallback_engines()])
 
     def test_in_a_brief_too_and_each_attempt_is_named_once(self) -> None:
-        down = {engines.ENGINES[name].address[0]: NOBODY for name in engines.stand_ins()}
+        down = {engines.ENGINES[name].address[0]: NOBODY for name in engines.fallback_engines()}
         self.block_duckduckgo(**down)
         details = brief.run_brief({"queries": [QUESTION, "python asyncio task"]})["details"]
         self.assertEqual(details["kind"], "blocked")
         attempts = [one["engine"] for one in details["attempts"]]
-        self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
+        self.assertEqual(attempts, ["duckduckgo", *engines.fallback_engines()])
 
     def test_what_was_paid_before_they_answer_is_said(self) -> None:
         silent = CannedServer()
@@ -323,7 +323,9 @@ class StandIns(FocusCase):
         self.set_environment(**{**self.variables, "DUCKDUCKGO_BASE_URL": self.blocker.url})
         document = self.search(force=True)
         self.assertTrue(document["ok"], document)
-        self.assertTrue(any("is stored: {stale} gives it" in one for one in document["warnings"]))
+        self.assertTrue(
+            any("is stored: use {stale} to get it" in one for one in document["warnings"])
+        )
         document, _ = tools.call_tool("web_search", {"query": QUESTION, "force": 1, "stale": True})
         self.assertTrue(document.get("stale"), document)
 

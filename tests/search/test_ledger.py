@@ -217,7 +217,7 @@ class Budget(LedgerCase):
             run = self.run_command(QUESTION, *words)
             self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
 
-    def test_a_budget_may_stand_in_the_secrets(self) -> None:
+    def test_a_budget_may_be_in_the_secrets(self) -> None:
         secrets = Path(self.store).with_name("secrets.yaml")
         secrets.write_text("WEB_SEARCH_BUDGET: serper:1\n", encoding="utf-8")
         secrets.chmod(0o600)
@@ -401,7 +401,7 @@ class OldAndDamagedFiles(LedgerCase):
         self.assertEqual(run.code, 0, run.document)
         self.assertTrue(self.search()["ok"])
 
-    def test_without_a_store_a_search_goes_on(self) -> None:
+    def test_without_a_store_a_search_continues(self) -> None:
         self.use("serper", GLSI_DB_PATH="/dev/null/cache.db")
         document = self.search()
         self.assertTrue(document["ok"], document)

@@ -111,7 +111,7 @@ class SeveralEngines(BriefCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
         self.assertEqual(run.document["details"]["billed"], {"brave": 1, "serper": 1})
 
-    def test_auto_and_all_stand_alone(self) -> None:
+    def test_auto_and_all_are_not_combined_with_other_names(self) -> None:
         for engines in ("auto,brave", "serper,all"):
             with self.subTest(engines):
                 run = self.run_command(OTTER, "--engine", engines)

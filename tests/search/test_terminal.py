@@ -340,7 +340,7 @@ class FrontDoor(TerminalCase):
         self.assertRegex(self.run_words("version")[1], r"^web_search.py \d+\.\d+\.\d+\n$")
         code, text = self.run_words("https://example.org/page")
         self.assertEqual(code, 2)
-        self.assertIn("The command read reads the page", text)
+        self.assertIn("Use the command read for the page", text)
         self.assertEqual(self.server.requests, [])
 
     def test_json_in_place_of_a_query_is_its_parameters(self) -> None:
@@ -404,7 +404,7 @@ class FrontDoor(TerminalCase):
         for query, is_stored in (("the gluten network", True), ("gluten unicorn", False)):
             run = self.run_script("web_search.py", query, "--engine", "duckduckgo", **nobody)
             self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
-            hint = "1 stored page holds these words: recall shows them."
+            hint = "1 stored page contains these words: use recall."
             with self.subTest(query):
                 self.assertEqual(hint in run.document["details"]["hint"], is_stored)
 

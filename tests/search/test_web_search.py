@@ -330,7 +330,7 @@ class Cache(WebSearchCase):
         self.use(**NO_NETWORK, GLSI_RATE_LIMIT="0s")
         failed = self.search(timeout=5)
         self.assertEqual(failed["details"]["kind"], "network")
-        self.assertIn(f"{first['fetched_at']} is stored: {{stale}}", failed["details"]["hint"])
+        self.assertIn(f"{first['fetched_at']} is stored: use {{stale}}", failed["details"]["hint"])
         stale = self.search(timeout=5, stale=True)
         self.assertTrue(stale["ok"] and stale["stale"] and stale["from_cache"])
         self.assertEqual(stale["fetched_at"], first["fetched_at"])
@@ -427,7 +427,7 @@ class Engines(WebSearchCase):
                 self.assertEqual(document["engine"], engine)
                 self.assertTrue(all(one["text"] for one in document["results"]), document)
 
-    def test_auto_goes_on_and_lists_every_attempt(self) -> None:
+    def test_auto_continues_and_lists_every_attempt(self) -> None:
         table = [("bad", "auth"), ("quota", "quota"), ("broke", "quota"), ("html", "provider")]
         for fault, kind in table:
             with self.subTest(fault):
@@ -547,7 +547,7 @@ class Batch(WebSearchCase):
         document = web_search.run_batch({"queries": [f"guide {number}" for number in range(10)]})
         self.assertIn("10 questions do not fit 9000 characters", document["error"])
         run = self.run_script("web_search.py", f"@{self.store}.txt")
-        self.assertIn("The command batch", run.document["details"]["hint"])
+        self.assertIn("the command batch", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
 
 
@@ -594,7 +594,7 @@ class Recall(WebSearchCase):
         self.assertTrue(first["title"] and first["url"] and first["fetched_at"])
         self.assertLessEqual(len(kit.dump_json(document)), 9_000)
 
-    def test_words_that_no_page_holds_are_no_results(self) -> None:
+    def test_words_in_no_stored_page_are_no_results(self) -> None:
         for prepared in (False, True):
             if prepared:
                 self.search()
@@ -603,9 +603,9 @@ class Recall(WebSearchCase):
             self.assertIn("Search the web instead", document["details"]["hint"])
             self.assertIn("'xylophone zeppelin'", document["error"])
         document = web_search.run_recall({"query": "python", "site": ["nowhere.example"]})
-        self.assertIn("Leave out site", document["details"]["hint"])
+        self.assertIn("Omit site", document["details"]["hint"])
 
-    def test_what_recall_cannot_do_is_said(self) -> None:
+    def test_unsupported_parameters_of_recall_are_explained(self) -> None:
         document = web_search.run_recall({"query": "x", "engine": "brave"})
         self.assertIn("asks no engine", document["details"]["hint"])
 
@@ -896,7 +896,9 @@ class KeysStaySecret(FakeServerCase):
             "web_search.py", "sourdough", "--timeout", "5", "--verbose", env=environment
         )
         self.assertEqual(run.code, 3)
-        self.assertEqual(len(run.document["details"]["attempts"]), 3 + len(engines.stand_ins()))
+        self.assertEqual(
+            len(run.document["details"]["attempts"]), 3 + len(engines.fallback_engines())
+        )
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 WARNED_CHARS = 200  # characters of a URL in a warning
-LOOK_SECONDS = 0.2  # seconds between a waiting caller's checks for cancellation
+POLL_SECONDS = 0.2  # seconds between a waiting caller's checks for cancellation
 _IS_CANCELLED: contextvars.ContextVar[Callable[[], bool]] = contextvars.ContextVar(
     "is_cancelled", default=lambda: False
 )
@@ -53,7 +53,7 @@ def waits(deadline: float) -> Iterator[float]:
     left = deadline - time.monotonic()
     while True:
         check_cancelled()
-        yield max(0.0, min(left, LOOK_SECONDS))
+        yield max(0.0, min(left, POLL_SECONDS))
         left = deadline - time.monotonic()
         if left <= 0:
             return

@@ -56,8 +56,8 @@ _MOMENT = "%Y%m%d%H%M"
 def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search, with a second one as "if_empty".
 
-    The second one has fewer words, if there are many: an empty answer may be a fault of arXiv's,
-    and the same search finds something later. Raises SearchError (invalid_input).
+    The second one has fewer words, if there are many: an empty answer may be an error of
+    arXiv, and the same search finds something later. Raises SearchError (invalid_input).
     """
     request = search_request(params, search_words(ENGINE, params["query"]))
     fewer_words = search_words(ENGINE, params["query"], FEWER_WORDS)
@@ -66,12 +66,12 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def search_request(params: dict[str, Any], words: str) -> EngineRequest:
-    """Return the GET of one search: every word and "phrase" must stand in the record."""
+    """Return the GET of one search: every word and "phrase" must be in the record."""
     terms = [search_term(word) for word in re.findall(r'[\w-]+:"[^"]*"|"[^"]*"|\S+', words)]
     known = [term for term in terms if term]
     if not known:
         raise SearchError(
-            "invalid_input", "arXiv finds words, and the query has none.", "Give one."
+            "invalid_input", "arXiv needs a word, and the query has none.", "Add a word."
         )
     if "since" in params:
         start, end = (utc_time(moment, _MOMENT) for moment in period(params["since"], time.time()))
@@ -86,7 +86,7 @@ def search_request(params: dict[str, Any], words: str) -> EngineRequest:
 
 
 def search_term(word: str) -> str:
-    """Return a word or phrase as a term of the query language; "" for signs alone."""
+    """Return a word or phrase as a term of the query language; "" for punctuation only."""
     if re.fullmatch(_FIELD, word):
         return word
     plain = " ".join(re.findall(r"\w[\w.+-]*", word))

@@ -42,7 +42,7 @@ ENGINE = Engine(
     max_count=50,
 )
 FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
-PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names none: the limit is one of each second
+PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names no time: the limit is per second
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
@@ -94,7 +94,7 @@ def work_result(work: dict[str, Any]) -> dict[str, Any]:
 
 
 def doi_address(doi: Any) -> str:
-    """Return the address of a DOI, "" if it is none."""
+    """Return the address of a DOI, "" if it is not a DOI."""
     from urllib.parse import quote
 
     is_doi = isinstance(doi, str) and doi.startswith("10.")

@@ -56,7 +56,7 @@ REGIONS = (
     "xa-ar es-ca ct-ca"
 ).split()
 ALL_REGIONS = "wt-wt"
-# What the codes of the standards are called there.
+# Standard codes -> codes of DuckDuckGo.
 REGION_COUNTRIES = {"gb": "uk", "sa": "xa", "si": "sl"}
 REGION_LANGUAGES = {
     "ja": "jp", "ko": "kr", "nb": "no", "nn": "no", "zh-tw": "tzh", "zh-hk": "tzh",
@@ -71,15 +71,15 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     period, safe = PERIODS.get(params.get("since", "")), SAFE_CODES.get(params.get("safe", ""))
     request = form_request(params, {**form, **drop_empty({"df": period, "kp": safe})})
     if form["kl"] == ALL_REGIONS and params.get("language"):
-        wish = f"language {quoted(params['language'])}"
-        request.warning = f"DuckDuckGo has no region for {wish}: it was asked in all of them."
+        wanted = f"language {quoted(params['language'])}"
+        request.warning = f"DuckDuckGo has no region for {wanted}: all regions were searched."
     return request
 
 
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the POST of the form that leads to the next page, or None.
+    """Return the POST of the form for the next page, or None.
 
     Only with the token (vqd) of the page before: without it DuckDuckGo blocks at once.
     """
@@ -114,8 +114,8 @@ def form_query(params: dict[str, Any]) -> str:
 def region(params: dict[str, Any]) -> str:
     """Return country and language as one of the regions.
 
-    A language without a region is left to the header Accept-Language, which wishes for it. Raises
-    SearchError (invalid_input) with the regions that come near.
+    A language without a region is requested only by the header Accept-Language. Raises
+    SearchError (invalid_input) with the nearest regions.
     """
     country = country_code(params.get("country", ""))
     language = language_code(params.get("language", ""))
@@ -133,9 +133,9 @@ def region(params: dict[str, Any]) -> str:
         return of_both[0]
     near = of_country if country else []
     names = [name for name in ("country", "language") if name in params]
-    wish = " and ".join(f"{name} {quoted(params[name])}" for name in names)
+    wanted = " and ".join(f"{name} {quoted(params[name])}" for name in names)
     hint = f"It has {', '.join(near)} (country-language)." if near else "Search without it."
-    raise SearchError("invalid_input", f"DuckDuckGo has no region for {wish}.", hint)
+    raise SearchError("invalid_input", f"DuckDuckGo has no region for {wanted}.", hint)
 
 
 # ===== result pages ===============================================================================
@@ -164,7 +164,7 @@ def parse_result_page(html: str) -> ResultPage:
 
 
 def parse_result(block: list[Node]) -> dict[str, Any]:
-    """Return the result in a block; {} if it leads nowhere."""
+    """Return the result in a block; {} if it has no URL."""
     link = with_class(block, "result__a")
     url = result_target(link.attributes.get("href", "")) if link else ""
     if not url:
@@ -183,9 +183,9 @@ def parse_result(block: list[Node]) -> dict[str, Any]:
 
 
 def result_target(href: str) -> str:
-    """Return where a result leads: DuckDuckGo's redirect (/l/?uddg=) is unwrapped once.
+    """Return the URL of a result: DuckDuckGo's redirect (/l/?uddg=) is unwrapped once.
 
-    "" for an advertisement (/y.js, wrapped or not) and for what is no web address.
+    "" for an advertisement (/y.js, wrapped or not) and for anything but a web address.
     """
     url = absolute_url(href, "duckduckgo.com")
     host, path, query = split_url(url) or ("", "", "")
@@ -195,7 +195,7 @@ def result_target(href: str) -> str:
 
 
 def next_form(nodes: list[Node]) -> dict[str, str]:
-    """Return the fields of the form that leads to the next page; {} on the last page.
+    """Return the fields of the form for the next page; {} on the last page.
 
     Several forms may have a token (vqd), and one of them may lead back: the form with the highest
     offset (s) counts.
@@ -216,9 +216,9 @@ def next_form(nodes: list[Node]) -> dict[str, str]:
 
 
 def challenge_signal(nodes: list[Node]) -> str:
-    """Return the sign of DuckDuckGo's challenge in a page, or "".
+    """Return the signal of DuckDuckGo's challenge in a page, or "".
 
-    Signs are looked for in tags, not in the text, which quotes the query.
+    Signals are searched in tags, not in the text, which quotes the query.
     """
     for node in nodes:
         if node.attributes.get("id") == "challenge-form":

@@ -96,7 +96,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the GET of result page number (from 2 on), or None if there is no more."""
+    """Return the GET of result page number (from 2 on), or None if there are no more."""
     if len(result_page.results) < FEWEST_RESULTS:
         return None
     fields = {**request.fields, "start": str((number - 1) * PAGE_SIZE)}
@@ -112,7 +112,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def parse_result_page(html: str) -> ResultPage:
-    """Return the result page: links with a heading, whatever their classes."""
+    """Return the result page: links with a heading, regardless of their classes."""
     nodes = read_nodes(html)
     links = result_links(nodes)
     ends = [start for start, _, _ in links[1:]] + [len(nodes)]
@@ -128,9 +128,9 @@ def parse_result_page(html: str) -> ResultPage:
 
 
 def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
-    """Return (index of the first, link, heading) of every result, advertisements left out.
+    """Return (index of the first, link, heading) of every result, without advertisements.
 
-    The heading stands in the link, or (in old pages) the link in the heading.
+    The heading is in the link, or (in old pages) the link in the heading.
     """
     links: list[tuple[int, Node, Node]] = []
     advertisements: set[Node] = set()
@@ -158,7 +158,7 @@ def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
 def parse_result(nodes: list[Node], link: Node, heading: Node) -> dict[str, Any]:
     """Return the result of a link; nodes: what follows it up to the next. {} if it leads nowhere.
 
-    The snippet stands in the result's block, if a block that Google is known to use is around it.
+    The snippet is in the result's block, if a block that Google is known to use is around it.
     """
     url = result_target(link.attributes.get("href", ""))
     if not url:

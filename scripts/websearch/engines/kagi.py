@@ -76,7 +76,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is; an empty list of results is left out of it."""
+    """Return the result page that an answer is; Kagi omits an empty list of results."""
     if response.status == 429 and retry_after(response) is None:
         message = "Kagi wants fewer requests, or the spending limit of the account is reached."
         raise SearchError("rate_limit", message, LIMIT_HINT, status=429, retryable=True)
@@ -88,6 +88,6 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def page_result(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of the answer as a result; its texts hold entities of HTML."""
+    """Return an item of the answer as a result; its texts contain HTML entities."""
     title, snippet = (api_text(item.get(name)) for name in ("title", "snippet"))
     return api_page(title, item.get("url"), snippet, item.get("time"))

@@ -174,7 +174,7 @@ def server_error(response: Response) -> SearchError:
 def parse_json(answer: dict[str, Any]) -> ResultPage:
     """Return the result page of the server's JSON; raises SearchError (provider)."""
     if not isinstance(answer.get("results"), list):
-        message = f"SearXNG's answer holds no results: {shorten(dump_json(answer), 200)}"
+        message = f"SearXNG's answer contains no results: {shorten(dump_json(answer), 200)}"
         raise SearchError("provider", message, "Look at the server's log.", status=200)
     results = [
         api_result(*(item.get(name) for name in ("title", "url", "content", "publishedDate")))

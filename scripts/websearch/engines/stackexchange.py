@@ -58,7 +58,7 @@ ENGINE = Engine(
 DEFAULT_SITE = "stackoverflow"
 QUOTA_SECONDS = 86_400  # the allowance of a network address is one of each day
 PAUSE_AFTER_THROTTLE = 60.0  # seconds, if a refusal names none
-THROTTLED, BAD_PARAMETER = 502, 400  # its error_id, which is no HTTP status
+THROTTLED, BAD_PARAMETER = 502, 400  # its error_id, which is not an HTTP status
 # Hosts of the network, and its own short names of them, such as unix.
 _SITES = (
     r"[a-z][a-z0-9]*|([a-z0-9-]+\.)+stackexchange\.com|((meta|[a-z]{2})\.)?stackoverflow(\.com)?"
@@ -99,7 +99,7 @@ def api_site(sites: list[str]) -> str:
         return DEFAULT_SITE
     site = site_filter("site", sites[0]).lower().removeprefix("www.")
     if not re.fullmatch(_SITES, site):
-        raise SearchError("invalid_input", f"{quoted(site)} is no Stack Exchange site.", hint)
+        raise SearchError("invalid_input", f"{quoted(site)} is not a Stack Exchange site.", hint)
     return site
 
 

@@ -2,7 +2,7 @@
 
 Everything that lists engines is made from it: the choices of the commands and of the MCP tools, the
 order in which `auto` asks, the checks of doctor.py, the fault matrix of the tests and the tables in
-references/. To add an engine, write its module (base/engine.py) and name it here (CONTRIBUTING.md).
+references/. To add an engine, write its module (base/engine.py) and add it here (CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ENGINES: dict[str, Engine] = {
 }  # fmt: skip
 # Addresses of hosts that are read, not searched: (variable, default address).
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
-# Hosts that are read within a pace, as engines are asked.
+# Hosts that are read at a limited pace, like engines.
 READ_HOSTS = {
     "wayback": Host(
         name="wayback",
@@ -64,13 +64,13 @@ SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
     "hn": "hackernews",
 }  # fmt: skip
-# What a question is about. The engines whose sources hold that word are asked beside the general
+# Topics of a question. Engines whose sources include the topic are asked in addition to the general
 # engine, which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference", "news")
-CHAINS = ("auto", "keyless")  # names that stand for engines that are asked one after the other
-# Result pages for people contain few papers, and old pages beside the news.
+CHAINS = ("auto", "keyless")  # names for engines asked one after the other
+# Ordinary result pages contain few papers, and mix old pages with the news.
 WITHOUT_GENERAL_ENGINE = ("papers", "news")
-# Where the general engine looks for discussions, beside the sources that are asked themselves.
+# Where the general engine looks for discussions, in addition to the sources of that focus.
 FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
 
 
@@ -156,16 +156,18 @@ def engine_order(engine: str) -> list[str]:
 
 
 def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
-    """Return the engines that the parameters engine and focus mean; CHAINS stand for themselves.
+    """Return the engines that the parameters engine and focus mean; names of CHAINS stay.
 
     The sources of the focus come first. all: the engines of the table that search the whole web and
-    can be asked. Raises SearchError (invalid_input) if a word stands beside others.
+    can be asked. Raises SearchError (invalid_input) if such a word is not the only name.
     """
     names = list(dict.fromkeys(engines))
     if len(names) > 1 and not {"all", *CHAINS}.isdisjoint(names):
         message = "engine must be auto, keyless, all, or names of engines, "
         message += f"not {quoted(','.join(names))}."
-        raise SearchError("invalid_input", message, "Name the engines alone.")
+        raise SearchError(
+            "invalid_input", message, "Name only engines. Or pass one of these words by itself."
+        )
     if names == ["all"]:
         names = configured_engines()
     if names[0] in CHAINS and focus in WITHOUT_GENERAL_ENGINE:
@@ -175,7 +177,7 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
 
 
 def focus_sources(focus: str) -> list[str]:
-    """Return the engines that a focus asks beside the general engine."""
+    """Return the engines that a focus asks in addition to the general engine."""
     return [
         name
         for name, engine in ENGINES.items()
@@ -193,12 +195,12 @@ def news_engines(named: list[str]) -> list[str]:
     chosen = chosen or [name for name in able if ENGINES[name].has_key()]
     if not chosen:
         keys = " or ".join(ENGINES[name].keys[0] for name in able)
-        hint = f"Set {keys}. Or leave out {{focus}} and give {{since}}: week."
+        hint = f"Set {keys}. Or omit {{focus}} and set {{since}} to week."
         raise SearchError("auth", "The news engines need a key, and none is set.", hint)
     return chosen
 
 
-def stand_ins() -> list[str]:
+def fallback_engines() -> list[str]:
     """Return the engines that answer a question without a focus if those of `auto` do not."""
     return [name for name, engine in ENGINES.items() if engine.stands_in]
 

@@ -55,7 +55,7 @@ ENGINE = Engine(
     max_query=300,
     max_count=50,
 )
-LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them
+LICENSE = "CC BY-SA 4.0"  # of the articles; it must be named with them
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
@@ -91,7 +91,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
         raise api_error(answer["error"], response)
     result = object_field(answer, "query")
     if not isinstance(result.get("search"), list):
-        message = f"Wikipedia's answer holds no results: {shorten(dump_json(answer), 200)}"
+        message = f"Wikipedia's answer contains no results: {shorten(dump_json(answer), 200)}"
         raise SearchError("provider", message, "Try again later.", status=200)
     wiki = request.url.partition("/w/api.php")[0]
     results = [

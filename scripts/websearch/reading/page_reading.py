@@ -327,7 +327,7 @@ class PageReading:
         limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
         address = listed_twin(url, limit, self.robots, self.shared)
         other = self.read(self.fetch_soon(address)) if address else page
-        return noted(other, LISTED_NOTE) if other.fields.get("source") == "markdown" else page
+        return with_note(other, LISTED_NOTE) if other.fields.get("source") == "markdown" else page
 
     def fetch_soon(self, address: str) -> Fetched | SearchError:
         """Fetch a page that may stand for another one; nobody waits long for it."""
@@ -338,7 +338,7 @@ class PageReading:
     def read_alternate(self, address: str, page: Page) -> Page:
         """Return the version that a thin page names, if it has more text."""
         other = self.read(self.fetch(address))
-        return noted(other, ALTERNATE_NOTE) if len(other.text) > len(page.text) else page
+        return with_note(other, ALTERNATE_NOTE) if len(other.text) > len(page.text) else page
 
     def read_copy(self, url: str, error: SearchError) -> Page:
         """Return the copy of the Internet Archive of a page, or its error with what is known."""
@@ -364,10 +364,10 @@ class PageReading:
         if isinstance(other, SearchError):
             return Page(error=other)
         if not other.error and len(other.text) >= len(page.text):
-            return noted(other, BROWSER_NOTE)
+            return with_note(other, BROWSER_NOTE)
         return page
 
 
-def noted(page: Page, note: str) -> Page:
+def with_note(page: Page, note: str) -> Page:
     """Return a page with a note on how it was read; one that it has already stays."""
     return replace(page, fields={"note": note, **page.fields})

@@ -132,12 +132,12 @@ def run_read(
     params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
     is true if one page was read; else the first page's error is the document's. local_files lets
     urls name files of this machine, too; only the command line sets it. caller: who asks, for the
-    history, which notes pages of the web alone.
+    history, which records only web pages.
     """
 
     def operation(params: dict[str, Any]) -> Document:
         if len(params["urls"]) > MAX_URLS:
-            message = f"urls holds {len(params['urls'])} addresses; up to {MAX_URLS} are allowed."
+            message = f"urls has {len(params['urls'])} addresses; up to {MAX_URLS} are allowed."
             hint = "Split them into several calls. Or give a file with them as {urls_from}."
             raise SearchError("invalid_input", message, hint)
         urls = list(dict.fromkeys(params["urls"]))
@@ -233,7 +233,7 @@ def read_with_store(
 
 
 def is_reusable(page: dict[str, Any], target: str | SearchError) -> bool:
-    """Return whether a stored page can stand for one that would be fetched: whole and allowed.
+    """Return whether a stored page can replace a fetch: whole and allowed.
 
     The text of a PDF file lacks the file's own outline.
     """

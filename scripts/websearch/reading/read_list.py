@@ -78,8 +78,8 @@ COMMANDS: dict[str, Command] = {
 class ListReading(PageReading):
     """Reads the pages of a list; a thread of its own puts the addresses into the schedule.
 
-    rooms bounds how many addresses are between the list and the caller, who releases one for each
-    page that is done with. failure: why the list could not be read to its end.
+    free_slots limits the addresses between the list and the caller, who releases a slot for each
+    finished page. failure: why the list could not be read to its end.
     """
 
     def __init__(self, params: dict[str, Any], is_done: Callable[[str], bool]) -> None:
@@ -89,7 +89,7 @@ class ListReading(PageReading):
         reading = {**params, "raw_html": True}
         super().__init__(HostSchedule(params["host_pause"]), reading, params["connections"])
         self.is_done = is_done
-        self.rooms = threading.Semaphore(MAX_ADDRESSES)
+        self.free_slots = threading.Semaphore(MAX_ADDRESSES)
         self.failure: SearchError | None = None
 
     def pages(self) -> Iterator[tuple[Item, Page]]:
@@ -132,12 +132,12 @@ class ListReading(PageReading):
 
     def put(self, number: int, line: str, limit: int) -> bool:
         """Schedule an address; return False if limit addresses of its host are waiting already."""
-        self.rooms.acquire()
+        self.free_slots.acquire()
         address = result_or_error(target_of, line, False)
         if isinstance(address, SearchError):
             self.done.put((Item(number, line, ""), Page(error=address)))
         elif not self.schedule.put(Item(number, line, address), limit):
-            self.rooms.release()
+            self.free_slots.release()
             return False
         return True
 
@@ -195,7 +195,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
     reading = ListReading(checked, lines.is_done)
     for item, page in reading.pages():
         lines.emit(item.number, item.line, line_or_error(item.line, page, checked))
-        reading.rooms.release()
+        reading.free_slots.release()
         if lines.failure:
             break
     return lines.finish()

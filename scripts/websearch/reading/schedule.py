@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from websearch.base.calls import LOOK_SECONDS
+from websearch.base.calls import POLL_SECONDS
 from websearch.pages.fetch.fetch import host_and_port
 
 TYPE_CHECKING = False
@@ -160,4 +160,4 @@ class ByteCount:
         """Wait until a download may begin, or the time is over."""
         with self.changed:
             while self.bytes > MAX_UNREAD_BYTES and not is_over():
-                self.changed.wait(LOOK_SECONDS)
+                self.changed.wait(POLL_SECONDS)

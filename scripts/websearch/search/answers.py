@@ -1,4 +1,4 @@
-"""What became of a question at an engine, how the store keeps it, and what documents say of it."""
+"""Answers of engines: their outcome, their storage and their part of a document."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
-FOCUS_HINT = "Without {focus}, the usual engine is asked."
-CLAIM_SECONDS = 5.0  # longer than engines take; a caller that was killed holds others up so long
-CLAIM_LOOK_SECONDS = 0.1  # a waiting caller looks this often whether the other one is done
+FOCUS_HINT = "To ask the usual engine, omit {focus}."
+CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks others this long
+CLAIM_POLL_SECONDS = 0.1  # seconds between a waiting caller's checks for the answer
 STORED_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license")  # of a result
 
 
 @dataclass(slots=True)
 class Answer:
-    """What became of one question at one engine, or at auto: results, or an error.
+    """The outcome of one question at one engine or auto: results, or an error.
 
     asked: the engine that was asked for, or "auto"; engine: the one that answered. fetched_at: when
     it answered (UTC). is_stale: the answer is from the store and older than the question allows.
@@ -58,8 +58,8 @@ class Answer:
 def storage_key(question: Question, engine: str) -> str:
     """Return the key of an answer in the store: SHA-256 over query, engine, filters and server.
 
-    The answer itself says for how many results its
-    engine was asked: it serves every question that wants as many or fewer.
+    The stored answer has the number of results that its engine was asked for: it serves every
+    question that needs as many or fewer.
     """
     import hashlib
 
@@ -96,13 +96,13 @@ def store_answer(answer: Answer, store: PageStore) -> None:
 
 
 @contextlib.contextmanager
-def asking_alone(
+def exclusive_request(
     question: Question, engine: str, store: PageStore, deadline: float
 ) -> Iterator[None]:
-    """Hold others off from asking an engine the same; wait first while another caller does so.
+    """Keep others from asking an engine the same; wait first while another caller does.
 
-    A caller holds others off for CLAIM_SECONDS at most, because it may have been killed. Nobody
-    waits for an answer that is not stored.
+    A claim lasts CLAIM_SECONDS at most, because its caller may have been killed. Answers that are
+    not stored need no claim.
     """
     if question.max_age == 0 or not ENGINES[engine].is_storable():
         yield
@@ -123,7 +123,7 @@ def asking_alone(
     end = min(deadline, time.monotonic() + CLAIM_SECONDS)
     try:
         while not (is_ours := store.use(claim, True, writing=True)) and time.monotonic() < end:
-            time.sleep(CLAIM_LOOK_SECONDS)
+            time.sleep(CLAIM_POLL_SECONDS)
         yield
     finally:
         if is_ours:
@@ -131,11 +131,11 @@ def asking_alone(
 
 
 def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | None) -> bool:
-    """Fill an answer with what the store holds; return whether it holds one that serves.
+    """Fill an answer from the store; return whether it has a suitable one.
 
-    max_age: seconds; None: any age. A stored answer must hold as many results as the question
-    wants. Its form is checked, because another version of this program may have written it, and
-    nothing but the texts of known fields is taken from it.
+    max_age: seconds; None: any age. A stored answer must have been asked for as many results as
+    the question needs. Its form is checked, because another version of this program may have
+    written it, and only the texts of known fields are used.
     """
     if max_age == 0 or not ENGINES[engine].is_storable():
         return False
@@ -194,10 +194,10 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     )
 
 
-def needs_stand_ins(answer: Answer) -> bool:
-    """Return whether open sources may answer in place of auto, which has failed.
+def needs_fallback(answer: Answer) -> bool:
+    """Return whether auto failed and open sources may answer instead.
 
-    no_results is an answer of the web, so it needs no other.
+    no_results is an answer of the web, so it needs no fallback.
     """
     error = answer.error if answer.asked in CHAINS else None
     return error is not None and error.kind != "no_results" and may_fall_back(error.kind)
@@ -215,10 +215,10 @@ def failure_of(answers: list[Answer]) -> SearchError:
 def failure_of_engines(answers: list[Answer]) -> SearchError:
     """Return the error of one question that no engine has answered.
 
-    If auto could not search the web, its error goes before those of the sources beside it.
+    If auto could not search the web, its error comes before those of the other sources.
     """
     failures = [(answer.asked, answer.error) for answer in answers if answer.error]
-    general = next((answer.error for answer in answers if needs_stand_ins(answer)), None)
+    general = next((answer.error for answer in answers if needs_fallback(answer)), None)
     if not general or len(failures) == 1:
         return failures[0][1] if len(failures) == 1 else no_engine_answered(failures)
     of_auto = {"engine": general.details.get("engine", "auto"), "kind": general.kind}
@@ -235,12 +235,12 @@ def failure_of_engines(answers: list[Answer]) -> SearchError:
 
 
 def answered(answers: list[Answer]) -> list[Answer]:
-    """Return the answers that hold results."""
+    """Return the answers without an error."""
     return [answer for answer in answers if not answer.error]
 
 
 def failed_attempts(answers: list[Answer]) -> list[dict[str, Any]]:
-    """Return the engines that failed for questions that another one has answered.
+    """Return the engines that failed for questions that another engine answered.
 
     Each is {engine, kind, error}, and queries (the numbers of its questions) if there are several.
     """
@@ -259,15 +259,15 @@ def failed_attempts(answers: list[Answer]) -> list[dict[str, Any]]:
     return list(attempts.values())
 
 
-def stand_in_note(answers: list[Answer], questions: int) -> str:
-    """Return the sentence that says which sources have answered in place of auto.
+def fallback_note(answers: list[Answer], questions: int) -> str:
+    """Return the warning that names the sources that answered instead of auto.
 
     questions: how many were asked. If auto has answered some, the sentence names the others.
     """
     sources = ", ".join(dict.fromkeys(ENGINES[answer.engine].title for answer in answers))
     numbers = {answer.number for answer in answers}
     if len(numbers) == questions:
-        return f"No search engine answered: these results are from {sources} alone."
+        return f"No search engine answered: these results are only from {sources}."
     return f"No search engine answered {spoken_questions(numbers)}: only {sources} did."
 
 

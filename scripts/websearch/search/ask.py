@@ -7,15 +7,15 @@ import time
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
 from websearch.engines.base.days import utc_day, with_day
 from websearch.engines.base.ledger import begin_request, end_request
-from websearch.engines.table import CHAINS, ENGINES, engine_order, stand_ins
+from websearch.engines.table import CHAINS, ENGINES, engine_order, fallback_engines
 from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
 from websearch.search.answers import (
     Answer,
     answered,
-    asking_alone,
-    needs_stand_ins,
+    exclusive_request,
+    fallback_note,
+    needs_fallback,
     no_engine_answered,
-    stand_in_note,
     store_answer,
     take_stored,
 )
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
-FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
-RESULT_PAGE = 10  # results of one, which come whole: they are kept for a question of fewer, too
-LATE_SECONDS = 0.5  # each question ends by itself at the deadline; this late it is given up
+FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may follow
+RESULT_PAGE = 10  # results per result page: all are stored, also for a question that needs fewer
+LATE_SECONDS = 0.5  # seconds after the deadline until a question is abandoned
 
 
 def ask(
@@ -38,36 +38,36 @@ def ask(
 ) -> list[Answer]:
     """Return an answer for each question and engine, in the order of the questions.
 
-    If auto fails and no other engine answers its question, the stand-ins are asked. deadline: on
-    time.monotonic()'s clock. A question that fails does not affect the others.
+    If auto fails and no other engine answers its question, the fallback engines are asked.
+    deadline: on time.monotonic()'s clock. A question that fails does not affect the others.
     """
     asked = [(question, engine) for question in questions for engine in question.engines]
     if report and len(asked) == 1:
         question, engine = asked[0]
         report(f"asking {engine_order(engine)[0]}", 0, question.count + 1)
     answers = ask_together(asked, store, deadline, None if len(asked) == 1 else report)
-    failed = [answer for answer in answers if needs_stand_ins(answer)]
+    failed = [answer for answer in answers if needs_fallback(answer)]
     done = {answer.number for answer in answered(answers)}
     asked = [
         (answer.question, engine)
         for answer in failed
         if answer.number not in done
-        for engine in stand_ins()
+        for engine in fallback_engines()
         if engine not in answer.question.engines
     ]
     answers += ask_together(asked, store, deadline, report) if asked else []
     numbers = {answer.number for answer in failed}
     good = [answer for answer in answered(answers) if answer.number in numbers]
     for answer in good:
-        answer.warnings.append(stand_in_note(good, len(questions)))
+        answer.warnings.append(fallback_note(good, len(questions)))
     return sorted(answers, key=lambda answer: answer.number)
 
 
 def store_note(engine: str) -> str:
-    """Return the sentence that says why an engine is asked for the same question again."""
+    """Return the warning that an engine is asked the same question again, and why."""
     title = ENGINES[engine].title
     return (
-        f"{title}'s results are asked for each time, because its terms forbid storing them; pages "
+        f"{title}'s results are requested each time, because its terms forbid storing them; pages "
         f"are stored (WEB_SEARCH_STORE={engine}, if you have storage rights, stores both)."
     )
 
@@ -87,7 +87,7 @@ def ask_together(
     ]
     left = set(futures)
     try:
-        for pause in waits(deadline + LATE_SECONDS):  # late_answer stands for what comes later
+        for pause in waits(deadline + LATE_SECONDS):  # a later answer is replaced by late_answer
             done, left = wait(left, pause, FIRST_COMPLETED)
             if report and done:
                 report("answers", len(asked) - len(left), len(asked))
@@ -104,7 +104,7 @@ def ask_together(
 def late_answer(question: Question, asked: str) -> Answer:
     """Return the answer of an engine that did not answer in time."""
     hint = "Raise {timeout}. Or ask fewer questions."
-    error = SearchError("timeout", "There was no answer in time.", hint, retryable=True)
+    error = SearchError("timeout", "No engine answered in time.", hint, retryable=True)
     return Answer(question, asked, error=error)
 
 
@@ -127,7 +127,7 @@ def answer_question(question: Question, asked: str, store_path: str, deadline: f
 def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
     """Fill an answer from the first engine that gives one; raises SearchError if none does.
 
-    Another engine may follow auto's last one, too: a stand-in.
+    A fallback engine may follow the last engine of auto.
     """
     order = engine_order(answer.asked)
     share = FIRST_SHARE if answer.asked in CHAINS else 1.0
@@ -137,7 +137,7 @@ def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
         if error is None:
             return
         answer.failures.append((engine, error))
-        # What an engine refuses before it is sent (no status), another one may be able to do.
+        # No status: the engine refused before sending, and another may accept the input.
         is_unsent = error.kind == "invalid_input" and not error.status
         if not (is_unsent or may_fall_back(error.kind)):
             break
@@ -158,7 +158,7 @@ def error_of_engine(
 
 
 def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: SearchError) -> bool:
-    """Fill an answer with a stored one of any age, if the caller wants that; else say that it is.
+    """Use a stored answer of any age if the caller allows it; otherwise mention it in the hint.
 
     Returns whether the answer is filled. reason: why no engine answered; its hint is completed.
     """
@@ -168,7 +168,7 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
     if not any(take_stored(stored, engine, store, None) for engine in order):
         return False
     if not answer.question.stale:
-        hint = f"An answer of {stored.fetched_at} is stored: {{stale}} gives it."
+        hint = f"An answer of {stored.fetched_at} is stored: use {{stale}} to get it."
         reason.hint = f"{reason.hint} {hint}".strip()
         answer.warnings.append(hint)
         return False
@@ -178,19 +178,19 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
         stored.fetched_at,
     )
     answer.from_cache = answer.is_stale = True
-    answer.warnings.append(f"From an earlier search, because now: {reason.message}")
+    answer.warnings.append(f"From an earlier search, because the new one failed: {reason.message}")
     return True
 
 
 def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -> None:
     """Fill an answer from the store, or ask the engine within seconds. Raises SearchError.
 
-    If another caller asks the same at this moment, its answer is waited for.
+    If another caller is asking the same, wait for its answer.
     """
     end = time.monotonic() + seconds
     if take_stored(answer, engine, store, answer.question.max_age):
         return
-    with asking_alone(answer.question, engine, store, end):
+    with exclusive_request(answer.question, engine, store, end):
         if not take_stored(answer, engine, store, answer.question.max_age):
             fill_from_engine(answer, engine, store, end)
 
@@ -198,8 +198,8 @@ def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -
 def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) -> None:
     """Ask the engine, and fill and store the answer. Raises SearchError.
 
-    After waiting for its turn a caller looks into the store once more, because another process may
-    have asked the same meanwhile. end: on time.monotonic()'s clock.
+    After waiting for its turn, check the store again: another process may have asked the same.
+    end: on time.monotonic()'s clock.
     """
     from websearch.store.page_store import utc_time
 
@@ -231,9 +231,9 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
 
 
 def keep_to_filters(answer: Answer) -> None:
-    """Leave out the results that the question's filters exclude, and count them in warnings.
+    """Omit the results that the question's filters exclude, and count them in warnings.
 
-    Engines take filters for wishes. Raises SearchError (no_results) if nothing is left.
+    Engines do not always obey filters. Raises SearchError (no_results) if nothing is left.
     """
     from websearch.engines.base.result_pages import (
         FILTERED_HINT,
@@ -244,7 +244,7 @@ def keep_to_filters(answer: Answer) -> None:
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(ENGINES[engine], answer.results, filters)
     since, today = filters.get("since", ""), utc_day(time.time())
-    in_time = [
+    in_period = [
         result
         for result in on_sites
         if is_in_period(result.get("date") or result.get("age", ""), since, today)
@@ -252,13 +252,13 @@ def keep_to_filters(answer: Answer) -> None:
     warnings = []
     if others := [result for result in answer.results if result not in on_sites]:
         warnings.append(other_sites_warning(ENGINES[engine], others))
-    if len(in_time) < len(on_sites):
-        left_out = len(on_sites) - len(in_time)
+    if len(in_period) < len(on_sites):
+        left_out = len(on_sites) - len(in_period)
         results = "1 result" if left_out == 1 else f"{left_out} results"
         title = ENGINES[engine].title
         period = since if ".." in since else f"the last {since}"
         warnings.append(f"{results} of {title} left out: the date is not in {period}.")
-    if answer.results and not in_time:
+    if answer.results and not in_period:
         raise SearchError("no_results", " ".join(warnings), FILTERED_HINT)
-    answer.results = in_time
+    answer.results = in_period
     answer.warnings += warnings

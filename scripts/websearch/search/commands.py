@@ -31,7 +31,7 @@ from websearch.kit import (
 from websearch.reading.lists import input_pieces
 from websearch.search.answers import answered
 from websearch.search.ask import ask
-from websearch.search.defaults import naming_defaults, with_defaults
+from websearch.search.defaults import with_defaults, with_defaults_hint
 from websearch.search.evidence import Limits, gather_evidence, with_further
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
@@ -66,16 +66,16 @@ __all__ = [
     "COMMANDS", "RUN", "consolidated_text", "run_brief", "run_cache", "run_recall", "run_search",
 ]  # fmt: skip
 DEFAULT_COUNT = 5  # pages that are read
-DEFAULT_SOURCES = 8  # of a brief
-PAGES_OF_A_QUESTION = 5  # of a brief, that are read: any of them may hold the answer
-MAX_COUNT = 50  # what the engines give in a few result pages; nobody reads more pages than that
-PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
-SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
+DEFAULT_SOURCES = 8  # sources per brief
+PAGES_OF_A_QUESTION = 5  # pages read per question of a brief: any may contain the answer
+MAX_COUNT = 50  # results that engines return in a few result pages
+PAGE_TIMEOUT = 3.0  # seconds per page, redirects included
+SEARCH_SHARE = 0.7  # the engines' share of the remaining time if pages are read afterwards
 INPUT_HINT = "Name a file with one question per line, or @- for standard input."
-MOST_RECALLED = 100  # pages that are looked at for some that may be shown
-RANKED_OF_RECALL = 20  # pages whose passages decide which are shown; more cost time, and find few
-WORKERS = 4  # searches of a batch at once; those without a key keep their engine's pace
-ITEM_CHARS = 1_000  # of one search in the document of a batch: less holds no answer
+MOST_RECALLED = 100  # pages searched for some that may be shown
+RANKED_OF_RECALL = 20  # pages ranked by their passages; more take time and find little
+WORKERS = 4  # searches of a batch at once; an engine without a key keeps its pace
+ITEM_CHARS = 1_000  # characters per search in a batch document: less cannot answer
 
 # ===== commands and their parameters ==============================================================
 
@@ -92,7 +92,7 @@ FORCE: Parameter = {
     "name": "force", "type": "bool", "flags": ["-f"], "default": False,
     "help": "ignore stored answers and pages; fetch everything again",
 }
-WHO_AND_WHAT: list[Parameter] = [
+ENGINE_AND_FILTERS: list[Parameter] = [
     {"name": "engine", "type": "csv", "choices": ["auto", "keyless", "all", *ENGINES],
      "default": ["auto"], "values": SPELLINGS,
      "help": "auto (default) falls back to the next engine, a named engine does not; keyless: "
@@ -111,15 +111,15 @@ READING: list[Parameter] = [
 SEARCHING: list[Parameter] = [
     COUNT,
     FORCE,
-    *WHO_AND_WHAT,
+    *ENGINE_AND_FILTERS,
     {"name": "no_pages", "type": "bool", "help": "list results without reading their pages"},
     *READING,
     {"name": "stale", "type": "bool",
      "help": "if no engine answers, use a stored answer of any age"},
 ]
-OF_A_PAGE = dict.fromkeys(
+PAGE_ONLY_PARAMS = dict.fromkeys(
     ("section", "find", "outline", "offset", "raw", "links", "archived", "browser", "pages"),
-    "It is for one page or file: read has it.",
+    "It applies to one page or file: use read.",
 )
 COMMANDS: dict[str, ShownCommand] = {
     "search": {
@@ -127,7 +127,7 @@ COMMANDS: dict[str, ShownCommand] = {
         "help": "search, read the pages found, return the passages that answer",
         "expendable": ("attempts",),
         "params": [QUERY, *SEARCHING],
-        "cannot": OF_A_PAGE,
+        "cannot": PAGE_ONLY_PARAMS,
     },
     "recall": {
         "to_markdown": search_markdown,
@@ -139,7 +139,7 @@ COMMANDS: dict[str, ShownCommand] = {
         ],
         "cannot": dict.fromkeys(
             ("engine", "since", "country", "language", "safe", "exclude_site"),
-            "recall asks no engine: it finds pages by their words and by site.",
+            "recall asks no engine. It finds stored pages by their words and by site.",
         ),
     },
     "cache": {
@@ -165,7 +165,7 @@ COMMANDS: dict[str, ShownCommand] = {
             {**COUNT, "default": DEFAULT_SOURCES,
              "help": f"sources, 1 to {MAX_COUNT} (default: {DEFAULT_SOURCES})"},
             FORCE,
-            *WHO_AND_WHAT,
+            *ENGINE_AND_FILTERS,
             *READING,
         ],
     },
@@ -201,7 +201,7 @@ def run_search(
     params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
     dry_run, verbose. Returns {ok, engine, results: [{title, url, date?, text or snippet, error?}],
     from_cache?, fetched_at?, ...}, or an error document whose details may list the attempts.
-    caller: who asks, for the history.
+    caller: the interface that asks, for the history.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -209,7 +209,7 @@ def run_search(
 
     full = with_defaults(params, ("engine", "count"))
     document = run_operation("web_search.search", COMMANDS["search"], full, operation)
-    return naming_defaults(document, params, COMMANDS["search"]["params"])
+    return with_defaults_hint(document, params, COMMANDS["search"]["params"])
 
 
 def run_brief(
@@ -219,7 +219,8 @@ def run_brief(
 
     params: those of COMMANDS["brief"] without input. Returns {ok, today, queries: [{query, engine,
     found} or {query, error, kind}], sources: [{number, title, url, date?, queries, text or error,
-    also?}], from_cache: numbers of the questions that cost no request, ...}, or an error document.
+    also?}], from_cache: numbers of the questions that needed no request, ...}, or an error
+    document.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -228,13 +229,13 @@ def run_brief(
 
     full = with_defaults(params, ("engine",))
     document = run_operation("web_search.brief", COMMANDS["brief"], full, operation)
-    return naming_defaults(document, params, COMMANDS["brief"]["params"])
+    return with_defaults_hint(document, params, COMMANDS["brief"]["params"])
 
 
 def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Run a brief for the command line, which may read the questions from a file.
 
-    One question, such as xargs leaves over, is a search.
+    A single question, such as the remainder of xargs, is a search.
     """
     params = read_queries(params, INPUT_HINT)
     queries = params.get("queries", [])
@@ -252,7 +253,7 @@ def run_batch(
     """Search for many questions; results holds the document of each, in order. Never raises.
 
     params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars are for each
-    search. emit(number, document) is called with each document as soon as it is there.
+    search. emit(number, document) is called with each document as soon as it is ready.
     """
 
     def operation(checked: dict[str, Any]) -> Document:
@@ -261,14 +262,14 @@ def run_batch(
         refuse_input(checked)
         queries, max_chars = checked.pop("queries", []), checked.get("max_chars", DEFAULT_MAX_CHARS)
         if not queries:
-            raise SearchError("invalid_input", "There is no question.", INPUT_HINT)
+            raise SearchError("invalid_input", "No question was passed.", INPUT_HINT)
         if not emit and len(queries) * ITEM_CHARS > max_chars > 0:
             message = f"The results of {len(queries)} questions do not fit {max_chars} characters."
-            raise SearchError("invalid_input", message, "Give {jsonl}, or {max_chars} 0.")
+            raise SearchError("invalid_input", message, "Use {jsonl}. Or set {max_chars} to 0.")
         given = canonical_names("batch", COMMANDS["batch"], params)
         shared = {name: value for name, value in given.items() if name in SEARCH_NAMES}
         shared["max_chars"] = max_chars if emit else max_chars // len(queries)
-        checked["max_chars"] = 0  # each document is fitted alone
+        checked["max_chars"] = 0  # each document is fitted separately
         documents: dict[int, Document] = {}
         pool = ThreadPoolExecutor(checked["workers"])
         try:
@@ -328,7 +329,7 @@ def answer_document(
         kind = history.BRIEF if is_brief else history.SEARCH
         history.note(store, caller, kind, params, bool(good))
         if not good:
-            raise naming_recall(failure(answers, is_brief), questions[0].text, store)
+            raise with_recall_hint(failure(answers, is_brief), questions[0].text, store)
         ranked = within_rules(rank(answers), good[0])
         if good[0].question.focus == "news":
             ranked.sort(key=lambda source: str(source.result.get("date", "")), reverse=True)
@@ -350,18 +351,18 @@ def answer_document(
         return show_sources(show, sources, verbose=verbose)
 
 
-def naming_recall(error: SearchError, query: str, store: PageStore) -> SearchError:
-    """Return the error of a search, whose hint names recall if it can answer: nothing is sent."""
+def with_recall_hint(error: SearchError, query: str, store: PageStore) -> SearchError:
+    """Return the error of a failed search; its hint suggests recall if stored pages match."""
     is_out_of_reach = error.kind in ("blocked", "network", "timeout", "rate_limit", "quota")
     pages = store.count_pages(query) if is_out_of_reach else 0
     if pages:
-        some = f"{pages} stored page{'s hold' if pages > 1 else ' holds'} these words"
-        error.hint = f"{error.hint} {some}: recall shows them.".strip()
+        some = f"{pages} stored page{'s contain' if pages > 1 else ' contains'} these words"
+        error.hint = f"{error.hint} {some}: use recall.".strip()
     return error
 
 
 def within_rules(sources: list[Source], answer: Answer) -> list[Source]:
-    """Return the sources that the owner's rules let through; a warning of the answer counts others.
+    """Return the sources that the owner's rules allow; a warning of the answer counts the others.
 
     Raises SearchError (no_results) if there are none.
     """
@@ -398,12 +399,11 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             if not pages:
                 raise SearchError("no_results", store.warnings[-1], OWNER_HINT)
         if not pages:
-            wider = "Leave out site, or search" if "site" in params else "Search"
+            wider = "Omit site, or search" if "site" in params else "Search"
             hint = (
-                f"{wider} the web instead: every page that a search reads is stored; results "
-                "whose pages were not read are not."
+                f"{wider} the web instead. Only pages that were read are stored, not other results."
             )
-            message = f"No page that was read before holds a word of {quoted(params['query'])}."
+            message = f"No stored page contains a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
         sources = [
             Source(page, questions={1}, text=page["text"], outside=page.get("outside", ""))
@@ -420,12 +420,12 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 
 def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """Return the stored pages that hold the words and may be shown, and how many may not.
+    """Return the stored pages with the words that may be shown, and how many may not.
 
     There are more than count, because their passages decide which are shown.
     """
     count = max(params["count"], RANKED_OF_RECALL)
-    for most in (count, MOST_RECALLED):  # the second time in the place of those left out
+    for most in (count, MOST_RECALLED):  # the second pass replaces omitted pages
         pages = store.recall(params["query"], most, params.get("site", []))
         shown = [
             page
@@ -438,7 +438,7 @@ def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[
 
 
 def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Tell what the store holds (action stats) or remove it (action clear). Never raises.
+    """Report the contents of the store (action stats) or remove them (action clear). Never raises.
 
     Returns {ok, action, ...}: the store's stats and the spending, or how many answers, pages and
     entries of the history were removed. With dry_run, clear removes nothing.
@@ -448,7 +448,7 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
         query, clears = params.get("query", ""), params["action"] == "clear"
         if query and not clears:
-            raise SearchError("invalid_input", "stats takes no query.", "Leave {query} out.")
+            raise SearchError("invalid_input", "stats takes no query.", "Omit {query}.")
         store = PageStore()
         if clears and params.get("dry_run"):
             raise DryRun(drop_empty({"action": "clear", "query": query, "path": store.path}))
@@ -457,7 +457,7 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         finally:
             store.close()
         if clears and store.has_failed:
-            hint = "The action stats shows the file; GLSI_DB_PATH names another one."
+            hint = "The action stats shows the file; GLSI_DB_PATH sets another."
             message = f"Nothing was cleared. {store.warnings[-1]}"
             raise SearchError("invalid_input", message, hint)
         head = {"ok": True, "provider": "web_search", "action": params["action"]}
@@ -478,17 +478,17 @@ def spending(store: PageStore) -> dict[str, Any]:
 
 
 def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a search for the command line, where an address or file is meant for another command.
+    """Run a search for the command line, which sends a URL or file to the right command.
 
     Raises SearchError (invalid_input).
     """
     query = params.get("query")
     if isinstance(query, str) and re.fullmatch(r"https?://\S+", query):
-        hint = "The command read reads the page. To search for an address, put a word beside it."
-        raise SearchError("invalid_input", f"{quoted(query)} is an address, no question.", hint)
+        hint = "Use the command read for the page. To search for a URL, add a word to it."
+        raise SearchError("invalid_input", f"{quoted(query)} is a URL, not a question.", hint)
     if isinstance(query, str) and query.startswith("@") and os.path.isfile(query[1:]):
-        hint = "The command batch searches for each of its lines."
-        raise SearchError("invalid_input", f"{quoted(query)} is a file, no question.", hint)
+        hint = "Use the command batch to search for each of its lines."
+        raise SearchError("invalid_input", f"{quoted(query)} is a file, not a question.", hint)
     return run_search(params, report)
 
 

@@ -1,7 +1,7 @@
 """The user's own defaults of searches: lines such as DEFAULT_COUNTRY: de in secrets.yaml.
 
-What a caller gives wins. Country and language are wishes: an engine that cannot filter by them is
-asked without them.
+A parameter that the caller passes wins. Country and language are soft filters: an engine that
+lacks them is asked without them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document, Parameter
 
 NAMES = ("engine", "country", "language", "count", "format")
-WISHES = ("country", "language")
+SOFT_FILTERS = ("country", "language")
 
 
 def user_defaults() -> dict[str, str]:
@@ -31,15 +31,17 @@ def variable(name: str) -> str:
 
 
 def with_defaults(params: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return parameters of a search with those of the user's defaults that are not given."""
+    """Return parameters of a search completed from the user's defaults."""
     defaults = user_defaults()
     return {**{name: defaults[name] for name in names if name in defaults}, **params}
 
 
-def naming_defaults(document: Document, params: dict[str, Any], table: list[Parameter]) -> Document:
-    """Return the document of a call; if its input is refused, the hint names refused defaults.
+def with_defaults_hint(
+    document: Document, params: dict[str, Any], table: list[Parameter]
+) -> Document:
+    """Return the document of a call; if its input is invalid, the hint names the defaults to blame.
 
-    params: what the caller gave. table: the parameters of the command.
+    params: those that the caller passed. table: the parameters of the command.
     """
     details = object_field(document, "details")
     if details.get("kind") == "invalid_input":
@@ -58,7 +60,7 @@ def naming_defaults(document: Document, params: dict[str, Any], table: list[Para
 
 
 def is_refused(parameter: Parameter, value: str, engines: list[str]) -> bool:
-    """Return whether a default is no value of its parameter, or one of the engines refuses it."""
+    """Return whether a default is invalid for its parameter, or an engine refuses it."""
     from websearch.search.engine_calls import planned_request
 
     name = parameter["name"]
@@ -68,7 +70,7 @@ def is_refused(parameter: Parameter, value: str, engines: list[str]) -> bool:
             chosen_engines(checked)
     except SearchError:
         return True
-    if name not in WISHES:
+    if name not in SOFT_FILTERS:
         return False
     answers = [
         planned_request(engine, {"query": name, "count": 1, name: value})

@@ -16,7 +16,7 @@ from websearch.engines.table import (
     focused_filters,
 )
 from websearch.kit import DryRun, SearchError, drop_empty, quoted
-from websearch.search.defaults import WISHES, user_defaults
+from websearch.search.defaults import SOFT_FILTERS, user_defaults
 from websearch.search.engine_calls import planned_request
 
 TYPE_CHECKING = False
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request
-STALE_HINT = "Name one {engine} and no {focus}. Or leave out {stale}."
+STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a call, and who is to answer it.
+    """One question of a call, and its engines.
 
-    number: from 1. engines: names; "auto" stands for the first configured engine that answers.
-    filters: those of the caller. wishes: filters for the engines that can do them (wishes_for).
-    max_age: seconds in which a stored answer or page is young enough (0: none is). stale: a stored
-    answer of any age will do if no engine answers; None: the caller cannot ask for one.
-    verbose: requests are logged on stderr.
+    number: from 1. engines: names; "auto" means the first configured engine that answers.
+    filters: those of the caller. soft_filters: sent only to engines that have them
+    (soft_filters_for). max_age: the age in seconds up to which a stored answer or page is used
+    (0: none). stale: whether a stored answer of any age will do if no engine answers; None: the
+    caller cannot ask for one. verbose: requests are logged on stderr.
     """
 
     number: int
     text: str
     engines: tuple[str, ...]
     filters: dict[str, Any]
-    wishes: dict[str, Any]
+    soft_filters: dict[str, Any]
     focus: str
     count: int
     max_age: float
@@ -65,13 +65,13 @@ class Question:
     def filters_for(self, engine: str) -> dict[str, Any]:
         """Return the filters for an engine: those of the caller, the user and the focus."""
         can = ENGINES[engine].present_filters()
-        wishes = {name: value for name, value in self.wishes.items() if name in can}
-        return {**wishes, **self.filters, **focused_filters(engine, self.focus, self.filters)}
+        soft_filters = {name: value for name, value in self.soft_filters.items() if name in can}
+        return {**soft_filters, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
 
 def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
     """Return the questions of a search (query) or of a brief (queries); raises SearchError."""
-    budgets()  # a malformed one is an error before anything is asked
+    budgets()  # a malformed budget is an error before any request
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
     if len(engines) > 1 and params.get("stale"):
@@ -85,7 +85,7 @@ def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
             query,
             engines,
             {name: params[name] for name in FILTERS if name in params},
-            wishes_for(query, params),
+            soft_filters_for(query, params),
             params["focus"],
             RESULTS_OF_A_QUESTION if is_brief else params["count"],
             0.0 if params["force"] else max_age,
@@ -96,16 +96,16 @@ def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
     ]
 
 
-def wishes_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the user's defaults of a question; without any, the language that its script tells."""
-    wishes = {name: value for name, value in user_defaults().items() if name in WISHES}
-    if wishes or any(name in params for name in WISHES):
-        return wishes
+def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the user's defaults of a question; without any, the language of its script."""
+    soft_filters = {name: value for name, value in user_defaults().items() if name in SOFT_FILTERS}
+    if soft_filters or any(name in params for name in SOFT_FILTERS):
+        return soft_filters
     return drop_empty({"language": script_language(query)})
 
 
 def folded_query(query: str) -> str:
-    """Return a query as those are compared: trimmed, in lower case but for operators."""
+    """Return a query for comparison: trimmed, in lower case except operators."""
     return re.sub(r"(?!(?:AND|OR|NOT)\b)\w+", lambda word: word[0].lower(), query.strip())
 
 
@@ -130,10 +130,10 @@ def distinct_queries(queries: list[str]) -> list[str]:
 def planned_document(questions: list[Question], is_brief: bool) -> Document:
     """Return the document of a dry run: the first request to each engine, and what costs money.
 
-    A search at one engine has its request alone. Raises SearchError if no request can be sent.
+    A search with one engine shows only its request. Raises SearchError if no request can be sent.
     """
     pairs = [(question, engine) for question in questions for engine in question.engines]
-    planned = [first_able(question, engine) for question, engine in pairs]
+    planned = [first_usable_engine(question, engine) for question, engine in pairs]
     requests: list[dict[str, Any]] = []
     billed: dict[str, int] = {}
     cost: dict[str, dict[str, float]] = {}
@@ -158,7 +158,7 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
     raise DryRun({"requests": requests, **facts})
 
 
-def first_able(
+def first_usable_engine(
     question: Question, name: str
 ) -> tuple[str, dict[str, Any] | SearchError, list[dict[str, Any]]]:
     """Return the first engine of a name that can do what is asked, its request, and who cannot.

@@ -41,12 +41,12 @@ class Source:
 
 
 def rank(answers: list[Answer]) -> list[Source]:
-    """Return the sources that answers hold, the best first, nothing read yet.
+    """Return the sources in answers, the best first, nothing read yet.
 
-    A source scores the sum of 1 / (RANK_CONSTANT + rank) over the answers that hold it; an address
-    counts once in each. Equal scores keep the order of the answers, so that one list stays as it
-    is. Addresses whose host is unclear are left out. The result is that of the best rank, with the
-    fields that only others have (such as a date).
+    A source scores the sum of 1 / (RANK_CONSTANT + rank) over the answers that contain it; a URL
+    counts once in each. Equal scores keep the order of the answers, so one list keeps its order.
+    URLs whose host is unclear are omitted. The result is that of the best rank, with the fields
+    that only others have (such as a date).
     """
     from websearch.base.site_rules import has_unclear_host
     from websearch.engines.base.result_pages import canonical_url  # 10 ms, for what has been found

@@ -1,4 +1,4 @@
-"""Dates of results: settled by their pages, held against periods; warnings on years."""
+"""Dates of results: settled by their pages, compared with periods; warnings on years."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Days that a period reaches back; a day more, because dates and days of time zones differ.
 PERIOD_DAYS = {"hour": 2, "day": 2, "week": 8, "month": 32, "year": 367}
-CHANGED_LATER = 31 * DAY  # after which the change of a page is told beside its date
+CHANGED_LATER = 31 * DAY  # after which the change of a page is shown with its date
 
 # Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
 # year asks for the newest of a year that is over.
@@ -59,7 +59,7 @@ def changed_day(date: str, updated: str, today: str) -> str:
 
 
 def dates_of(page: dict[str, Any], today: str) -> dict[str, str]:
-    """Return date and changed of a page from the store, as far as they are known."""
+    """Return date and changed of a page from the store, if known."""
     published, updated = page["published"], page.get("updated", "")
     changed = changed_day(published, updated, today)
     return drop_empty({"date": parse_day(published, today), "changed": changed})
