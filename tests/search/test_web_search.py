@@ -495,7 +495,7 @@ class Engines(WebSearchCase):
             ({"page_timeout": 0}, "0.1"),
             ({"topic": "code"}, "topic"),
             ({"focus": "cooking"}, "papers, discussions"),
-            ({"focus": "code", "stale": True}, "no {focus}"),
+            ({"focus": "code", "stale": True}, "omit {focus}"),
         ]
         for params, named in table:
             with self.subTest(params):
