@@ -1172,7 +1172,7 @@ def main(argv: list[str] | None = None) -> int:
 
 # ===== kit (edit websearch/kit.py, then run `make sync`) ==========================================
 
-VERSION = "1.2.0"
+VERSION = "1.3.0"
 if TYPE_CHECKING:
 
     class Parameter(TypedDict, total=False):

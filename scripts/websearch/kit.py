@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # ===== kit (edit websearch/kit.py, then run `make sync`) ==========================================
 
-VERSION = "1.2.0"
+VERSION = "1.3.0"
 if TYPE_CHECKING:
 
     class Parameter(TypedDict, total=False):
