@@ -672,6 +672,16 @@ class Whole(unittest.TestCase):
         self.assertIn(entries["getWind"], text)
         self.assertNotIn("getHull", text)
 
+    def test_section_of_a_function_named_with_parentheses_leads(self) -> None:
+        body = "- `name`: of the sail.\n- `fn`: hauls it.\n- `depth`: of the water."
+        entry = f"### `sail([name][, fn])`\n\n**History**\n\n| 1 | Added. |\n\n{body}"
+        others = "\n\n".join(
+            f"### Sail options {number}\n\nSet options of each sail before a sail test."
+            for number in range(9)
+        )
+        text = self.one(f"## Sailing\n\n{others}\n\n{entry}", "sail test sail() options", 700)
+        self.assertIn(body, text)
+
     def test_what_does_not_fit_into_the_room_stays_cut(self) -> None:
         items = "\n".join(f"- `flag{number}`: {'tides ' * 9}" for number in range(9))
         text = self.one(f"## Flags\n\n{items}\n- `anchor`: holds the boat.", "anchor boat", 300)

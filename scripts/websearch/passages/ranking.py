@@ -75,6 +75,8 @@ _ARGUMENTS = (
     r"^`?(?:(?:async|class|const|def|function|method|new|static) ){0,3}"
     r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})`?[(\[].{0,500}$"
 )
+# A function in a question, as people write it: test(), os.path.join().
+_CALL = r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})\(\)"
 _NOTICE_WORDS = (
     "etrieved", "rchived from", "is a stub", "is incomplete", "expanding it", "[image: ",
     "xpand description", "[-]", "[−]", "[–]", "[+]",
@@ -110,6 +112,7 @@ def rank_units(
     rarity = rarities(weights, own)
     lengths = [unit.end - unit.start for page in pages for unit in page.units]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
+    calls = re.findall(_CALL, question.casefold())
     asks_extreme = bool(re.search(_SUPERLATIVE, question.lower()))
     paragraphs = paragraph_scores(pages, own, weights)
     scores: Scores = []
@@ -124,7 +127,7 @@ def rank_units(
         for place in aside:
             of_page[place] *= bool(counts[place])
         bests.append(max(of_page, default=0.0))
-        add_headings(of_page, page, contexts, rarity)
+        add_headings(of_page, page, contexts, rarity, calls)
         scores.append(with_blocks(of_page, page, paragraphs))
     scores = [
         [score * best for score in of_page] for of_page, best in zip(scores, bests, strict=True)
@@ -276,9 +279,16 @@ def add_extremes(scores: list[float], page: PageText, contexts: dict[str, Counts
 
 
 def add_headings(
-    scores: list[float], page: PageText, contexts: dict[str, Counts], rarity: Counts
+    scores: list[float],
+    page: PageText,
+    contexts: dict[str, Counts],
+    rarity: Counts,
+    calls: list[str],
 ) -> None:
-    """Add the scores of headings to what stands below them, most to the first unit."""
+    """Add the scores of headings to the units below them, most to the first unit.
+
+    calls: functions that the question names as such; the section of one of them leads.
+    """
     titled = contexts[page.title].keys()
     whole = sum(rare for term, rare in rarity.items() if term not in titled) or 1.0
     fits: dict[int, float] = {}
@@ -296,8 +306,22 @@ def add_headings(
         power = NAMED_POWER if fits[lead.index] == 1 else HEADING_POWER
         share = held / whole
         is_entry = fits[lead.index] == 1 and share >= ENTRY_SHARE
-        factor = max(2 * bonus, 1.0) if is_entry else bonus
-        scores[place] += factor * fits[lead.index] * held * share**power
+        is_called = bool(calls) and any(is_signature_of(one.words, calls) for one in unit.leads)
+        factor = max(2 * bonus, 1.0) if is_entry or is_called else bonus
+        fit = whole if is_called else fits[lead.index] * held * share**power
+        scores[place] += factor * fit
+
+
+def signature_name(heading: str) -> str:
+    """Return the name in a heading that is a signature, such as test([name][, fn]); else all."""
+    return re.sub(_ARGUMENTS, r"\1", re.sub(_NUMBERING, "", heading))
+
+
+def is_signature_of(heading: str, calls: list[str]) -> bool:
+    """Return whether a heading is the signature of a function in calls, with or without module."""
+    name = signature_name(heading).casefold()
+    is_signature = len(name) < len(heading)
+    return is_signature and any(call == name or call.endswith(f".{name}") for call in calls)
 
 
 def asked_share(heading: str, held: Counts) -> float:
@@ -306,7 +330,7 @@ def asked_share(heading: str, held: Counts) -> float:
     Of a signature, such as test([name][, fn]) or def f(x), the name counts.
     """
     common = folded_stop_words()
-    name = re.sub(_ARGUMENTS, r"\1", re.sub(_NUMBERING, "", heading))
+    name = signature_name(heading)
     terms = {term for term in terms_of(fold_text(name)) if " " not in term} - common
     return len(terms & held.keys()) / len(terms) if terms else 0.0
 
