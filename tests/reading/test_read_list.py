@@ -302,7 +302,8 @@ class Politeness(ListCase):
             documents = self.read_lines([*many, last], servers=(second,))
         order = [one["url"] for one in documents]
         self.assertEqual(sorted(order), sorted([*many, last]))
-        self.assertLess(order.index(last), bulk.MAX_HOST_ADDRESSES)
+        # Pages that are fetched while the list is still being read may come first, but not all.
+        self.assertLess(order.index(last), 2 * bulk.MAX_HOST_ADDRESSES)
 
 
 class WithoutEnd(ListCase):
