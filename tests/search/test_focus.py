@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from tests.fake_server import duckduckgo as fake_duckduckgo
-from tests.support import CannedServer, SmallWebCase
+from tests.support import CANARY, CannedServer, SmallWebCase
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
 from websearch.engines import table as engines
@@ -28,7 +28,7 @@ SOURCES = {
     "discussions": {"hackernews", "stackexchange", "duckduckgo"},
     "reference": {"wikipedia", "duckduckgo"},
 }
-KEY = "good"
+KEY = f"good-{CANARY}"
 NOBODY = "http://127.0.0.1:9"  # an address where nobody listens
 
 
