@@ -1621,7 +1621,7 @@ def bug_error(error: Exception, verbose: bool) -> SearchError:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a bug of the program: report it. Set {verbose} for the traceback."
+    hint = "This is a bug in the program: report it. Set {verbose} for the traceback."
     return SearchError("internal", message, hint)
 
 

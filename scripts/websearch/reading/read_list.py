@@ -229,7 +229,7 @@ def run_sitemap(params: dict[str, Any]) -> Document:
     def operation(checked: dict[str, Any]) -> Document:
         target = target_of(checked["urls"][0], False)
         if len(checked["urls"]) > 1:
-            raise SearchError("invalid_input", "sitemap takes one address.", "Give one of {urls}.")
+            raise SearchError("invalid_input", "sitemap takes one address.", "Pass one URL only.")
         if checked.get("dry_run"):
             robots = "/".join([*target.split("/")[:3], "robots.txt"])
             raise DryRun({"method": "GET", "url": robots, "headers": page_headers()})
