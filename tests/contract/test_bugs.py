@@ -94,7 +94,7 @@ class OnePage(unittest.TestCase):
                     (warning,) = document["warnings"]
                     self.assertIn(NAMES[1], warning)
                     self.assertIn("Internal error: KeyError at", warning)
-                    self.assertIn("of the program", warning)
+                    self.assertIn("in the program", warning)
 
     def test_markdown_shows_the_other_items(self) -> None:
         document = searched()
