@@ -1256,7 +1256,7 @@ class SearchError(Exception):
 
     @property
     def code(self) -> str:
-        """The cause within a kind, for callers; "" if there is none."""
+        """The code that tells errors of one kind apart, "" if there is none."""
         return str(self.details.get("code", ""))
 
 

@@ -178,11 +178,7 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
 
 def focus_sources(focus: str) -> list[str]:
     """Return the engines that a focus asks in addition to the general engine."""
-    return [
-        name
-        for name, engine in ENGINES.items()
-        if focus in engine.sources or (focus == "news" and engine.news)
-    ]
+    return [name for name, engine in ENGINES.items() if focus in engine.sources]
 
 
 def news_engines(named: list[str]) -> list[str]:
