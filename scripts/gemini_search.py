@@ -1297,7 +1297,7 @@ def no_provider(failures: list[SearchError]) -> SearchError:
     is_empty = any("finish_reason" in error.details for error in tried)
     kinds = [error.kind for error in tried if error.kind != "no_results"]
     kind = next(iter(kinds), "provider" if is_empty else "no_results")
-    hint = "Mend what one of them names, or try again later."
+    hint = "Fix what one of them reports, or try again later."
     retryable = any(error.retryable for error in tried)
     return SearchError(kind, message, hint, retryable=retryable, attempts=attempts)
 
