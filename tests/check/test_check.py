@@ -472,6 +472,8 @@ class NumbersOfDrafts(CheckCase):
                 self.assertEqual("missing" in item, text in wrong)
                 if text in right:
                     self.assertIn("Rounded from", item["proof"][0]["note"])
+        told = self.check(f"{right[0]} ([s]({self.url})).", "--md").stdout.decode()
+        self.assertIn("4.5 million: Rounded from 4,512,000.", told)
         (item,) = self.sentences("The budget was $1,500 per head").values()
         self.assertEqual([one["note"] for one in item["doubtful"]], ["Rounded from 1,530."])
 
@@ -680,6 +682,8 @@ class Drafts(unittest.TestCase):
             (f"“one two three four” [1, 2]\n\n1. T. {a}\n2. [U]({b})", [a, b]),
             (f'“one two three four” [s][ref]\n\n[ref]: <{a}> "Title"', [a]),
             (f"[A]({a}) says “one two three four”, [B]({b}) “five six seven eight”", [a], [b]),
+            (f"[A]({a}) says “one two three four.” The second [B]({b}) came.", [a, b]),
+            (f"[A]({a}) came. “One two three four.” says [B]({b}).", [b]),
             (f"“one two three four” ([s]({a})) and “five six seven eight” ([s]({b}))", [a], [b]),
             (f"“one two three four” and “five six seven eight” ([s]({a}))", [a], [a]),
             (f"> one two three\n> four\n>\n> — [s]({a})", [a]),
