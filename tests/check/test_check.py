@@ -411,6 +411,49 @@ class NumbersOfDrafts(CheckCase):
         ((missing, _),) = self.verdicts("By the end of 2022 Verden had 1.3 MW of solar capacity")
         self.assertEqual(missing, ["1.3"])
 
+    def test_numbers_of_a_list_belong_to_words_in_order(self) -> None:
+        self.serve(
+            "<html lang=en><p>The yields of wheat and barley were 3.1 and 5.4 tons per hectare, "
+            "respectively.</p><p>Narvik, Oslo and Bergen have 7, 12 and 31 ferries.</p>"
+        )
+        for (text, doubtful), verdict in zip(
+            cases := (
+                ("The yields of wheat and barley were 3.1 and 5.4 tons per hectare", []),
+                ("The yields of wheat and barley were 5.4 and 3.1 tons", ["5.4", "3.1"]),
+                ("Barley yielded 5.4 tons and wheat 3.1 tons per hectare", []),
+                ("Wheat yielded 5.4 tons and barley 3.1 tons", ["5.4", "3.1"]),
+                ("The yield of wheat was 3.1 tons per hectare", []),
+                ("The yield of wheat was 5.4 tons per hectare", ["5.4"]),
+                ("Oslo has 12 ferries and Bergen has 31", []),
+                ("Oslo has 31 ferries and Bergen has 12", ["31", "12"]),
+            ),
+            self.verdicts(*(text for text, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], doubtful))
+
+    def test_powers_of_ten_are_numbers(self) -> None:
+        self.serve(
+            "<html lang=en><p>The cluster holds 10<sup>9</sup> stars, emits 3 × 10<sup>8</sup> "
+            "watts and moves 1.5e-3 degrees.</p>"
+        )
+        right = (
+            "The cluster holds 10^9 stars", "The cluster holds 10⁹ stars",
+            "The cluster holds 1e9 stars", "The cluster holds 1 billion stars",
+            "The cluster emits 3×10⁸ watts", "The cluster emits 300 million watts",
+            "The cluster moves 0.0015 degrees", "The cluster moves 1.5 × 10⁻³ degrees",
+        )  # fmt: skip
+        wrong = (
+            "The cluster holds 10^8 stars", "The cluster holds 10⁸ stars",
+            "The cluster emits 3×10^9 watts", "The cluster moves 1.5 × 10^3 degrees",
+        )  # fmt: skip
+        for text, (missing, doubtful) in zip(
+            (*right, *wrong), self.verdicts(*right, *wrong), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual((bool(missing), doubtful), (text in wrong, []))
+
     def test_other_notations_are_the_same_number(self) -> None:
         texts = (
             "64 % of it, the share of wood", "The share of wood was 0,64", "The fee rose by 0.12",
