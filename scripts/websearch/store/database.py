@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Work = Callable[[sqlite3.Connection], Any]
 
 DEFAULT_PATH = "~/.glsi/cache.db"  # the path of GLSI
-SCHEMA_VERSION = 5  # PRAGMA user_version; 0: a new file or GLSI's
+SCHEMA_VERSION = 6  # PRAGMA user_version; 0: a new file or GLSI's
 LAST_OTHER_FORM = 2  # version 1.1.0 of the skill, whose pages and answers have another format
 APPLICATION_ID = 0x77656273  # in the file header from schema version 4 on
 LOCK_SECONDS = 5.0  # maximum wait for other processes
@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS cache (
 CREATE INDEX IF NOT EXISTS cache_updated ON cache (updated_at);
 CREATE TABLE IF NOT EXISTS pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE, final_url TEXT, hosts TEXT,
-    fetched_at REAL, truncated INTEGER, published TEXT, title TEXT, text TEXT, outside TEXT);
+    fetched_at REAL, truncated INTEGER, published TEXT, updated TEXT, title TEXT,
+    text TEXT, outside TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='', prefix='1',
     tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'");
@@ -47,6 +48,11 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 """
+# Before version 6, published had both dates of a page: 2020-01-02/2021-03-04.
+_SPLIT_DATES = (
+    "UPDATE pages SET updated = substr(published, instr(published, '/') + 1), "
+    "published = substr(published, 1, instr(published, '/') - 1) WHERE instr(published, '/')"
+)
 # Count requests to a paid engine in a month; values: month, engine, requests.
 ADD_SPENT = (
     "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
@@ -342,8 +348,9 @@ def prepare(db: sqlite3.Connection) -> None:
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
         columns = [row[1] for row in db.execute("PRAGMA table_info(pages)")]
-        if "outside" not in columns:  # before version 5
-            db.execute("ALTER TABLE pages ADD COLUMN outside TEXT")
+        for name in {"outside", "updated"} - {*columns}:  # before versions 5 and 6
+            db.execute(f"ALTER TABLE pages ADD COLUMN {name} TEXT")
+        db.execute(_SPLIT_DATES)
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
