@@ -287,15 +287,17 @@ class MarkdownWriter:
         """Return a definition list as a list of bold terms, each with its definitions below."""
         self.nesting += 1
         items: list[tuple[list[str], list[str]]] = []  # terms, and the blocks of their definitions
+        is_defined = False
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
             parts = [group] if group.tag in ("dt", "dd") else group.children
             for part in parts:
                 if not isinstance(part, Node) or not is_shown(part):
                     continue
-                if not items or (part.tag == "dt" and items[-1][1]):
+                if not items or (part.tag == "dt" and is_defined):
                     items.append(([], []))
-                items[-1][part.tag != "dt"].extend(self.block(part))
+                is_defined = part.tag != "dt"  # a definition may be empty
+                items[-1][is_defined].extend(self.block(part))
         self.nesting -= 1
         if self.nesting >= MAX_NESTING or self.in_cell:
             return [block for item in items for blocks in item for block in blocks]
