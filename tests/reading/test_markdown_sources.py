@@ -143,7 +143,7 @@ class LlmsFiles(DocsCase):
         for kind in ("sphinx", "plain"):
             document = self.read(self.url(kind), "--llms", "index")
             self.assertEqual(document["details"]["kind"], "http")
-            self.assertIn("has no llms.txt above this address", document["error"])
+            self.assertIn("has no llms.txt above this URL", document["error"])
 
     def test_a_page_that_cannot_be_read_is_looked_up_in_it(self) -> None:
         with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):

@@ -129,7 +129,7 @@ class Lines(ListCase):
         }
         late = documents[lines[1]]
         self.assertEqual((late["ok"], late["details"]["kind"]), (False, "timeout"))
-        self.assertIn("not read before its time was over", late["error"])
+        self.assertIn("its time ran out before it was read", late["error"])
         self.assertTrue(documents[lines[0]]["ok"])
 
     def test_a_list_in_another_encoding_is_refused_by_name_before_its_first_line(self) -> None:

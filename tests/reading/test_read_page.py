@@ -567,7 +567,7 @@ class Hostile(SiteCase):
         self.assertTrue(page["truncated"])
         self.assertGreater(page["chars"], 4_000_000)
         whole = self.page("huge/endless", page_timeout=20, offset=page["chars"] - 100)
-        self.assertIn("longer than what was read", whole["note"])
+        self.assertIn("not read to its end", whole["note"])
 
     def test_a_bomb_of_200_megabytes_costs_5_and_no_other_page_anything(self) -> None:
         document = self.read("huge/bomb", "list/news", page_timeout=20)
@@ -615,7 +615,7 @@ class CommandLine(SiteCase):
             (("--page-timeout", "0"), "page_timeout must be a number from 0.1 to 120"),
             (("--offset", "-1"), "offset must be a whole number"),
             (("--max-char", "3"), "--max-chars"),
-            (("--connections", "3"), "It is for a list of addresses (urls_from)"),
+            (("--connections", "3"), "It is for a list of URLs (urls_from)"),
             (tuple(f"http://h{number}.example/" for number in range(51)), "up to 50"),
         ):
             run = call_main(command, "http://x.example/", *words)

@@ -212,7 +212,7 @@ class Reading(SmallWebCase):
         self.assertEqual(self.noted, "")
         self.assertEqual(headings("--section", "Terms"), ["Terms"])
         self.assertEqual(headings("--find", "zebra"), every)
-        self.assertEqual(self.noted, "No heading holds these words: these are all.")
+        self.assertEqual(self.noted, "No heading contains these words; all headings are listed.")
 
     def test_an_outline_leads_to_a_section_and_an_offset(self) -> None:
         page = self.read("docs/timeouts", "--outline")["pages"][0]
@@ -280,7 +280,7 @@ class Reading(SmallWebCase):
             client = Client({**self.environment, **allowed})
             self.addCleanup(client.close)
             answer = str(client.call("read_page", urls=[url], section="Boats"))
-            self.assertEqual("goes on" not in answer and "truncated" not in answer, is_whole)
+            self.assertEqual(" continues" not in answer and "truncated" not in answer, is_whole)
 
     def test_code_that_is_cut_has_its_mark_and_both_fences(self) -> None:
         lines = "\n".join(f"boat = {n}" for n in range(200))
@@ -331,7 +331,7 @@ class Reading(SmallWebCase):
         self.assertIn("timeout", page["places"][0]["text"].lower())
         document = self.read("docs/timeouts", "--find", "zebra")
         self.assertEqual(document["details"]["kind"], "no_results")
-        self.assertIn("does not hold 'zebra'", document["error"])
+        self.assertIn("does not contain 'zebra'", document["error"])
 
     def test_each_of_several_texts_has_its_own_result(self) -> None:
         words = ("--find", "timeout", "--find", "a timeout of nine weeks", "--find", "zebra")
