@@ -1,4 +1,4 @@
-"""Requests and answers between an engine's module and the code that runs it."""
+"""Requests and responses exchanged by an engine's module and the code that runs it."""
 
 from __future__ import annotations
 
