@@ -107,7 +107,7 @@ def send_within(request: Fields, deadline: float) -> Response:
     def work() -> None:
         try:
             outcome.append(send_once(request, deadline, sockets, done))
-        except Exception as error:  # passed on to the waiting thread
+        except Exception as error:  # noqa: BLE001  passed on to the waiting thread
             outcome.append(error)
         done.set()
 

@@ -1,4 +1,4 @@
-"""Check the requests of the HTTP API and choose the status of its answers.
+"""Check the requests of the HTTP API and choose the status of its responses.
 
 Every function here is pure: bytes or a request in, a value or an HttpError out. This module has the
 size limits, http_connection.py the time limits.
@@ -177,11 +177,11 @@ def is_same(text: str, secret: str) -> bool:
     return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
 
 
-# ===== answers ====================================================================================
+# ===== responses ==================================================================================
 
 
 def document_answer(document: Document) -> Answer:
-    """Return the answer with a document: HTTP status, its field "status", Retry-After."""
+    """Return the response with a document: HTTP status, its field "status", Retry-After."""
     details = object_field(document, "details")
     kind = details.get("kind", "")
     status = 200 if document["ok"] else STATUSES[kind]
@@ -192,7 +192,7 @@ def document_answer(document: Document) -> Answer:
 
 
 def error_answer(error: SearchError) -> Answer:
-    """Return the answer to a request that failed."""
+    """Return the response to a request that failed."""
     status, document, headers = document_answer(kit.error_document(error))
     if isinstance(error, HttpError):
         return error.status, document, error.headers

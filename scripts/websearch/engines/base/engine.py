@@ -166,7 +166,7 @@ class Engine(Host):
 
     def mcp_url(self) -> str:
         """Return the URL of the engine's MCP server; raises SearchError (invalid_input)."""
-        assert self.mcp  # only engines with an MCP server are asked
+        assert self.mcp  # noqa: S101  callers check it
         return base_url(*self.mcp)
 
     def other_address(self) -> str:

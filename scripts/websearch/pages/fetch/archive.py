@@ -54,7 +54,7 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
 
 
 def failure_of(gone: Fetched | SearchError) -> SearchError:
-    """Return the error of an answer that is gone."""
+    """Return the error for a response that says that the page is gone."""
     if isinstance(gone, SearchError):
         return gone
     try:
@@ -91,11 +91,11 @@ def newest_copy(url: str, deadline: float) -> str:
 
 
 def read_captures(_: EngineRequest, response: Response) -> ApiValue:
-    """Return the time of the newest capture in an answer, or ""; raises SearchError."""
+    """Return the time of the newest capture in a response, or ""; raises SearchError."""
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
         return ApiValue(value="")  # the site's owner forbids copies
     if response.status in (403, 429):
-        message = f"{TITLE} answered {response.status}: too many requests."
+        message = f"{TITLE} returned HTTP {response.status}: too many requests."
         seconds = retry_after(response) or PAUSE
         details = {"status": response.status, "retry_after": seconds}
         raise SearchError("rate_limit", message, "Try again later.", retryable=True, **details)
@@ -109,7 +109,7 @@ def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
     """Return an archived copy as the page's server sent it; raises SearchError."""
     fetched = fetch_page(copy_address(url, timestamp, "id_"), deadline, None)
     if fetched.response.status != 200:
-        message = f"it answered {fetched.response.status}."
+        message = f"it returned HTTP {fetched.response.status}."
         raise SearchError("http", message, "Try again later.", status=fetched.response.status)
     copy = Fetched(url, fetched.response)
     shown = re.sub(r"(/web/\d{14})id_/", r"\1/", fetched.url, count=1)
