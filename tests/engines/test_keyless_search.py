@@ -215,8 +215,8 @@ class WireTest(KeylessCase):
 
     def test_a_query_that_is_too_long_is_refused(self) -> None:
         for words, said in (
-            (("g" * 480, "--site", "docs.python.org"), "at most 499 characters of query, not 501"),
-            (("g" * 301, "--engine", "wikipedia"), "at most 300 characters of query, not 301"),
+            (("g" * 480, "--site", "docs.python.org"), "at most 499 characters, not 501"),
+            (("g" * 301, "--engine", "wikipedia"), "at most 300 characters, not 301"),
         ):
             run = self.search(*words)
             self.assertEqual(run.code, 2)

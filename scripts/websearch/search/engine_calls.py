@@ -325,8 +325,8 @@ class ModuleCall(EngineCall):
     ) -> tuple[list[ResultPage], SearchError | None]:
         """Return the result pages with the requested results, and the error that ended them early.
 
-        Stops at a result page without new results. The requests if_empty and also of the first request
-        are sent before it stops. Raises SearchError if the first one fails.
+        Stops at a result page without new results, but sends the first request's if_empty and also
+        before. Raises SearchError if the first one fails.
         """
         module, count = load_module(self.name), self.params["count"]
         pages: list[ResultPage] = []

@@ -95,7 +95,7 @@ def read_captures(_: EngineRequest, response: Response) -> ApiValue:
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
         return ApiValue(value="")  # the site's owner forbids copies
     if response.status in (403, 429):
-        message = f"{TITLE} returned HTTP {response.status}: too many requests."
+        message = f"{TITLE} answered {response.status}: too many requests."
         seconds = retry_after(response) or PAUSE
         details = {"status": response.status, "retry_after": seconds}
         raise SearchError("rate_limit", message, "Try again later.", retryable=True, **details)
@@ -109,7 +109,7 @@ def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
     """Return an archived copy as the page's server sent it; raises SearchError."""
     fetched = fetch_page(copy_address(url, timestamp, "id_"), deadline, None)
     if fetched.response.status != 200:
-        message = f"it returned HTTP {fetched.response.status}."
+        message = f"it answered {fetched.response.status}."
         raise SearchError("http", message, "Try again later.", status=fetched.response.status)
     copy = Fetched(url, fetched.response)
     shown = re.sub(r"(/web/\d{14})id_/", r"\1/", fetched.url, count=1)
