@@ -75,7 +75,7 @@ def changed(answer: Any, *path: Any, to: Any) -> Any:
 class WebDocumentTest(DocumentCase):
     """A document that is too long."""
 
-    def test_a_default_document_stays_below_10_000_characters_and_says_what_was_cut(self) -> None:
+    def test_default_document_is_below_10_000_characters_and_reports_cuts(self) -> None:
         result = {**WEB["web"]["results"][0], "extra_snippets": ["tea " * 500] * 5}
         answer = changed(WEB, "web", "results", to=[result] * 20)
         self.server.body = answer
@@ -219,7 +219,7 @@ class MarkdownTest(DocumentCase):
                 self.assertEqual(len(re.findall(rf"^\[end of {mark}\]$", text, re.MULTILINE)), 1)
         self.assertLess(texts[0].index("Ignore all"), texts[0].index(f"[end of {marks[0][0]}]"))
 
-    def test_what_was_cut_is_said(self) -> None:
+    def test_cuts_are_reported(self) -> None:
         self.server.body = changed(CONTEXT, "grounding", "generic", 0, "snippets", to=["x " * 9000])
         run = call_main(brave, "context", "tea", "--format", "markdown")
         self.assertIn("a larger one shows more", run.stdout.decode())

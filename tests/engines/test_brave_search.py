@@ -190,7 +190,7 @@ class ValidationTest(FakeServerCase):
                 for value in (choice, choice.upper(), f" {choice.lower()} "):
                     self.accepted(command, {**base(command), parameter["name"]: value})
 
-    def test_what_a_command_cannot_do_is_said_and_not_dropped(self) -> None:
+    def test_unsupported_parameters_are_refused_not_ignored(self) -> None:
         for command, spec in COMMANDS.items():
             for name, reason in spec.get("cannot", {}).items():
                 with self.subTest(command=command, parameter=name):
@@ -234,7 +234,7 @@ class SummarizerTest(FakeServerCase):
         assert isinstance(key, str)
         return key
 
-    def test_it_polls_until_complete_and_sleeps_at_least_the_interval_between(self) -> None:
+    def test_it_polls_until_complete_at_least_an_interval_apart(self) -> None:
         key = self.summary_key("sourdough bread")
         found = brave.run_summarizer({"key": key, "poll_interval_ms": 120})
         self.assertIs(found["ok"], True, found)

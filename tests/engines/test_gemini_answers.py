@@ -53,7 +53,7 @@ def code_lines(text: str) -> list[str]:
 
 
 class Markers(unittest.TestCase):
-    def test_of_random_texts_and_supports_stand_exactly_behind_their_segments(self) -> None:
+    def test_random_markers_follow_their_segments_exactly(self) -> None:
         chance = random.Random(4)
         for _ in range(400):
             sentences = [
@@ -112,11 +112,11 @@ class Markers(unittest.TestCase):
             result = cited(text, *supports)
             self.assertEqual(code_lines(result["cited_text"] or text), code_lines(text))
 
-    def test_of_a_block_that_was_cut_off_are_left_out(self) -> None:
+    def test_markers_of_a_cut_block_are_omitted(self) -> None:
         text = "Do this:\n```sh\nrun it\nand then"
         self.assertEqual(cited(text, support(text, "run it", 0))["cited_text"], "")
 
-    def test_of_offsets_that_are_off_by_a_few_bytes_are_mended(self) -> None:
+    def test_offsets_wrong_by_a_few_bytes_are_corrected(self) -> None:
         text = "The same. The same. Another one."
         for drift in (-3, -2, -1, 1, 2, 3):
             marked = cited(text, support(text, "Another one.", 0, drift=drift))["cited_text"]
@@ -126,20 +126,20 @@ class Markers(unittest.TestCase):
         marked = cited(text, {"segment": segment, "groundingChunkIndices": [0]})["cited_text"]
         self.assertEqual(marked, "The same. The same.[1] Another one.")
 
-    def test_of_offsets_that_count_characters_are_mended_where_the_words_occur_once(self) -> None:
+    def test_character_offsets_are_corrected_for_unique_words(self) -> None:
         text = "京都の紅葉は美しい。" * 20 + " Only once."
         start = text.index("Only once.")
         segment = {"startIndex": start, "endIndex": start + 10, "text": "Only once."}
         result = cited(text, {"segment": segment, "groundingChunkIndices": [0]})
         self.assertEqual(result["cited_text"], text + "[1]")
 
-    def test_of_segments_that_are_not_in_the_text_are_left_out(self) -> None:
+    def test_markers_of_segments_not_in_the_text_are_omitted(self) -> None:
         text = "Something else."
         segment = {"startIndex": 2, "endIndex": 9, "text": "Not in it."}
         result = cited(text, {"segment": segment, "groundingChunkIndices": [0]})
         self.assertEqual((result["cited_text"], len(result["sources"])), ("", 3))
 
-    def test_of_offsets_without_a_text_never_split_a_character(self) -> None:
+    def test_offsets_without_a_text_never_split_a_character(self) -> None:
         text = "a🙂b"
         for end, expected in ((1, "a[1]🙂b"), (3, ""), (5, "a🙂[1]b"), (6, "a🙂b[1]"), (7, "")):
             segment = {"segment": {"endIndex": end}, "groundingChunkIndices": [0]}
@@ -221,7 +221,7 @@ class OddShapes(CannedCase):
         self.assertEqual(len(run.document["sources"]), 6)
         self.assertNotIn("truncated", run.document)
 
-    def test_of_a_long_answer_goes_what_is_repeated_then_sources_then_text(self) -> None:
+    def test_long_answer_loses_repetitions_then_sources_then_text(self) -> None:
         text = "Wörter and words. " * 200
         chunks = [chunk(REDIRECT + "A" * 300 + str(n), "a.example") for n in range(30)]
         self.server.body = answer(text, {"groundingChunks": chunks})
@@ -249,7 +249,7 @@ class OddShapes(CannedCase):
         document = gemini.run_search({"query": "x", "max_chars": 5_000})
         self.assertLessEqual(len(json.dumps(document, ensure_ascii=False)), 5_200)
 
-    def test_one_without_sources_is_not_asked_for_again_if_too_little_time_is_left(self) -> None:
+    def test_ungrounded_answer_is_not_retried_near_the_deadline(self) -> None:
         self.server.delay = 0.6
         self.addCleanup(setattr, self.server, "delay", 0.0)
         started = time.monotonic()
@@ -275,7 +275,7 @@ class RedirectLinks(GeminiCase):
         links = [redirect_link(target, number) for number, target in enumerate(targets)]
         self.assertEqual(gemini.resolve_links(links, time.monotonic() + 10), {})
 
-    def test_of_any_other_host_are_never_asked(self) -> None:
+    def test_links_to_other_hosts_are_never_requested(self) -> None:
         links = [
             self.server.url + "/grounding-api-redirect/x",
             "https://vertexaisearch.cloud.google.com.evil.example/grounding-api-redirect/x",
@@ -293,7 +293,7 @@ class RedirectLinks(GeminiCase):
         (request, *_) = self.server.other_requests
         self.assertEqual(request.target, "vertexaisearch.cloud.google.com:443")
 
-    def test_that_hang_cost_five_seconds_in_all_and_are_asked_at_most_eight_at_once(self) -> None:
+    def test_hanging_links_take_five_seconds_in_total_eight_at_once(self) -> None:
         links = [redirect_link("https://a.example/", 0)]
         links += [redirect_link("fault:hang", number) for number in range(1, 20)]
         started = time.monotonic()

@@ -138,7 +138,7 @@ class Batch(GeminiCase):
 
 
 class BatchCommand(GeminiCase):
-    def test_queries_are_read_from_a_file_and_from_standard_input_one_a_line(self) -> None:
+    def test_queries_are_read_from_a_file_or_standard_input_by_line(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "queries.txt"
             path.write_text("sourdough\n\n  aurora  \r\n", encoding="utf-8")

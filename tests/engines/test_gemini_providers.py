@@ -100,7 +100,7 @@ class Fallback(GeminiCase):
         document: dict[str, Any] = gemini.run_search({**QUESTION, "timeout": timeout})
         return document
 
-    def test_goes_on_after_what_another_provider_may_answer_and_lists_the_attempts(self) -> None:
+    def test_falls_back_after_provider_errors_and_lists_attempts(self) -> None:
         for key, kind in (
             ("crowded", "rate_limit"), ("overloaded", "provider"), ("reset", "network"),
         ):  # fmt: skip
@@ -115,7 +115,7 @@ class Fallback(GeminiCase):
         self.assertEqual((document["ok"], document.get("provider")), (True, "gemini"))
         self.assertNotIn("attempts", document)
 
-    def test_the_next_one_is_not_begun_with_less_than_a_second_and_that_is_said(self) -> None:
+    def test_no_provider_is_tried_in_the_last_second_and_the_error_says_so(self) -> None:
         for key, kind, timeout in (("hang", "timeout", 0.5), ("quota", "quota", 0.9)):
             document = self.providers(key, timeout=timeout)
             with self.subTest(key):

@@ -149,7 +149,7 @@ class SeedTest(KeylessCase):
         self.assertEqual((run.returncode, run.stderr), (0, b""))
         self.assertTrue(json.loads(run.stdout)["results"])
 
-    def test_a_realistic_user_agent_is_sent_and_glsi_user_agent_replaces_it(self) -> None:
+    def test_realistic_user_agent_is_sent_unless_glsi_user_agent_is_set(self) -> None:
         self.search("guide")
         self.set_environment(**self.variables, GLSI_USER_AGENT="Mozilla/5.0 (Test) Test/1")
         self.search("guide", "--engine", "google")
@@ -159,7 +159,7 @@ class SeedTest(KeylessCase):
         self.assertEqual(agents[1], "Mozilla/5.0 (Test) Test/1")
         self.assertRegex(agents[2], r"^web-search-skill/")  # an API that wants to know who asks
 
-    def test_wikipedia_is_told_the_tool_its_version_and_the_contact_that_is_set(self) -> None:
+    def test_wikipedia_gets_tool_version_and_contact_in_the_user_agent(self) -> None:
         version = f"web-search-skill/{kit.VERSION}"
         self.search("guide", "--engine", "wikipedia")
         self.set_environment(**self.variables, WEB_SEARCH_CONTACT="me@example.org")
@@ -280,7 +280,7 @@ class ResultsTest(KeylessCase):
                 for date in dates:
                     self.assertRegex(date, r"^\d{4}-\d\d-\d\d$")
 
-    def test_the_pages_of_the_fake_engines_do_hold_advertisements_and_wrapped_links(self) -> None:
+    def test_fake_result_pages_contain_advertisements_and_wrapped_links(self) -> None:
         table = {
             "duckduckgo": ["result--ad", "/y.js", "y.js%3F", "/l/?uddg=", 'href="https://'],
             "google": ['id="tads"', "uEierd", "/aclk", "/url?q=", 'href="https://', "Images for"],
@@ -399,7 +399,7 @@ class OutcomeTest(KeylessCase):
             run = self.search(f"faultempty {words}", "--engine", engine)
             self.assertEqual(run.document["details"]["kind"], "no_results")
 
-    def test_a_block_on_a_further_page_keeps_the_results_and_rests_all_the_same(self) -> None:
+    def test_block_on_a_later_page_keeps_results_and_pauses_the_engine(self) -> None:
         run = self.search("faultsecond guide python", "--count", "20")
         self.assertEqual((run.code, len(run.document["results"])), (0, 10))
         self.assertRegex(run.document["warnings"][0], "Only 10 of 20 results: DuckDuckGo blocked")
@@ -440,7 +440,7 @@ class CannedAnswers(CannedKeylessCase):
         document = keyless.run_search({"query": "x", "engine": engine})
         return str(document.get("details", {}).get("kind", ""))
 
-    def test_an_answer_in_an_encoding_that_cannot_be_undone_is_the_providers_fault(self) -> None:
+    def test_unsupported_encoding_is_a_provider_error(self) -> None:
         self.server.body = b"\x1f\x8bno gzip at all"
         for engine in ENGINES:
             for encoding in ("gzip", "br"):
@@ -468,7 +468,7 @@ class CannedAnswers(CannedKeylessCase):
                     self.server.body = body
                     self.assertEqual(self.kind(engine), "blocked")
 
-    def test_a_bot_check_rests_searxng_and_is_quoted_without_its_style_sheet(self) -> None:
+    def test_bot_check_pauses_searxng_and_is_quoted_without_styles(self) -> None:
         self.server.status = 200
         style = b"<style>body{color:red}</style>"
         self.server.body = b"<title>searx.be | Verifying your request</title>" + style
@@ -720,11 +720,11 @@ class TreeTest(unittest.TestCase):
         for value, decoded in table.items():
             self.assertEqual(html_tree.decode_attribute(value), decoded)
 
-    def test_stray_end_tags_among_many_open_elements_take_no_quadratic_time(self) -> None:
+    def test_stray_end_tags_in_many_open_elements_take_linear_time(self) -> None:
         page = "<div></p></b><i>" * 30_000
         self.assertEqual(len(result_pages.read_nodes(page)), 60_001)
 
-    def test_the_form_of_the_next_page_is_told_from_that_of_the_page_before(self) -> None:
+    def test_next_page_form_is_distinguished_from_the_previous_page_form(self) -> None:
         form = (
             "<form><input type=hidden name=q value=x><input type=hidden name=s value={}>"
             "<input type=hidden name=vqd value=4-1></form>"
@@ -790,7 +790,7 @@ class PacingRules(unittest.TestCase):
             self.state.give_back(slot, 1.0)
             self.assertEqual(self.reserve(1000.0, 1.0, 99), wait)
 
-    def test_slots_of_any_callers_at_any_times_are_never_closer_than_the_interval(self) -> None:
+    def test_slots_are_never_closer_than_the_interval_for_any_callers(self) -> None:
         source = random.Random(1)
         for _ in range(200):
             self.setUp()
@@ -801,7 +801,7 @@ class PacingRules(unittest.TestCase):
                 self.assertGreaterEqual(slot - last, interval - 1e-6)
                 last = slot
 
-    def test_a_queue_longer_than_the_deadline_is_an_error_that_says_how_long(self) -> None:
+    def test_queue_beyond_the_deadline_is_an_error_with_the_wait(self) -> None:
         for _ in range(30):
             self.reserve(1000.0, 1.0, 99)
         before = copy.copy(self.state)
@@ -832,7 +832,7 @@ class PacingRules(unittest.TestCase):
         self.assertEqual(self.at(105.0).note_block("sign", 0).rest_seconds(), 595)
         self.assertEqual(self.state.blocks, 1)
 
-    def test_a_good_answer_resets_the_growth_but_ends_no_rest_after_a_block(self) -> None:
+    def test_good_answer_resets_pause_growth_but_not_a_pause(self) -> None:
         answer, pace = messages.EngineAnswer(), (1.0, 1)
         self.at(100.0).note_block("sign", 0)
         self.at(150.0).note_answer(answer, pace)  # sent before the block
@@ -841,7 +841,7 @@ class PacingRules(unittest.TestCase):
         self.assertEqual((self.state.blocks, self.state.signal), (0, ""))
         self.assertEqual(self.at(900.0).note_block("sign", 0).rest_seconds(), 600)
 
-    def test_failures_within_ten_minutes_rest_an_engine_and_a_good_answer_ends_it(self) -> None:
+    def test_failures_in_ten_minutes_pause_an_engine_until_a_good_answer(self) -> None:
         for moments, seconds in (
             ([0, 100], 0), ([0, 100, 599], 300), ([0, 100, 601], 0), ([0, 2, 3, 304], 300),
             ([0, 0.1, 0.2, 0.3], 0),  # all were on their way when the first failed
@@ -915,7 +915,7 @@ class PacingTest(KeylessCase):
         for place, moment in enumerate(times):
             self.assertGreaterEqual(moment, 0.4 * place - 0.02)
 
-    def test_a_queue_longer_than_the_deadline_fails_at_once_and_says_how_long(self) -> None:
+    def test_queue_beyond_the_deadline_fails_at_once_with_the_wait(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
         self.assertEqual(self.search("guide").code, 0)
         started = time.monotonic()
@@ -934,7 +934,7 @@ class PacingTest(KeylessCase):
         for engine in ENGINES:
             self.assertEqual(self.search("sourdough", "--engine", engine).code, 0)
 
-    def test_after_a_block_every_process_is_told_at_once_without_asking_again(self) -> None:
+    def test_after_a_block_other_processes_fail_without_a_request(self) -> None:
         self.assertEqual(self.process("faultblocked").document["details"]["kind"], "blocked")
         run = self.process("guide")
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "blocked"))
@@ -997,7 +997,7 @@ class PacingTest(KeylessCase):
         self.set_environment(**self.variables, DUCKDUCKGO_BASE_URL="")
         self.assertEqual(pacing.present_state("duckduckgo").rest_seconds(), 0.0)
 
-    def test_a_store_that_cannot_be_used_costs_a_warning_and_never_the_answer(self) -> None:
+    def test_unusable_store_causes_a_warning_and_keeps_the_answer(self) -> None:
         foreign = self.folder / "foreign.db"
         with contextlib.closing(sqlite3.connect(foreign)) as database:
             database.execute("CREATE TABLE mine (name)")

@@ -200,7 +200,7 @@ class Outcomes(OpenSourceCase):
             self.assertAlmostEqual(run.document["details"]["retry_after"], seconds, delta=2)
             self.assertEqual(len(server.requests), 1)
 
-    def test_a_quota_that_a_good_answer_ends_is_a_pause_until_it_is_renewed(self) -> None:
+    def test_used_up_quota_in_a_good_answer_pauses_until_renewal(self) -> None:
         self.results("stackexchange", "faultspent sourdough bread")
         run = self.search("stackexchange", "sourdough bread", "--timeout", "3")
         self.assertEqual(run.document["details"]["kind"], "rate_limit")
@@ -209,7 +209,7 @@ class Outcomes(OpenSourceCase):
         self.assertEqual(state.remaining, 0)
         self.assertAlmostEqual(state.renewal - state.now, DAY, delta=5)
 
-    def test_a_refusal_that_names_no_time_rests_the_source_and_names_others(self) -> None:
+    def test_refusal_without_a_time_pauses_the_source_and_suggests_others(self) -> None:
         for engine, fault, signal in (
             ("hackernews", "limit", "HTTP 429"),
             ("github", "abuse", "secondary rate limit"),
@@ -235,7 +235,7 @@ class Outcomes(OpenSourceCase):
                 self.assertEqual(run.document["details"]["kind"], "invalid_input")
                 self.assertIn(words, run.document["error"])
 
-    def test_what_the_fakes_refuse_is_what_the_apis_refuse(self) -> None:
+    def test_fakes_refuse_the_same_requests_as_the_apis(self) -> None:
         table = (
             ("/search/issues?q=sourdough", {"User-Agent": "x (a@b.org)"}, 422),
             ("/search/issues?q=sourdough+is:issue", {"User-Agent": ""}, 403),
@@ -360,7 +360,7 @@ class Callers(OpenSourceCase):
 class Limits(EnvironmentCase):
     """No source is asked faster than its own rules say, by the clock of a server that counts."""
 
-    def test_what_comes_faster_than_a_limit_is_refused_by_the_fakes(self) -> None:
+    def test_fakes_refuse_requests_faster_than_their_limit(self) -> None:
         with FakeServer(limits=True) as server:
             for path, most in (
                 ("/api/query?search_query=all:bread", 1),
@@ -398,7 +398,7 @@ class Limits(EnvironmentCase):
             gaps = [after - before for before, after in itertools.pairwise(times)]
             self.assertGreaterEqual(min(gaps), 0.15)
 
-    def test_github_is_asked_ten_times_a_minute_and_its_reset_is_waited_for(self) -> None:
+    def test_github_gets_ten_requests_per_minute_then_waits_for_reset(self) -> None:
         # The rules alone, on a clock of their own: sixty seconds hold ten requests, not eleven.
         state, times = pacing.EngineState(now=1_000.0), []
         self.set_environment(GITHUB_TOKEN="")

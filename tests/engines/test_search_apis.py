@@ -69,7 +69,7 @@ class SearchApiCase(FakeServerCase):
 
 
 class Answers(SearchApiCase):
-    def test_each_engine_answers_with_a_key_which_travels_in_a_header_alone(self) -> None:
+    def test_each_engine_sends_its_key_only_in_a_header(self) -> None:
         for engine in KEYS:
             with self.subTest(engine):
                 self.use_key(engine)
@@ -86,7 +86,7 @@ class Answers(SearchApiCase):
                 self.assertIn(KEY, " ".join(value for _, value in request.headers))
                 self.assertNotIn(KEY, request.target + request.body.decode() + str(run.stdout))
 
-    def test_without_a_key_a_named_engine_answers_and_says_which_program_asks(self) -> None:
+    def test_named_engine_works_without_a_key_and_identifies_the_program(self) -> None:
         for engine in KEYLESS:
             with self.subTest(engine):
                 run = self.search(engine, "sourdough starter", "-n", "3")
@@ -114,7 +114,7 @@ class Answers(SearchApiCase):
 
 
 class Filters(SearchApiCase):
-    def test_every_filter_of_the_table_works_or_is_refused_before_anything_is_sent(self) -> None:
+    def test_every_filter_works_or_is_refused_before_a_request(self) -> None:
         values = {
             "since": "hour", "country": "us", "language": "en", "site": "example.com",
             "exclude_site": "example.com", "safe": "strict",

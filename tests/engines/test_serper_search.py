@@ -79,7 +79,7 @@ class CannedSerperCase(CannedCase):
 class ToolingSpecificationTest(SerperCase):
     """The scenarios of the document "Tooling Specification" that concern the script."""
 
-    def test_successful_search_query_returns_the_top_5_with_title_link_and_snippet(self) -> None:
+    def test_successful_search_returns_5_with_title_link_and_snippet(self) -> None:
         run = self.run_script(SCRIPT, "guide")
         results = run.document["results"]
         self.assertEqual((run.code, run.document["ok"], len(results)), (0, True, 5))
@@ -110,7 +110,7 @@ class ToolingSpecificationTest(SerperCase):
         self.assertIn("Query not allowed. Contact support.", run.document["error"])
         self.assertEqual(run.document["details"]["status"], 400)
 
-    def test_standard_library_usage_no_package_can_be_seen_and_none_is_needed(self) -> None:
+    def test_standard_library_usage_no_package_is_needed(self) -> None:
         run = subprocess.run(
             [sys.executable, "-I", "-S", str(SCRIPTS / SCRIPT), "guide"],
             env=clean_environment(**self.environment),
@@ -135,7 +135,7 @@ class ToolingSpecificationTest(SerperCase):
         self.run_script(SCRIPT, "--", "--count")
         self.assertEqual(self.bodies(), [{"q": "--count", "num": 5}])
 
-    def test_string_return_type_is_one_json_document_for_results_and_for_errors(self) -> None:
+    def test_string_return_type_is_one_json_document_even_for_errors(self) -> None:
         for words in (["guide"], ["zzzqqq"], ["--no-such-flag"], [""], ["news"]):
             run = self.run_script(SCRIPT, *words)
             self.assertEqual(run.stdout.count(b"\n"), 1, words)
@@ -203,7 +203,7 @@ class BatchTest(SerperCase):
         self.assertEqual([json.loads(line)["query"] for line in lines],
                          [f"guide {number}" for number in range(120)])  # fmt: skip
 
-    def test_a_document_is_given_as_soon_as_it_and_those_before_it_are_there(self) -> None:
+    def test_document_is_printed_once_all_earlier_ones_are_ready(self) -> None:
         seen: list[tuple[str, int]] = []
         queries = ["{bad", *(f"guide {number}" for number in range(150))]
         serper.run_batch(
@@ -215,7 +215,7 @@ class BatchTest(SerperCase):
         self.assertEqual(seen[0][1], 0)
         self.assertEqual([requests for _, requests in seen[1:]], [1] * 100 + [2] * 50)
 
-    def test_a_batch_whose_results_cannot_fit_is_refused_before_it_costs_anything(self) -> None:
+    def test_batch_too_large_to_fit_is_refused_before_any_request(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(21)))
         run = self.run_main("batch", path)
         self.assertEqual(run.code, 2)

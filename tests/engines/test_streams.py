@@ -175,7 +175,7 @@ class Resumed(StreamCase):
                 asked = [json.loads(one.body) for one in self.server.requests]
                 self.assertEqual(sum(len(one) if isinstance(one, list) else 1 for one in asked), 90)
 
-    def test_errors_that_may_pass_are_asked_again_and_answers_that_say_nothing_are_not(
+    def test_only_temporary_errors_are_retried_not_empty_answers(
         self,
     ) -> None:
         lines = ["guide", "zzzqqq", "{bad"]
@@ -197,7 +197,7 @@ class Resumed(StreamCase):
         found = self.answers("serper_search.py", ["guide a", "guide b", "chess"], *words)
         self.assertEqual([one["input"] for one in found], ["chess"])
 
-    def test_other_parameters_are_another_search_and_a_second_spelling_is_the_same(self) -> None:
+    def test_other_parameters_are_another_search_other_spellings_are_not(self) -> None:
         words = ("--skip-done", str(self.out), "--output", str(self.out))
         for given, asked in (
             ([], 1), (["--type", "search"], 0), (["--type", "news"], 1), (["--country", "de"], 1),
@@ -341,7 +341,7 @@ class OutputFiles(StreamCase):
                 inputs = [*self.inputs(), *(one["input"] for one in printed)]
                 self.assertEqual(sorted(inputs), sorted(lines))
 
-    def test_what_no_lines_can_be_is_refused_once(self) -> None:
+    def test_formats_without_lines_are_refused_once(self) -> None:
         packed, wide = self.folder / "packed", self.folder / "wide"
         packed.write_bytes(gzip.compress(b"guide\n" * 100))
         wide.write_bytes("guide\n".encode("utf-16-le"))  # without its mark

@@ -248,7 +248,7 @@ class WireCase(FakeServerCase):
         used = {row.settings["answer"] for _, row in self.rows() if "answer" in row.settings}
         self.assertEqual(used, set(self.answers))
 
-    def test_every_parameter_is_in_a_line_that_succeeds_and_means_the_same_in_every_spelling(
+    def test_every_parameter_succeeds_and_is_the_same_in_every_spelling(
         self,
     ) -> None:
         """As a flag, under each alias and in JSON: one request."""

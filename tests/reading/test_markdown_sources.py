@@ -68,7 +68,7 @@ class Twins(DocsCase):
                 self.page(kind)
                 self.assertEqual(self.asked(), [])
 
-    def test_what_is_not_the_page_is_left_out_of_its_source(self) -> None:
+    def test_text_that_is_not_the_page_is_omitted_from_its_source(self) -> None:
         text = self.page("mintlify")["text"]
         for absent in ("<Note", "theme=", "donation", "Documentation Index", "import {", "title:"):
             self.assertNotIn(absent, text)

@@ -113,7 +113,7 @@ class ListCase(SiteCase):
 
 
 class Lines(ListCase):
-    def test_each_line_names_its_address_and_holds_what_the_page_says_alone(self) -> None:
+    def test_each_line_has_its_url_and_the_same_content_as_a_single_read(self) -> None:
         found = {one["url"]: one for one in self.read_lines(self.addresses(*GOOD))}
         self.assertEqual(set(found), set(self.addresses(*GOOD)))
         for path in GOOD:
@@ -121,7 +121,7 @@ class Lines(ListCase):
             found[self.address(path)].pop("hash")
             self.assertEqual(found[self.address(path)], alone)
 
-    def test_a_page_that_takes_long_to_read_costs_its_timeout_and_no_other_page(self) -> None:
+    def test_slow_page_uses_its_timeout_and_delays_no_other_page(self) -> None:
         lines = self.addresses("articles/tides", "huge/endless")
         documents = {
             one["url"]: one
@@ -132,7 +132,7 @@ class Lines(ListCase):
         self.assertIn("its time ran out before it was read", late["error"])
         self.assertTrue(documents[lines[0]]["ok"])
 
-    def test_a_list_in_another_encoding_is_refused_by_name_before_its_first_line(self) -> None:
+    def test_list_in_another_encoding_is_refused_before_its_first_line(self) -> None:
         for codec, words in (
             ("cp1251", "высота плотины на реке"),
             ("cp932", "ダムの高さは何メートルですか"),
@@ -235,7 +235,7 @@ class Politeness(ListCase):
         self.assertGreater(times[-1] - times[0], PAUSE * (len(GOOD) - 2))
         self.assertLess(other_times[-1], times[-1])
 
-    def test_the_schedule_keeps_the_pause_of_a_host_and_hands_out_others_meanwhile(self) -> None:
+    def test_schedule_keeps_a_hosts_pause_and_serves_others_meanwhile(self) -> None:
         schedule = schedules.HostSchedule(PAUSE)
         for number in range(3):
             schedule.put(schedules.Item(number, "", f"https://one.example/{number}"))
@@ -267,7 +267,7 @@ class Politeness(ListCase):
         at_once = [sum(0 <= one - first < 0.5 for one in times) for first in times]
         self.assertEqual(max(at_once), schedules.MAX_HOST_CONNECTIONS)
 
-    def test_a_host_that_asks_for_a_short_rest_gets_it_and_its_pages_are_asked_again(self) -> None:
+    def test_short_pause_is_observed_then_its_pages_are_retried(self) -> None:
         page = f"{self.server.url}/web/fault-busy/{PAGE}"
         documents = self.read_lines([f"{page}?{number}" for number in range(4)])
         times = self.times(self.server)
@@ -276,7 +276,7 @@ class Politeness(ListCase):
         self.assertEqual(len(times), 6)
         self.assertGreater(times[2] - times[1], 0.9)
 
-    def test_a_host_that_asks_for_a_long_rest_or_for_rest_without_end_is_set_aside(self) -> None:
+    def test_host_that_asks_for_long_or_endless_pauses_is_set_aside(self) -> None:
         for seconds, most in (("3600", 2), ("1", 2 * schedules.MAX_RESTS + 3)):
             server = CannedServer()
             self.addCleanup(server.close)
@@ -294,7 +294,7 @@ class Politeness(ListCase):
                 if seconds == "3600":
                     self.assertTrue(all(one["retry_after"] > 3_500 for one in failed), failed)
 
-    def test_many_addresses_of_one_host_do_not_fill_the_memory_nor_stop_another_host(self) -> None:
+    def test_many_urls_of_a_host_neither_fill_memory_nor_block_others(self) -> None:
         count = 3 * bulk.MAX_HOST_ADDRESSES
         with FakeServer() as second:
             many = [f"{second.url}/site/articles/tides?{number}" for number in range(count)]
@@ -307,7 +307,7 @@ class Politeness(ListCase):
 
 
 class WithoutEnd(ListCase):
-    def test_memory_is_bounded_and_the_process_ends_when_its_reader_has_gone(self) -> None:
+    def test_memory_is_bounded_and_the_process_ends_without_its_reader(self) -> None:
         process = self.start(stdout=subprocess.PIPE)
         feeder = self.feed_without_end(process)
         assert process.stdout

@@ -242,7 +242,7 @@ class Texts(SiteCase):
         for codec in charsets.LABELS:
             self.assertTrue(codecs.lookup(codec))
 
-    def test_pages_without_a_label_or_with_a_wrong_one_are_in_the_encoding_of_their_words(
+    def test_missing_or_wrong_encoding_labels_are_detected_from_the_text(
         self,
     ) -> None:
         for case in CHARSET_TEXTS["texts"]:
@@ -285,7 +285,7 @@ class Texts(SiteCase):
         self.assertIn("Wind of force nine", feed["text"])
         self.assertIn("seen for twenty miles", self.page("feed.atom")["text"])
 
-    def test_a_feed_with_too_many_entries_or_too_long_ones_is_cut_and_says_so(self) -> None:
+    def test_feed_with_too_many_or_too_long_entries_is_cut_with_a_note(self) -> None:
         entries = "<item><title>Tide</title><description>High at noon.</description></item>"
         for name, limit, cut in (
             ("MAX_ENTRIES", 10, False), ("MAX_ENTRIES", 9, True), ("MAX_ENTRY_CHARS", 100, True),
@@ -374,7 +374,7 @@ class Walls(SiteCase):
     def test_a_page_about_bot_walls_is_not_a_bot_wall(self) -> None:
         self.assertIn("proof of work", self.page("articles/about-walls")["text"])
 
-    def test_what_stands_in_for_a_page_is_named_and_is_no_content(self) -> None:
+    def test_page_replacements_are_errors_not_content(self) -> None:
         server = CannedServer()
         self.addCleanup(server.close)
         self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
@@ -475,7 +475,7 @@ class Budget(SiteCase):
         self.assertEqual(page["text"], "")
         self.assertIn("before this offset", page["note"])
 
-    def test_what_a_short_page_does_not_use_goes_to_the_long_one(self) -> None:
+    def test_space_unused_by_a_short_page_goes_to_the_long_page(self) -> None:
         document = self.read("list/news", "articles/lighthouse", max_chars=6_000)
         short, long = document["pages"]
         self.assertNotIn("truncated", short)
@@ -490,14 +490,14 @@ class Budget(SiteCase):
                     document = self.read(*paths, max_chars=max_chars, **query)
                     self.assertLessEqual(len(kit.dump_json(document)), max_chars)
 
-    def test_a_query_brings_the_passages_that_answer_it_with_their_headings(self) -> None:
+    def test_query_returns_the_passages_that_answer_with_headings(self) -> None:
         page = self.page("docs/timeouts", query="default of the read timeout", max_chars=1_200)
         self.assertNotIn("text", page)
         self.assertIn("Kinds of timeouts", [one["heading"] for one in page["passages"]])
         tide = self.page("articles/tides", query="大潮")
         self.assertEqual([one["heading"] for one in tide["passages"]], ["大潮と小潮"])
 
-    def test_a_query_without_an_answer_brings_the_head_of_the_page_and_says_so(self) -> None:
+    def test_unanswered_query_returns_the_beginning_with_a_note(self) -> None:
         page = self.page("articles/tides", query="zebra")
         self.assertIn("No passage", page["note"])
         self.assertIn("原因", page["text"])
@@ -506,7 +506,7 @@ class Budget(SiteCase):
 class Explain(SiteCase):
     """Which rule dropped an element: what a person needs who changes one."""
 
-    def test_the_dropped_elements_are_listed_with_their_rules_the_largest_first(self) -> None:
+    def test_dropped_elements_are_listed_with_rules_largest_first(self) -> None:
         page = self.page("articles/sourdough", explain=True, max_chars=0)
         dropped = page["dropped"]
         for words, element in (
@@ -573,7 +573,7 @@ class Hostile(SiteCase):
         document = self.read("huge/bomb", "list/news", page_timeout=20)
         self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
 
-    def test_twenty_pages_of_which_fifteen_are_bad_cost_little_more_than_the_time_limit(
+    def test_fifteen_bad_pages_of_twenty_take_little_over_the_limit(
         self,
     ) -> None:
         servers = [FakeServer() for _ in range(8)]

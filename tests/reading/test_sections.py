@@ -118,7 +118,7 @@ class Headings(unittest.TestCase):
         row = finder.find("42 %", 9)["places"][0]["text"]
         self.assertEqual(row, "| item | share |\n| --- | --- |\n| rye | 42 % |")
 
-    def test_a_text_that_is_not_there_has_a_nearest_passage_and_what_differs(self) -> None:
+    def test_missing_text_gets_the_nearest_passage_and_its_differences(self) -> None:
         finder = finding.PageFinder(SET)
         for wanted, differs in {
             "waits for 45 seconds by default": '"30", not "45"',
@@ -200,7 +200,7 @@ class Reading(SmallWebCase):
     def url(self, path: str) -> str:
         return f"{self.server.url}/site/{path}"
 
-    def test_an_outline_keeps_to_the_words_and_the_section_that_are_asked_for(self) -> None:
+    def test_outline_is_limited_to_the_requested_words_and_section(self) -> None:
         def headings(*words: str) -> list[str]:
             page = self.read("docs/timeouts", "--outline", *words)["pages"][0]
             self.noted = page.get("note", "")
@@ -346,7 +346,7 @@ class Reading(SmallWebCase):
         self.assertEqual(run.code, 1)
         self.assertIn("Nearest, at ", text[text.index("[untrusted") :])
 
-    def test_code_comes_whole_a_table_has_its_head_once_and_parts_of_words_are_told(self) -> None:
+    def test_find_shows_whole_code_one_table_head_and_partial_words(self) -> None:
         text = (
             "# Otters\n\n```sh\nimport otter\n\nfor n in pond:\n    otter.dive(n)\n```\n\n"
             "| otter | age |\n| --- | --- |\n| otter Ada | 3 |\n| otter Moor | 4 |\n\nTwo otters."
