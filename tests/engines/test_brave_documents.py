@@ -1,6 +1,6 @@
-"""Documents of scripts/brave_search.py that a snapshot cannot hold: cut, broken, at random.
+"""Documents of scripts/brave_search.py that a snapshot cannot contain: cut, broken, at random.
 
-The only module to notice a field of Brave's of another type, or a document that is cut to nothing.
+The only module to notice a Brave field of another type, or a document cut to nothing.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ ANSWER = [
 
 
 class DocumentCase(CannedCase):
-    """Asks a server that answers as the test says."""
+    """Queries a server whose answer the test sets."""
 
     def ask(self, command: str, answer: Any, **given: Any) -> Any:
-        """The document for an answer to a question about tea, unless something else is given."""
+        """The document for an answer to a question about tea, unless fields are passed."""
         self.server.body = stream(*answer) if command == "answers" else answer
         return brave.RUN[command](given or NEEDED.get(command, {"query": "tea"}))
 
 
 def changed(answer: Any, *path: Any, to: Any) -> Any:
-    """A copy of an answer with another value at a path; ... leaves it out."""
+    """A copy of an answer with another value at a path; ... removes it."""
     copy = copy_json(answer)
     holder = copy
     for step in path[:-1]:
@@ -168,7 +168,7 @@ class BrokenAnswerTest(DocumentCase):
     """Whatever Brave sends, the caller gets a document."""
 
     def check(self, command: str, document: Any) -> None:
-        """It is a document, as JSON, as Markdown and as results."""
+        """Check that it is a document, as JSON, as Markdown and as results."""
         self.assertIsInstance(document["ok"], bool)
         self.assertNotEqual(document.get("details", {}).get("kind"), "internal", document)
         json.dumps(document, allow_nan=False).encode()
@@ -226,7 +226,7 @@ class MarkdownTest(DocumentCase):
 
 
 class CorpusTest(FakeServerCase):
-    """What one call says and the next one takes."""
+    """Values that one call returns and the next call accepts."""
 
     def test_pages_of_results_do_not_overlap_and_end(self) -> None:
         seen: list[str] = []

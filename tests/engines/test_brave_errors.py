@@ -71,7 +71,7 @@ def error_body(code: str, detail: str, status: int = 0, **more: Any) -> bytes:
 
 
 def response(status: int, body: bytes = b"", **headers: str) -> Any:
-    """An answer as exchange hands it over; rate_limit becomes x-ratelimit-..."""
+    """A response as exchange returns it; rate_limit becomes x-ratelimit-..."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     return brave.Response(status, names, body)
 

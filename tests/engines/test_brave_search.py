@@ -1,7 +1,7 @@
 """scripts/brave_search.py: its Python function, its tables against the API's, its summarizer.
 
 What it sends and prints, line by line: test_brave_wire.py.
-The only module to notice a table of Brave's values that is not the API's.
+The only module to notice a table of values that differs from Brave's API.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMMANDS = brave.COMMANDS
 
 
 def flags(command: str, given: dict[str, Any]) -> list[str]:
-    """Given parameters as flags of a command line."""
+    """Parameters as flags of a command line."""
     words: list[str] = []
     for name, value in given.items():
         flag = "--" + name.replace("_", "-")
@@ -42,7 +42,7 @@ BASE: dict[str, dict[str, Any]] = {
 
 
 def base(command: str) -> dict[str, Any]:
-    """What must be given to a command."""
+    """The required parameters of a command."""
     return BASE.get(command, {"query": "bread"})
 
 
@@ -50,7 +50,7 @@ class IssueRequestTest(FakeServerCase):
     """issue_request, the function for other programs, and goggles from standard input."""
 
     def seen(self, index: int = -1) -> dict[str, list[str]]:
-        """The query of a request that was sent."""
+        """The query string of a request that was sent."""
         return self.server.requests[index].query
 
     def test_goggles_flag_reads_rules_from_standard_input(self) -> None:
@@ -94,7 +94,7 @@ class IssueRequestTest(FakeServerCase):
 
 
 class ApiDefaultTest(unittest.TestCase):
-    """What Brave assumes for a parameter that is not sent, against the fake server's tables."""
+    """Brave's defaults for missing parameters, compared with the fake server's tables."""
 
     TABLES: ClassVar = {
         "web": api.WEB, "summarizer": api.SUMMARIZER, "context": api.CONTEXT, "news": api.NEWS,
@@ -146,13 +146,13 @@ class ApiDefaultTest(unittest.TestCase):
 
 
 class ValidationTest(FakeServerCase):
-    """Rules for every parameter of the tables; messages one by one: snapshots/brave."""
+    """Rules for every parameter in the tables; messages one by one: snapshots/brave."""
 
     def tearDown(self) -> None:
         self.assertEqual(self.server.requests, [])
 
     def refused(self, command: str, given: dict[str, Any], *parts: Any, hint: str = "") -> None:
-        """The input is refused; every part is in the message, and hint in the hint."""
+        """Check that the input is refused, with every part in the message, and hint in the hint."""
         document = brave.RUN[command](given)
         self.assertIs(document["ok"], False, given)
         self.assertEqual(document["details"]["kind"], "invalid_input", document)
@@ -166,7 +166,7 @@ class ValidationTest(FakeServerCase):
         self.assertIs(document["ok"], True, document)
 
     def parameters(self, *types: str) -> list[tuple[str, dict[str, Any]]]:
-        """(command, parameter) for every parameter of these types, the common ones included."""
+        """(command, parameter) for every parameter of these types, including common ones."""
         return [
             (command, parameter)
             for command, spec in COMMANDS.items()

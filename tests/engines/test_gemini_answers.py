@@ -37,7 +37,7 @@ def cited(text: str, *supports: dict[str, Any], chunks: int = 3, **options: Any)
 
 
 def code_lines(text: str) -> list[str]:
-    """The lines of fenced blocks without indentation, blank ones left out, found line by line."""
+    """The lines of fenced blocks, found line by line, without indentation and blank lines."""
     lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -193,7 +193,7 @@ class Markers(unittest.TestCase):
 
 
 class OddShapes(CannedCase):
-    """Whole answers as a process meets them."""
+    """Whole answers with unusual content, read by a process."""
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -201,7 +201,7 @@ class OddShapes(CannedCase):
         cls.environment = GeminiCase.environment_of(cls.server.url, "good-" + CANARY)
 
     def ask(self, body: Any, *arguments: str) -> tuple[int, dict[str, Any]]:
-        """Return exit code and document of a search that is answered with the body."""
+        """Return exit code and document of a search answered with this body."""
         self.server.body = body
         run = call_main(gemini, "question", *arguments)
         return run.code, run.document
@@ -265,7 +265,7 @@ class OddShapes(CannedCase):
 
 
 class RedirectLinks(GeminiCase):
-    """--resolve-urls: Google's redirect host is asked where a link leads, and nobody else."""
+    """--resolve-urls: only Google's redirect host is asked for the target of a link."""
 
     def test_that_lead_to_something_else_than_a_page_stay_as_they_are(self) -> None:
         targets = (

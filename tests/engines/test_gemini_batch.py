@@ -1,6 +1,6 @@
 """Several searches at once with gemini_search.py: order, duplicates, failures, rate limits.
 
-The only module to notice answers that are given to the wrong question.
+The only module to notice answers assigned to the wrong question.
 """
 
 from __future__ import annotations

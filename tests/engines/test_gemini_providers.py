@@ -1,6 +1,6 @@
 """Waits of gemini_search.py, gcloud's tokens, and faults after which another provider is asked.
 
-The only module to notice that a provider is not asked, or asked twice, after another one failed.
+The only module to notice a provider that is skipped, or called twice, after another failed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Fallback(GeminiCase):
     def providers(
         self, gemini_key: str, vertex_key: str = "good-v", timeout: float = 4.0
     ) -> dict[str, Any]:
-        """The document of a search with keys of two providers that begin with these words."""
+        """The document of a search with keys for two providers that begin with these words."""
         self.server.clear()
         keys = [key and f"{key}-{CANARY}" for key in (gemini_key, vertex_key)]
         self.set_environment(GEMINI_API_KEY=keys[0], VERTEX_API_KEY=keys[1])

@@ -365,7 +365,7 @@ class ApiKeyConfiguration(GeminiCase):
 
 class GroundingSearchLogging(GeminiCase):
     def all_logged(self, *arguments: str) -> list[dict[str, object]]:
-        """The lines that a command logs."""
+        """All lines that a command logs."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log"
             with mock.patch.dict("os.environ", WEB_SEARCH_LOG=str(path)):
@@ -373,7 +373,7 @@ class GroundingSearchLogging(GeminiCase):
             return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
     def logged(self, *arguments: str) -> dict[str, object]:
-        """The one line that a command logs."""
+        """The single line that a command logs."""
         (record,) = self.all_logged(*arguments)
         return record
 
@@ -430,7 +430,7 @@ class GroundingSearchLogging(GeminiCase):
 
 
 class CoreSearchTruths(GeminiCase):
-    """What a grounded search returns, as a document and as Markdown."""
+    """The document and Markdown of a grounded search."""
 
     def test_search_performs_an_actual_grounded_search_through_the_api(self) -> None:
         text = gemini.execute_grounded_search("sourdough", "gemini", f"good-token-{CANARY}")
@@ -549,7 +549,7 @@ class CoreSearchTruths(GeminiCase):
 
 
 class Grounding(GeminiCase):
-    """An answer without sources is asked for once more, with an instruction to search."""
+    """An answer without sources is retried once, with an instruction to search."""
 
     def search(self, key: str, **params: Any) -> dict[str, Any]:
         """The document of a search with a key that begins with this word."""

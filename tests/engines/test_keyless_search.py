@@ -1,8 +1,8 @@
 """scripts/keyless_search.py: the promises of its origin, pages and walls of any kind, its pacing.
 
-What each engine is asked and what is shown: test_keyless_wire.py.
+Requests and documents: test_keyless_wire.py.
 
-Where ENGINE_SAMPLES names folders with saved result pages, those are read, too.
+Where ENGINE_SAMPLES names folders with saved result pages, those are also read.
 The only module to notice a wall that is read as an empty page, or an engine that is asked too
 often.
 """
@@ -65,22 +65,22 @@ ADDRESSES = [f"{engine.upper()}_BASE_URL" for engine in ENGINES]
 
 
 def keyless_environment(url: str, _key: str = "") -> dict[str, str]:
-    """The variables that lead every engine to a server, without pauses."""
+    """Variables that send every engine's requests to a server, without pauses."""
     return {**dict.fromkeys(ADDRESSES, url), "GLSI_RATE_LIMIT": "0s"}
 
 
 def urls(query: str, **filters: Any) -> list[str]:
-    """The addresses that the corpus has for a query, best first."""
+    """The corpus's URLs for a query, best first."""
     return [document.url for document in ranked(query, **filters)[0]]
 
 
 def addresses(run: Run) -> list[str]:
-    """The addresses in a run's document."""
+    """The URLs in a run's document."""
     return [item["url"] for item in run.document["results"]]
 
 
 class KeylessCase(FakeServerCase):
-    """A fake server, and a pacing database of the test's own."""
+    """A fake server, and a separate pacing database per test."""
 
     environment_of = staticmethod(keyless_environment)
 
@@ -112,7 +112,7 @@ class KeylessCase(FakeServerCase):
 
 
 class CannedKeylessCase(CannedCase):
-    """A server that answers what the test says."""
+    """A server whose response the test sets."""
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -191,7 +191,7 @@ class SeedTest(KeylessCase):
 
 
 class WireTest(KeylessCase):
-    """What goes over the wire, read from the record of a server that takes nothing else."""
+    """Requests on the wire, recorded by a server that accepts nothing else."""
 
     def test_duckduckgo_gets_its_headers_in_the_order_of_a_browsers_form(self) -> None:
         self.search("guide")
@@ -434,7 +434,7 @@ class OutcomeTest(KeylessCase):
 
 
 class CannedAnswers(CannedKeylessCase):
-    """Answers of shapes that no engine should send."""
+    """Responses that no engine should send."""
 
     def kind(self, engine: str) -> str:
         document = keyless.run_search({"query": "x", "engine": engine})
@@ -660,7 +660,7 @@ class LinksTest(unittest.TestCase):
 
 
 class Oracle(html.parser.HTMLParser):
-    """What the standard library's parser makes of a page: its start tags."""
+    """A page's start tags according to the standard library's parser."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)
@@ -759,13 +759,13 @@ class TreeTest(unittest.TestCase):
 
 
 class PacingRules(unittest.TestCase):
-    """Pure rules over a state, with a clock of the test's own."""
+    """The rules for a state, with the test's own clock."""
 
     def setUp(self) -> None:
         self.state = pacing.EngineState()
 
     def at(self, now: float) -> Any:
-        """The state at a moment."""
+        """The state at a time."""
         with mock.patch.object(pacing.time, "time", return_value=now):
             return self.state.set_clock()
 
@@ -1134,10 +1134,10 @@ SAMPLES = samples_folder("searxng/search_hello_world.json")
 if SAMPLES:
 
     class SavedPages(unittest.TestCase):
-        """At least as many right results as ddgs and SearXNG find, and walls named as walls."""
+        """At least as many correct results as ddgs and SearXNG, and block pages named as such."""
 
         def answer(self, name: str, status: int = 200) -> Any:
-            """A saved page as an answer; some begin with the headers they came with."""
+            """A saved page as a response; some begin with their original headers."""
             text = (SAMPLES / name).read_text(encoding="utf-8")
             if text.startswith("HTTP/"):
                 status = int(text.split()[1])
@@ -1145,7 +1145,7 @@ if SAMPLES:
             return kit.Response(status, {}, text.encode())
 
         def page(self, engine: str, name: str) -> Any:
-            """What the script makes of a saved page."""
+            """The script's result for a saved page."""
             return engines.load_module(engine).read_answer(REQUEST, self.answer(name))
 
         def assert_wall(self, engine: str, name: str, signal: str, status: int) -> None:
@@ -1204,7 +1204,7 @@ if SAMPLES:
 
 
 class OwnServer(CannedCase):
-    """A SearXNG behind a login (Basic), which no text shows."""
+    """A SearXNG behind a login (Basic), which no output shows."""
 
     def test_a_login_is_sent_and_shown_nowhere(self) -> None:
         self.server.body = {

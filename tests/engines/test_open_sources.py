@@ -1,9 +1,9 @@
 """The open sources: every fault and filter, odd answers, and that their limits are kept.
 
-What each is asked and what is shown: test_keyless_wire.py.
+Requests and documents: test_keyless_wire.py.
 
-Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
-The only module to notice an open source whose limits are not kept.
+Where ENGINE_SAMPLES names folders with recorded answers, those are also read.
+The only module to notice requests beyond an open source's limits.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DAY = 86_400.0
 
 
 def status_of(url: str, **headers: str) -> int:
-    """The status with which an address is answered."""
+    """The status of the response at a URL."""
     request = urllib.request.Request(url, headers=headers)
     try:
         with urllib.request.urlopen(request) as answer:
@@ -60,7 +60,7 @@ def status_of(url: str, **headers: str) -> int:
 
 
 class OpenSourceCase(FakeServerCase):
-    """A fake server with the open sources' APIs, and a pacing database of the test's own."""
+    """A fake server with the open sources' APIs, and a separate pacing database per test."""
 
     environment_of = staticmethod(lambda url, _: small_web_environment(url))
 
@@ -69,7 +69,7 @@ class OpenSourceCase(FakeServerCase):
         self.use_folder()
 
     def use_folder(self, **variables: str) -> None:
-        """Begin with an empty store and pacing database."""
+        """Start with an empty store and pacing database."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.store = f"{folder.name}/cache.db"
@@ -81,14 +81,14 @@ class OpenSourceCase(FakeServerCase):
         return call_main(command, query, "--engine", engine, *words)
 
     def results(self, engine: str, query: str, *words: str) -> list[dict[str, Any]]:
-        """What a search finds."""
+        """The results of a search."""
         run = self.search(engine, query, *words)
         self.assertEqual(run.code, 0, run.stdout)
         found: list[dict[str, Any]] = run.document["results"]
         return found
 
     def fields(self, path: str = "") -> list[dict[str, str]]:
-        """The fields of the requests that the server received, of one path or of all."""
+        """The fields of the requests received, for one path or all."""
         return [dict(one.query_pairs) for one in self.server.requests if path in one.path]
 
 
@@ -358,7 +358,7 @@ class Callers(OpenSourceCase):
 
 
 class Limits(EnvironmentCase):
-    """No source is asked faster than its own rules say, by the clock of a server that counts."""
+    """No source is queried faster than its own rules allow, by the clock of a counting server."""
 
     def test_fakes_refuse_requests_faster_than_their_limit(self) -> None:
         with FakeServer(limits=True) as server:
@@ -432,7 +432,7 @@ if SAMPLES:
             return list(engine_calls.merged_results([page]))
 
         def refused(self, engine: str, name: str, status: int) -> Any:
-            """The error that a recorded answer means."""
+            """The error for a recorded answer."""
             with self.assertRaises(kit.SearchError) as caught:
                 self.read(engine, name, status)
             return caught.exception

@@ -1,8 +1,8 @@
 """The search APIs for agents: keys, every filter and refusal of the table, the owner's order.
 
-What each is asked and what is shown: test_keyless_wire.py.
+Requests and documents: test_keyless_wire.py.
 
-Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
+Where ENGINE_SAMPLES names folders with recorded answers, those are also read.
 The only module to notice a filter that is neither sent nor refused.
 """
 
@@ -38,7 +38,7 @@ ADVERTISEMENTS = ("sign up", "dashboard", "buy", "bonus", "pay ", "documentation
 
 
 class SearchApiCase(FakeServerCase):
-    """A fake server with the APIs, and a store of the test's own. No key is set."""
+    """A fake server with the APIs, and a separate store per test. No key is set."""
 
     environment_of = staticmethod(lambda url, _: small_web_environment(url))
 
@@ -50,16 +50,16 @@ class SearchApiCase(FakeServerCase):
         self.use()
 
     def use(self, **variables: str) -> None:
-        """Begin anew with these variables beside those that lead to the server."""
+        """Start again with these variables in addition to those for the server."""
         self.set_environment(**{"GLSI_DB_PATH": self.store, **variables})
         pacing._LOCAL.clear()
 
     def search(self, engine: str, query: str, *words: str) -> Run:
-        """Ask one engine for results, whatever the store holds."""
+        """Query one engine for results, regardless of the store."""
         return call_main(command, query, "--engine", engine, "--no-pages", "--force", *words)
 
     def sent(self) -> dict[str, Any]:
-        """The JSON body, or the fields of the query, of the request received last."""
+        """The JSON body, or the query's fields, of the last request received."""
         request = self.server.requests[-1]
         body: dict[str, Any] = request.json() if request.body else dict(request.query_pairs)
         return body
@@ -145,7 +145,7 @@ class Filters(SearchApiCase):
 
 class Refusals(SearchApiCase):
     def refused(self, engine: str, fault: str, key: str) -> dict[str, Any]:
-        """The details of the error that a fault becomes; its words are ours alone."""
+        """The details of an error; its text is only this program's."""
         self.use(**{KEYS[engine]: key, "GLSI_DB_PATH": ":memory:"})
         run = self.search(engine, f"sourdough fault{fault}", "--timeout", "1")
         self.assertFalse(run.document["ok"], run.stdout)
@@ -190,7 +190,7 @@ class Refusals(SearchApiCase):
 
 class OwnersOrder(SearchApiCase):
     def asked(self, **variables: str) -> list[str]:
-        """The engines that auto asks when each of them fails, in order."""
+        """The engines that auto queries if each of them fails, in order."""
         self.use(SEARXNG_BASE_URL="", **variables)
         run = call_main(command, "sourdough faultdenied", "--force")
         attempts = run.document.get("attempts") or run.document["details"].get("attempts", [])
@@ -225,7 +225,7 @@ class OwnersOrder(SearchApiCase):
 
 class RecordedAnswers(EnvironmentCase):
     def results(self, engine: str, name: str, content_type: str = "application/json") -> Any:
-        """What an engine without a key makes of a recorded answer."""
+        """The results of an engine without a key for a recorded response."""
         folder = samples_folder(name)
         if folder is None:
             self.skipTest(f"no folder of ENGINE_SAMPLES holds {name}")

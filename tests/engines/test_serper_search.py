@@ -1,7 +1,7 @@
 """scripts/serper_search.py: the promises of its origin, its batches, its reference.
 
 What it sends and prints, answer by answer: test_serper_wire.py.
-The only module to notice a query of a batch that is paid for twice.
+The only module to notice a batch query that is paid for twice.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ WORDS = {
 
 
 def serper_environment(url: str, key: str) -> dict[str, str]:
-    """The variables that lead the script to a server: both of Serper's hosts are there."""
+    """Variables that send the script's requests to a server with both of Serper's hosts."""
     return {"SERPER_BASE_URL": url, "SERPER_SCRAPE_BASE_URL": url, "SERPER_API_KEY": key}
 
 
@@ -61,11 +61,11 @@ class SerperCase(FakeServerCase):
     environment_of = staticmethod(serper_environment)
 
     def bodies(self) -> list[Any]:
-        """The JSON body of every request that the server received."""
+        """The JSON body of every request received."""
         return [request.json() if request.body else None for request in self.server.requests]
 
     def run_main(self, *words: str) -> Run:
-        """Run the script in this process with the words of a command line."""
+        """Run the script in this process with command-line words."""
         return call_main(serper, *words)
 
 
@@ -77,7 +77,7 @@ class CannedSerperCase(CannedCase):
 
 
 class ToolingSpecificationTest(SerperCase):
-    """The scenarios of the document "Tooling Specification" that concern the script."""
+    """The scenarios of the document "Tooling Specification" about the script."""
 
     def test_successful_search_returns_5_with_title_link_and_snippet(self) -> None:
         run = self.run_script(SCRIPT, "guide")
@@ -290,7 +290,7 @@ class BatchTest(SerperCase):
 
 
 class BatchAnswerTest(CannedSerperCase):
-    """Answers to an array that fit it badly."""
+    """Answers that do not match an array of queries."""
 
     def test_broken_arrays_give_a_document(self) -> None:
         good = {"organic": [{"title": "x", "link": "https://a.example"}], "credits": 1}

@@ -1,6 +1,6 @@
 """Batches as JSON Lines: in pieces, in order or as they come, resumed.
 
-The only module to notice a line of a batch that is lost, doubled or half written.
+The only module to notice a batch line that is lost, repeated or half written.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class Resumed(StreamCase):
 
 
 class OutputFiles(StreamCase):
-    """--output of a batch: what was paid for is never lost, nor replaced by less."""
+    """--output of a batch: paid results are never lost or replaced by fewer."""
 
     def into_file(
         self, script: str, lines: list[str], *words: str, **options: Any

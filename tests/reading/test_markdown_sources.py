@@ -1,6 +1,6 @@
 """Markdown that sites serve for programs: sources of pages, true and false, and llms.txt.
 
-The only module to notice a false source that stands for its page.
+The only module to notice a wrong source that replaces its page.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DocsCase(SmallWebCase):
         return page
 
     def asked(self) -> list[str]:
-        """The names that were asked for after the page itself."""
+        """The paths requested after the page itself."""
         return [request.path.rpartition("/")[2] for request in self.server.requests][1:]
 
 

@@ -1,6 +1,6 @@
 """What rules drop of a page: a question that the text does not answer finds it, and nothing else.
 
-The only module to notice figures beside an article that are lost to --query and --find.
+The only module to notice figures outside an article that --query and --find miss.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAGE = (
 
 
 def read(html: str = PAGE, **params: Any) -> dict[str, Any]:
-    """Return the document of a page whose bytes are at hand."""
+    """Return the document of a page read from bytes."""
     answer = fetch.fetched_bytes(URL, html.encode(), "text/html")
     page = one_page.read_page(answer, params, time.monotonic() + 10)
     page.url = URL

@@ -1,6 +1,6 @@
-"""read_page.py with a list of addresses: JSON Lines without end, polite to each host, resumed.
+"""read_page.py with a list of URLs: JSON Lines of any length, polite to each host, resumed.
 
-The only module to notice a host that is asked too fast, and a resumed list that reads twice.
+The only module to notice requests to a host that are too fast, and a resumed list that reads twice.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MEMORY = 25_000_000  # bytes that a process may grow between its 50th page and i
 
 
 class ListCase(SiteCase):
-    """A test case that reads lists from the server of the class."""
+    """A test case that reads lists from the class's server."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -59,7 +59,7 @@ class ListCase(SiteCase):
     def read_lines(
         self, lines: list[str], *words: str, servers: tuple[Any, ...] = ()
     ) -> list[dict[str, Any]]:
-        """Read a list from standard input, without a pause unless words say so; documents."""
+        """Read a list from standard input, without a pause unless words set it; return documents."""
         allowed = ",".join(one.url[7:] for one in (self.server, *servers))
         run = run_script(
             SCRIPT,
@@ -96,7 +96,7 @@ class ListCase(SiteCase):
         process.wait()
 
     def feed_without_end(self, process: subprocess.Popen[bytes]) -> threading.Thread:
-        """Write addresses to a process until it takes no more."""
+        """Write URLs to a process until it accepts no more."""
 
         def write() -> None:
             pages = [line.encode() + b"\n" for line in self.addresses(*GOOD)]
@@ -325,7 +325,7 @@ class WithoutEnd(ListCase):
 
     @staticmethod
     def memory_of(process: subprocess.Popen[bytes]) -> int:
-        """Return the bytes that a process has in memory; 0 where the system does not say."""
+        """Return the bytes that a process has in memory; 0 if the system does not report it."""
         try:
             pages = Path(f"/proc/{process.pid}/statm").read_text().split()[1]
         except OSError:

@@ -1,6 +1,6 @@
 """read_page.py against the web site of the fake server: what it fetches, refuses and prints.
 
-The only module to notice a page's error under the wrong kind, and a rule of the site not kept.
+The only module to notice a page error of the wrong kind, and an ignored rule of the site.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def python_codec(charset: str) -> str:
 
 
 def read_for_search(urls: list[str]) -> list[dict[str, Any]]:
-    """The pages of addresses as a search reads them, with a store of their own."""
+    """The pages of URLs as a search reads them, with a separate store."""
     with tempfile.TemporaryDirectory() as folder:
         with contextlib.closing(page_store.PageStore(f"{folder}/cache.db")) as store:
             end = time.monotonic() + 9.0
@@ -55,7 +55,7 @@ def read_for_search(urls: list[str]) -> list[dict[str, Any]]:
 
 
 class SiteCase(FakeServerCase):
-    """A test case whose server's site may be read although it is on loopback."""
+    """A test case whose server may be read although it is on loopback."""
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
@@ -331,7 +331,7 @@ class Texts(SiteCase):
 
 
 class BytesAtHand(SiteCase):
-    """read_bytes: what read_page would say of a page, without asking anybody."""
+    """read_bytes: the document for a page's bytes, without a request."""
 
     paths = ("articles/sourdough", "feed.rss", "data/prices.json", "text/readme.md", "shell",
              "charset/windows-1251", "papers/lighthouse.pdf", "empty", "wall/captcha",
@@ -451,7 +451,7 @@ class Walls(SiteCase):
 
 
 class Budget(SiteCase):
-    """How much of the pages a document holds, and how to go on."""
+    """The share of each page that fits a document, and how to continue."""
 
     def test_a_default_document_stays_below_10000_characters(self) -> None:
         run = self.run_script(SCRIPT, self.address("articles/lighthouse"))
@@ -504,7 +504,7 @@ class Budget(SiteCase):
 
 
 class Explain(SiteCase):
-    """Which rule dropped an element: what a person needs who changes one."""
+    """The rule that dropped an element, for people who change a rule."""
 
     def test_dropped_elements_are_listed_with_rules_largest_first(self) -> None:
         page = self.page("articles/sourdough", explain=True, max_chars=0)
@@ -545,7 +545,7 @@ class Explain(SiteCase):
 
 
 class Hostile(SiteCase):
-    """Pages that hang, drip, never end or unpack to far more than they weigh."""
+    """Pages that hang, drip, never end or unpack to far more than their size."""
 
     def test_a_page_that_hangs_or_drips_ends_at_the_page_timeout(self) -> None:
         for path in ("slow/hang", "slow/drip"):

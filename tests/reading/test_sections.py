@@ -1,6 +1,6 @@
 """Parts of long pages (outline, section, find), pages as they came, and the owner's rules.
 
-The only module to notice a part of a page that begins or ends in the wrong place.
+The only module to notice a page part that begins or ends in the wrong place.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class Reading(SmallWebCase):
         self.assertTrue(begin < passages["next_offset"] < end)
 
     def serve(self, html: str) -> tuple[str, dict[str, str]]:
-        """Return the URL of a page, and the environment in which it may be read."""
+        """Return a page's URL, and the environment in which it may be read."""
         server = CannedServer()
         self.addCleanup(server.close)
         server.body, server.headers = html.encode(), {"Content-Type": "text/html"}
