@@ -59,7 +59,7 @@ class ListCase(SiteCase):
     def read_lines(
         self, lines: list[str], *words: str, servers: tuple[Any, ...] = ()
     ) -> list[dict[str, Any]]:
-        """Read a list from standard input, without a pause unless words set it; return documents."""
+        """Read a list from standard input, without pauses by default; return documents."""
         allowed = ",".join(one.url[7:] for one in (self.server, *servers))
         run = run_script(
             SCRIPT,

@@ -200,7 +200,7 @@ def news_engines(named: list[str]) -> list[str]:
 
 def fallback_engines() -> list[str]:
     """Return the engines that answer a question without a focus if those of `auto` fail."""
-    return [name for name, engine in ENGINES.items() if engine.stands_in]
+    return [name for name, engine in ENGINES.items() if engine.is_fallback]
 
 
 def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ ENGINE = Engine(
     module=__name__,
     address=("WIKIPEDIA_BASE_URL", "https://{language}.wikipedia.org"),
     sources=("reference",),
-    stands_in=True,
+    is_fallback=True,
     # Ten requests per minute, or 200 with a contact in the User-Agent.
     interval=7.5,
     burst=2,

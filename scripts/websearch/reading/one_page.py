@@ -126,7 +126,7 @@ def add_hint(error: SearchError, hint: str) -> None:
     error.hint = f"{error.hint} {hint}".strip()
 
 
-def in_time(work: Callable[[], Result], deadline: float) -> Result | None:
+def result_by_deadline(work: Callable[[], Result], deadline: float) -> Result | None:
     """Return the result of work; None if it is not ready by the deadline.
 
     A late thread is abandoned: nothing can stop it, but it does not keep the process alive.

@@ -28,9 +28,9 @@ from websearch.reading.markdown_sources import (
     listed_twin,
 )
 from websearch.reading.one_page import (
-    in_time,
     is_refused,
     read_page,
+    result_by_deadline,
 )
 from websearch.reading.page import Page
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, ByteCount, HostSchedule, Item
@@ -95,7 +95,7 @@ def late_error() -> SearchError:
 
 
 @functools.cache
-def reading_seats() -> threading.Semaphore:
+def reader_slots() -> threading.Semaphore:
     """Return the process-wide semaphore for converting pages to text.
 
     This is CPU-bound: more threads would slow each other and delay a server's answers.
@@ -143,7 +143,7 @@ class PageReading:
         self.fetched: queue.PriorityQueue[tuple[float, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
         self.done: queue.Queue[tuple[Item, Page] | None] = queue.Queue(MAX_UNREAD)
         self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read in another way
-        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # active readers among them
+        self.slots = threading.Semaphore(MAX_HOST_CONNECTIONS)  # active readers among them
         self.browsers: set[Browser] = set()  # that are running
         self.unread = ByteCount()
         self.unfinished: dict[int, tuple[Item, Page]] = {}
@@ -152,7 +152,7 @@ class PageReading:
         """Yield items and pages as they come, until the deadline."""
         import queue
 
-        for work in [self.fetch_pages] * self.connections + [self.read_what_comes]:
+        for work in [self.fetch_pages] * self.connections + [self.read_fetched]:
             start_thread(work)
         try:
             with contextlib.suppress(queue.Empty):
@@ -208,22 +208,22 @@ class PageReading:
         The page is an error if that takes too long. Raises SearchError (interrupted).
         """
         deadline = min(self.deadline, deadline_of(self.params))
-        seats = reading_seats()
-        if not any(seats.acquire(timeout=pause) for pause in waits(deadline)):
+        slots = reader_slots()
+        if not any(slots.acquire(timeout=pause) for pause in waits(deadline)):
             return Page(error=late_error())
         try:
             work = functools.partial(read_page, answer, self.params, deadline)
             page: Page | SearchError | None = result_or_error(
-                in_time, work, deadline, verbose=self.verbose
+                result_by_deadline, work, deadline, verbose=self.verbose
             )
         finally:
-            seats.release()
+            slots.release()
         if page is None:
             message = "The page was fetched, but its time ran out before it was read."
             page = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
         return Page(error=page) if isinstance(page, SearchError) else page
 
-    def read_what_comes(self) -> None:
+    def read_fetched(self) -> None:
         """Read fetched pages until the end or the deadline, then signal the end."""
         import queue
 
@@ -298,7 +298,7 @@ class PageReading:
         """Read a page in the first other way that yields more."""
         import queue
 
-        with self.seats:
+        with self.slots:
             for read in ways:
                 other = page if self.is_over() else result_or_error(read, verbose=self.verbose)
                 if not isinstance(other, SearchError) and other is not page:

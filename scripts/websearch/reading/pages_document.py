@@ -39,7 +39,7 @@ from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, PARAGRAPH_GAP
 from websearch.passages.terms import count_terms, missing_words, telling_terms, term_weights
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
-from websearch.reading.one_page import RAW_NOTE, in_time
+from websearch.reading.one_page import RAW_NOTE, result_by_deadline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def fill_page(
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
     if params.get("outline") or "find" in params:
         if params.get("outline"):
-            headings, note = asked_headings(headings, range(first, len(text)), params)
+            headings, note = matching_headings(headings, range(first, len(text)), params)
             notes.append(note)
         note = " ".join(filter(None, notes))
         shown |= drop_empty({"note": note, "truncated": page.is_cut or None})
@@ -188,7 +188,9 @@ def fill_page(
     start = max(params["offset"], first)
     if "query" in params:
         notes.append(limit_query(params["query"])[1])
-        passages, length, why = answering(page, text[start:], params["query"], room, deadline)
+        passages, length, why = answering_passages(
+            page, text[start:], params["query"], room, deadline
+        )
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages do not count as omitted text.
@@ -214,7 +216,7 @@ def fill_page(
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
-def answering(
+def answering_passages(
     page: Page, text: str, query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int, str]:
     """Return the passages that answer a query, from a page's text and the parts outside it.
@@ -222,7 +224,7 @@ def answering(
     Also return how far the text was read and, without passages, the reason.
     """
     limit = deadline + MAX_LATENESS
-    answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+    answer = result_by_deadline(lambda: fitting_passages(text, query, room, deadline), limit)
     passages, length = answer or ([], 0)
     left = max(1, room - json_size(passages)) if room else 0
     passages += outside_passages(page.text, page.outside, query, left, deadline)
@@ -252,7 +254,7 @@ def lacking_words(text: str, query: str, deadline: float) -> list[str]:
     return words
 
 
-def asked_headings(
+def matching_headings(
     headings: list[Heading], section: range, params: dict[str, Any]
 ) -> tuple[list[Heading], str]:
     """Return a section's headings that contain every word of find or query, and a note.

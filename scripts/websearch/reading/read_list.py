@@ -147,9 +147,9 @@ class ListReading(PageReading):
         answer: Fetched | Document | SearchError
         if seconds := self.schedule.seconds_aside(item.address):
             self.schedule.give_back(item)
-            return aside_error(item, seconds)
+            return set_aside_error(item, seconds)
         answer = self.fetch(item.address)
-        rest = asked_rest(answer)
+        rest = requested_pause(answer)
         if not rest:
             self.schedule.give_back(item)
         elif self.schedule.rest(item, rest):
@@ -157,14 +157,14 @@ class ListReading(PageReading):
         return answer
 
 
-def asked_rest(answer: Fetched | Document | SearchError) -> float:
+def requested_pause(answer: Fetched | Document | SearchError) -> float:
     """Return the seconds that a response asks clients to wait; 0.0 if it asks for none."""
     if isinstance(answer, Fetched) and answer.response.status in (429, 503):
         return retry_after(answer.response) or 0.0
     return 0.0
 
 
-def aside_error(item: Item, seconds: float) -> SearchError:
+def set_aside_error(item: Item, seconds: float) -> SearchError:
     """Return the error for a page whose host asks for a longer pause than a list waits."""
     host = host_and_port(item.address)[0]
     message = f"{host} asked for no requests for {math.ceil(seconds)} seconds."

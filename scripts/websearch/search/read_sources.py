@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 
-FURTHER_ROUNDS = 2  # rounds that replace failed pages and repeated texts
+EXTRA_ROUNDS = 2  # rounds that replace failed pages and repeated texts
 LEAST_SECONDS = 1.0  # minimum time left for another round
 SHINGLE_WORDS = 5  # consecutive words to compare: shorter runs occur in unrelated texts
 SAME_TEXT = 0.8  # minimum share of shingles in common between two versions of a text
@@ -62,7 +62,7 @@ def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
     """
     chosen = best_sources(sources, count)
     read_pages(chosen, reader)
-    for _ in range(FURTHER_ROUNDS):
+    for _ in range(EXTRA_ROUNDS):
         missing = count - len(with_distinct_texts(chosen))
         rest = [source for source in sources if source not in chosen]
         if not (rest and missing and reader.time_left() > LEAST_SECONDS):
@@ -132,7 +132,7 @@ def fill_source(source: Source, page: Page) -> None:
     source.shingles = shingles(source.text)
     source.error = page.error.message if page.error else ""
     source.result = dated_result(source.result, page.fields, utc_day(time.time()))
-    if leads_elsewhere(source.result["url"], page):
+    if is_on_other_host(source.result["url"], page):
         source.result["final_url"] = page.fields["final_url"]
 
 
@@ -144,7 +144,7 @@ def set_aside(source: Source, error: SearchError) -> None:
     source.warnings = [*source.warnings, bug_warning(source.result["url"], error)]
 
 
-def leads_elsewhere(url: str, page: Page) -> bool:
+def is_on_other_host(url: str, page: Page) -> bool:
     """Return whether a page is on another host than its URL.
 
     In a damaged store, the URL may be anything.

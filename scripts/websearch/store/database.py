@@ -150,8 +150,8 @@ class StoreFile:
                 with contextlib.suppress(*store_errors()):
                     spent = spending_of(self._db) if self._db else []
                 self._empty(spent)
-                told = f"The store {self.path} was damaged ({reason_of(error)})"
-            self.warnings.append(f"{told} and has been recreated.")
+                message = f"The store {self.path} was damaged ({reason_of(error)})"
+            self.warnings.append(f"{message} and has been recreated.")
         return self._work(work, missed, writing)
 
     def _empty(self, spent: list[tuple[Any, ...]]) -> None:
@@ -185,8 +185,8 @@ class StoreFile:
         is_readable = writing and self._db is not None
         self._failed = {True} if is_readable else {False, True}
         verb = "written" if is_readable else "used"
-        told = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
-        self.warnings.append(f"{told} {_ADVICE}")
+        message = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
+        self.warnings.append(f"{message} {_ADVICE}")
 
     def close(self) -> None:
         """Close the file; nothing if it was not opened."""

@@ -64,7 +64,7 @@ def wait_for_readers() -> bool:
 
     Otherwise they slow other tests.
     """
-    readers = [thread for thread in threading.enumerate() if "read_what_comes" in thread.name]
+    readers = [thread for thread in threading.enumerate() if "read_fetched" in thread.name]
     for thread in readers:
         thread.join(60)
     return not any(thread.is_alive() for thread in readers)

@@ -152,7 +152,9 @@ class Engine(Host):
     credits: Mapping[int, int] = field(default_factory=dict)
     stored: str = "always"  # or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
     auto: bool = False  # `auto` uses it if it is configured
-    stands_in: bool = False  # it answers a question without a focus if the engines of `auto` do not
+    is_fallback: bool = (
+        False  # it answers a question without a focus if the engines of `auto` do not
+    )
     filters: Filters  # filters not listed here are not supported
     instead: Mapping[str, str] = field(default_factory=dict)  # filter -> alternative
     max_query: int  # characters, including operators: a longer query is cut or refused
