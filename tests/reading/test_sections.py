@@ -469,7 +469,7 @@ class OwnersRules(SmallWebCase):
         for address in (url, f"https://web.archive.org/web/2024/{url}"):
             run = call_main(read_page, address)
             self.assertEqual(run.document["details"]["kind"], "refused")
-            self.assertIn("kept out", run.document["error"])
+            self.assertIn("does not allow", run.document["error"])
 
     def test_a_copy_in_the_archive_is_its_page_however_it_is_spelled(self) -> None:
         self.set_environment(WEB_SEARCH_BLOCK_SITES="evil.example,archive.org/web/1999")

@@ -101,7 +101,7 @@ class Node:
 
 
 def texts_below(node: Node) -> Iterator[str]:
-    """Yield the texts below an element in order, including dropped ones, with spaces around blocks.
+    """Yield the texts below an element in order, dropped texts included, with spaces around blocks.
 
     Scripts, styles and templates contain no text.
     """

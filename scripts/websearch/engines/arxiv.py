@@ -132,6 +132,6 @@ def paper_result(entry: str) -> dict[str, Any]:
 
 
 def element_text(entry: str, name: str) -> str:
-    """Return an entry's first element with a name as text on one line; TeX is unchanged."""
+    """Return the first named element of an entry as text on one line; TeX is unchanged."""
     element = re.search(rf"<{name}(?:\s[^<>]*)?>([^<]*)</{name}>", entry)
     return raw_text(unescape(element[1])) if element else ""

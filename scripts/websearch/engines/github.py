@@ -136,7 +136,7 @@ def hides_private() -> bool:
 
 
 def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRequest:
-    """Return the GET of a path of the API, with the token if set; raises SearchError."""
+    """Return the GET of an API path, with the token if set; raises SearchError."""
     headers = {"Accept": media_type, "X-GitHub-Api-Version": "2022-11-28"}
     if token := configured_key(TOKEN)[1]:
         headers["Authorization"] = f"Bearer {token}"

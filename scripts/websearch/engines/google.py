@@ -54,7 +54,7 @@ ENGINE = Engine(
 PAGE_SIZE = 10  # results; Google no longer supports larger pages (September 2025)
 FEWEST_RESULTS = 5  # a page with fewer is the last one
 SAFE = {"strict": "active", "off": "off"}
-# Google's class names over several years: around one result, its snippet, the date in it.
+# Google's class names over several years: around a result, its snippet and its date.
 BLOCKS = ("g", "tF2Cxc", "MjjYud", "Gx5Zad")
 SNIPPETS = ("VwiC3b", "IsZvec", "st", "s3v9rd")
 DATES = ("YrbPuc", "LEwnzc", "f")

@@ -64,10 +64,10 @@ SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
     "hn": "hackernews",
 }  # fmt: skip
-# Topics of a question. Engines whose sources include the topic are asked in addition to the general
+# Topics of a question. Engines with sources on the topic are queried in addition to the general
 # engine, which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference", "news")
-CHAINS = ("auto", "keyless")  # names for engines asked one after the other
+CHAINS = ("auto", "keyless")  # names for engines that are queried in turn
 # Ordinary result pages contain few papers, and mix old pages with the news.
 WITHOUT_GENERAL_ENGINE = ("papers", "news")
 # Where the general engine looks for discussions, in addition to the sources of that focus.
@@ -199,7 +199,7 @@ def news_engines(named: list[str]) -> list[str]:
 
 
 def fallback_engines() -> list[str]:
-    """Return the engines that answer a question without a focus if those of `auto` fail."""
+    """Return the engines for a question without a focus if the engines of `auto` fail."""
     return [name for name, engine in ENGINES.items() if engine.is_fallback]
 
 

@@ -26,7 +26,7 @@ MAX_TEXTS = 20  # per call
 MAX_PLACES, PLACES_OF_SEVERAL = 20, 5
 AROUND = 200  # characters on each side of a match in a sentence or row that is too long
 MAX_SHOWN = 700  # characters of a sentence or row
-MAX_CODE = 2_000  # characters of a block of code, which is shown whole
+MAX_CODE = 2_000  # characters of a code block, which is shown whole
 PATH_CHARS = 170  # of the headings above a match
 COMMON_WORD = 0.1  # weight of a common word in the search for the nearest passage
 MAX_WANTED = 500  # characters of a text to compare with the nearest passage
@@ -99,7 +99,7 @@ class PageFinder:
         return [(offsets[one.start()], offsets[one.end() - 1] + 1) for one in found]
 
     def numbers(self, wanted: str) -> list[tuple[int, int]]:
-        """Return the ranges of a number in any notation; [] if wanted is not a number."""
+        """Return the ranges of a number in any notation; [] if the text is not a number."""
         from websearch.base.numbers import numbers_of
 
         own = numbers_of(wanted)

@@ -78,8 +78,8 @@ def read_bytes(
     """Return the document of a page or file from its bytes, without a request.
 
     url: the base of relative links. content_type: as a server would send it; "" if unknown.
-    params: those of read_page; only links, pages and explain are used. deadline: on
-    time.monotonic()'s clock. The document is that of a Page; its text is the whole page.
+    params: parameters of read_page; only links, pages and explain are used. deadline: on
+    time.monotonic()'s clock. The result is a Page's document; its text is the whole page.
     """
     return read_page(fetched_bytes(url, body, content_type), params, deadline).document()
 
@@ -102,7 +102,7 @@ def read_page(
             is_gone(answer) or is_refused(content)
         )
         if is_gone_or_refused and not params.get("archived"):
-            add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
+            add_hint(content, "With {archived}, a copy from the Internet Archive is read.")
         versions = content.versions if isinstance(content, ThinPageError) else None
         return Page(error=content, versions=versions)
     if isinstance(answer, Fetched) and answer.copy:

@@ -74,7 +74,7 @@ MOST_PARTS = 4  # consecutive lines, such as headings, that move to the next sli
 def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -> Document:
     """Return the document of pages, with max_chars divided among their texts.
 
-    Space that shorter pages do not need goes to longer ones. With a query, a page gets passages.
+    Space that shorter pages do not need goes to longer pages. With a query, a page gets passages.
     """
     shown = [(page, head_of(page)) for page in pages]
     heads = [head for _, head in shown]

@@ -129,7 +129,7 @@ def run_read(
 ) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
-    params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
+    params: from COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
     is true if at least one page was read; else the document has the first page's error.
     local_files allows local files in urls; only the command line sets it. caller: the user of
     this call, for the history, which records only web pages.

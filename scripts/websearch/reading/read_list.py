@@ -245,7 +245,7 @@ def run_command(
     report: ProgressCallback,
     options: dict[str, Any],
 ) -> Document | int:
-    """Read the pages given on the command line: as one document, or as JSON Lines.
+    """Read the pages on the command line: as one document, or as JSON Lines.
 
     A last word that contains a space is the question, because no URL contains spaces.
     """

@@ -36,7 +36,7 @@ class Host:
     waiting: deque[Item] = field(default_factory=deque)
     busy: int = 0
     free_at: float = 0.0
-    rests: int = 0  # pauses in a row that it asked for
+    rests: int = 0  # consecutive pauses that it requested
     aside_until: float = 0.0
     listed: bool = False  # whether it is in the schedule's heap
 

@@ -64,7 +64,7 @@ class Reply:
 
     results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; author and
     license if the source's terms require them, text if the provider returned the page's text.
-    further: more results than requested, from the same response. credits: the number charged by
+    further: more results than requested, in the same response. credits: the number charged by
     the provider; None if not reported. next_offset: of a script's next result page; 0 without one.
     """
 

@@ -29,7 +29,7 @@ SAME_TEXT = 0.8  # minimum share of shingles in common between two versions of a
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) is not compared
 SNIPPET_CHARS = 300  # characters for a source whose page is not shown
 MAX_SHINGLES = 2_000  # per text: the first 2,000 words distinguish articles
-REPLACED_NOTE = "Results whose pages gave no text, replaced by the next ones: {}."
+REPLACED_NOTE = "Results whose pages had no text, replaced by the next results: {}."
 
 
 @dataclass(slots=True)

@@ -71,7 +71,7 @@ class StoreFile:
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
         self._version = 0  # schema version of the open file
-        self._failed: set[bool] = set()  # given up: reading (False), writing (True)
+        self._failed: set[bool] = set()  # abandoned: reading (False), writing (True)
 
     @property
     def has_failed(self) -> bool:
@@ -95,7 +95,7 @@ class StoreFile:
                     raise
             return self._work_again(work, missed, writing)
         except store_errors() as error:
-            # GLSI's file and those of earlier versions lack tables and columns.
+            # Files from GLSI and from earlier versions lack tables and columns.
             is_older = self._db is not None and self._version < SCHEMA_VERSION
             if writing or not is_older or type(error).__name__ != "OperationalError":
                 self._give_up(error, writing)
@@ -324,7 +324,7 @@ def open_store(path: str) -> tuple[sqlite3.Connection, int]:
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Create the tables in a new file, in GLSI's file or in that of an earlier version.
+    """Create the tables in a new file, in GLSI's file or in a file of an earlier version.
 
     Several processes may do this at once. Raises sqlite3.Error.
     """

@@ -125,7 +125,7 @@ LIMITS: list[kit.Parameter] = [
 def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the response to a request; never raises.
 
-    settings: those of check_caller, verbose, and defaults (for parameters missing in a request).
+    settings: from check_caller, verbose, and defaults (for parameters missing in a request).
     """
     try:
         return find_answer(request, settings)
@@ -234,7 +234,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
     """Return a query string's parameters under the API's names, aliases in the tables.
 
     An empty optional parameter counts as not set. Raises SearchError (invalid_input) for one that
-    is unknown, given twice or beyond the LIMITS; the command checks the others.
+    is unknown, repeated or beyond the LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -262,7 +262,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
             if item.get("required") or operation.command == "cache":
                 raise SearchError("invalid_input", f"{label} is empty.", f"It is: {item['help']}.")
             continue
-        if name in kit.SYNONYMS:  # so an error names the parameter as the caller wrote it
+        if name in kit.SYNONYMS:  # so an error quotes the parameter as the caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
             params.setdefault(label, []).extend(value)
@@ -315,7 +315,7 @@ def run_serve(
 ) -> Document:
     """Serve until a signal; return {ok, provider, address, requests}.
 
-    params: those of COMMANDS["serve"], and timeout, max_chars (defaults for requests), dry_run,
+    params: from COMMANDS["serve"], and timeout, max_chars (defaults for requests), dry_run,
     verbose. check_machine: returns doctor's document, for the desk. Raises KeyboardInterrupt at a
     second signal; must run in the main thread.
     """

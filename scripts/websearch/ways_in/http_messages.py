@@ -72,7 +72,7 @@ class HttpRequest:
         self.body: bytes | None = None
 
     def header(self, name: str) -> str:
-        """Return a header's value, "" if it is missing; repeated ones are joined by commas."""
+        """Return a header's value, "" if it is missing; repeated values are joined by commas."""
         return ", ".join(value.strip() for value in self.headers.get_all(name, []))
 
     def longest_body(self) -> int:
@@ -129,7 +129,7 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
 
 
 def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
-    """Return whether HOST[:PORT], in lower case, names this server.
+    """Return whether HOST[:PORT], in lower case, is a name of this server.
 
     The port is ignored, because a forwarded port differs. If the server listens beyond loopback,
     any IP address is accepted: rebinding needs a name.

@@ -195,7 +195,7 @@ def check_tool_name(params: dict[str, Any]) -> None:
 
 
 def answer_request(request: McpRequest, report: Report = lambda *_: None) -> Message:
-    """Return the answer to a request; a failure also becomes an answer.
+    """Return the response to a request; a failure also becomes a response.
 
     report: called on the progress of tools/call.
     """

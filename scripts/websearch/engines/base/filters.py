@@ -1,4 +1,4 @@
-"""Sites, countries, languages and periods in the notation of search engines.
+"""Sites, countries, languages and periods as search engines write them.
 
 serper_search.py contains a copy of the block; see common.py.
 """

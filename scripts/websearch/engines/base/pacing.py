@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_INTERVAL = "1s"  # between two requests to an engine
 REQUEST_SECONDS = 1.0  # minimum time left before the deadline when a caller's turn comes
-FIRST_PAUSE = 600.0  # seconds of the pause after a block; each further block doubles it
+FIRST_PAUSE = 600.0  # seconds of the pause after a block; each later block doubles it
 LONGEST_REST = 21_600.0  # seconds: six hours, so an engine is tried again the same day
 MOST_BLOCKS = 20  # blocks counted in a row; the pause reaches LONGEST_REST much earlier
 FAILURES = 3  # failed calls within FAILURE_SECONDS pause an engine for FAILURE_REST
@@ -115,7 +115,7 @@ class EngineState:
             raise rest_error(engine, self)
 
     def note_block(self, signal: str, at_least: float) -> EngineState:
-        """Pause the engine after a block, twice as long after each further block; return self.
+        """Pause the engine after a block, twice as long after each later block; return self.
 
         Blocks of requests sent before the pause began count as the same block.
         """
