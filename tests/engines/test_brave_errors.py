@@ -82,7 +82,7 @@ class ErrorBodyTest(CannedCase):
     def error(self, status: int, body: bytes, endpoint: str = "web") -> Any:
         return brave.answer_error(response(status, body), endpoint, "BRAVE_SEARCH_API_KEY")
 
-    def test_an_error_without_details_of_its_own_says_status_and_body(self) -> None:
+    def test_error_without_details_shows_status_and_body(self) -> None:
         error = self.error(504, b"<html><body>Gateway <b>Timeout</b></body></html>")
         self.assertEqual(error.message, "Brave answered 504: Gateway Timeout")
 

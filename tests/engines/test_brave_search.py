@@ -67,7 +67,7 @@ class IssueRequestTest(FakeServerCase):
         brave.issue_request("summarizer", {"key": answer["summarizer"]["key"]})
         self.assertEqual(self.seen(), {"key": [answer["summarizer"]["key"]]})
 
-    def test_issue_request_leaves_out_goggles_that_are_not_https_and_warns(self) -> None:
+    def test_issue_request_omits_goggles_without_https_and_warns(self) -> None:
         good, bad = ["https://goggles.example.org/a", "$boost=2,site=a.org"], "http://x.example/b"
         stderr = io.StringIO()
         with contextlib.redirect_stderr(stderr):
@@ -78,7 +78,7 @@ class IssueRequestTest(FakeServerCase):
         warning = f"warning: Left out goggles that are not https: {bad!r}.\n"
         self.assertEqual(stderr.getvalue(), warning)
 
-    def test_issue_request_refuses_goggles_of_which_none_is_https(self) -> None:
+    def test_issue_request_refuses_goggles_if_none_is_https(self) -> None:
         for goggles in ("http://x.example/a", ["http://x.example/a", "ftp://x.example/b"]):
             with self.assertRaises(brave.SearchError) as caught:
                 brave.issue_request("web", {"query": "bread", "goggles": goggles})
@@ -118,7 +118,7 @@ class ApiDefaultTest(unittest.TestCase):
                         expected = None if default in ("", ()) else default
                         self.assertEqual(parameter["api_default"], expected)
 
-    def test_help_shows_it_unless_the_script_sends_a_default_of_its_own(self) -> None:
+    def test_help_shows_it_unless_the_script_sends_its_own_default(self) -> None:
         for command, spec in COMMANDS.items():
             text = call_main(brave, command, "--help").stdout.decode()
             for parameter in spec["params"]:
@@ -131,7 +131,7 @@ class ApiDefaultTest(unittest.TestCase):
                     found = re.findall(r"[(; ](default: .*\))$", line)
                     self.assertEqual([] if known is None else found, shown)
 
-    def test_help_is_the_commands_and_the_flags_of_web_in_few_characters(self) -> None:
+    def test_help_is_short_and_lists_the_commands_and_flags_of_web(self) -> None:
         text = call_main(brave, "--help").stdout.decode()
         self.assertLess(len(text), 2_500)
         for command in COMMANDS:
@@ -269,7 +269,7 @@ class SummarizerTest(FakeServerCase):
         self.assertIn("raise timeout", found["details"]["hint"])
         self.assertLessEqual(len(self.polls()), 6)
 
-    def test_everything_that_brave_sends_is_in_the_document_under_its_name(self) -> None:
+    def test_every_field_from_brave_is_in_the_document(self) -> None:
         found = brave.run_summarizer({"query": "sourdough bread", "entity_info": True})
         sent = ["raw", "images", "qa", "entities", "context"]
         self.assertEqual(list(found["enrichments"]), sent)

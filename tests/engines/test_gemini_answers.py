@@ -93,7 +93,7 @@ class Markers(unittest.TestCase):
             marked = result["cited_text"] or result["text"]
             self.assertEqual(re.sub(r"\[1\]|\s", "", marked), re.sub(r"\s", "", result["text"]))
 
-    def test_never_stand_inside_a_block_of_code(self) -> None:
+    def test_markers_are_never_inside_a_code_block(self) -> None:
         chance = random.Random(6)
         blocks = [
             "```python\nx = [1]\n\ny\n```",
@@ -145,7 +145,7 @@ class Markers(unittest.TestCase):
             segment = {"segment": {"endIndex": end}, "groundingChunkIndices": [0]}
             self.assertEqual(cited(text, segment)["cited_text"], expected)
 
-    def test_stand_behind_whole_words_and_numbers(self) -> None:
+    def test_markers_follow_whole_words_and_numbers(self) -> None:
         for cut, rest in (
             ("The town of Mar", "cus grew."), ("It is 40", ".5 m high."), ("It has 1,", "000."),
             ("नद", "ी पर बाँध।"), ("1931年に", "建った。"), ("It stands", ". It holds."),
@@ -157,7 +157,7 @@ class Markers(unittest.TestCase):
                 self.assertIn(f"{end}[1]", marked)
                 self.assertEqual(marked.replace("[1]", ""), cut + rest)
 
-    def test_stand_inside_the_cells_of_a_table(self) -> None:
+    def test_markers_are_inside_table_cells(self) -> None:
         head = "| what | year |\n|---|---|\n"
         table = f"{head}| dam | 1931 |\n| mill | 1950 |"
         for words, expected in (
@@ -172,7 +172,7 @@ class Markers(unittest.TestCase):
                     self.assertIn(expected, marked)
                     self.assertEqual(marked.replace("[1]", ""), text)
 
-    def test_stand_in_the_part_that_a_segment_names(self) -> None:
+    def test_markers_are_in_the_part_of_their_segment(self) -> None:
         texts = ("The mill is old. ", "The dam holds. The mill is old. Boats pass.")
         pieces = [{"text": "hm", "thought": True}, *({"text": text} for text in texts)]
         for said in (True, False):
@@ -258,7 +258,7 @@ class OddShapes(CannedCase):
         self.assertEqual((code, document["grounded"]), (0, False))
         self.assertNotIn("attempts", document)
 
-    def test_an_answer_that_is_no_object_is_the_provider_s_fault(self) -> None:
+    def test_non_object_answer_is_a_provider_error(self) -> None:
         for body in ([], "text", 3, None, b"", b"{", b"[" * 100_000):
             code, document = self.ask(body)
             self.assertEqual((code, document["details"]["kind"]), (5, "provider"), body)
@@ -267,7 +267,7 @@ class OddShapes(CannedCase):
 class RedirectLinks(GeminiCase):
     """--resolve-urls: only Google's redirect host is asked for the target of a link."""
 
-    def test_that_lead_to_something_else_than_a_page_stay_as_they_are(self) -> None:
+    def test_links_to_anything_but_a_page_are_unchanged(self) -> None:
         targets = (
             "javascript:alert(1)", "ftp://a.example/", "/relative", "file:///etc/passwd", "",
             "https://user:pw@a.example/", "http://[bad", REDIRECT + "AUZIYQloop", "fault:html",
@@ -284,7 +284,7 @@ class RedirectLinks(GeminiCase):
         self.assertEqual(gemini.resolve_links(links, time.monotonic() + 10), {})
         self.assertEqual(self.server.requests, [])
 
-    def test_are_asked_at_google_s_host_whatever_the_address_of_the_api(self) -> None:
+    def test_redirects_use_googles_host_for_any_api_address(self) -> None:
         self.set_environment(
             GEMINI_BASE_URL="https://gateway.example.com", https_proxy=self.server.other_url
         )

@@ -42,7 +42,7 @@ class ErrorAnswers(GeminiCase):
         self.assertGreaterEqual(time.monotonic() - started, 2 * bodies.RETRY_SECONDS)
         self.assertEqual(len(self.server.requests), 3)
 
-    def test_a_wait_beyond_the_deadline_is_told(self) -> None:
+    def test_wait_beyond_the_deadline_is_reported(self) -> None:
         self.set_environment(GEMINI_API_KEY=f"busy-hurried-{CANARY}")
         document = gemini.run_search({**QUESTION, "timeout": 0.6})
         self.assertEqual(document["details"]["kind"], "rate_limit")
@@ -78,7 +78,7 @@ class Vertex(GeminiCase):
         self.assertLess(time.monotonic() - started, 0.5 + SLACK)
         self.assertEqual(document["details"]["kind"], "timeout")
 
-    def test_gcloud_is_not_started_when_a_key_is_given_or_for_a_dry_run(self) -> None:
+    def test_gcloud_is_not_started_with_a_key_or_for_a_dry_run(self) -> None:
         path = self.fake_gcloud("echo started; exit 1")
         self.set_environment(
             GOOGLE_CLOUD_PROJECT="p1", PATH=path, VERTEX_API_KEY=f"good-x-{CANARY}"
@@ -115,7 +115,7 @@ class Fallback(GeminiCase):
         self.assertEqual((document["ok"], document.get("provider")), (True, "gemini"))
         self.assertNotIn("attempts", document)
 
-    def test_no_provider_is_tried_in_the_last_second_and_the_error_says_so(self) -> None:
+    def test_no_provider_is_tried_in_the_last_second(self) -> None:
         for key, kind, timeout in (("hang", "timeout", 0.5), ("quota", "quota", 0.9)):
             document = self.providers(key, timeout=timeout)
             with self.subTest(key):

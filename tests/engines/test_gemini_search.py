@@ -91,7 +91,7 @@ class GroundedWebSearch(GeminiCase):
         self.assertEqual([one["number"] for one in document["sources"]], [1, 2])
         self.assertEqual(set(re.findall(r"\[(\d+)\]", document["text"])), {"1", "2"})
 
-    def test_a_document_holds_one_text_with_marks_and_text_only_has_none(self) -> None:
+    def test_document_has_one_text_with_markers_text_only_has_none(self) -> None:
         document = gemini.run_search({"query": "sourdough starter"})
         self.assertRegex(document["text"], r"flour and water\.\[1\]")
         self.assertNotIn("cited_text", document)
@@ -99,7 +99,7 @@ class GroundedWebSearch(GeminiCase):
         alone = gemini.run_search({"query": "sourdough starter", "output_format": "text_only"})
         self.assertEqual(alone["text"], re.sub(r"\[\d\]", "", document["text"]))
 
-    def test_output_format_text_only_gives_the_text_alone(self) -> None:
+    def test_output_format_text_only_returns_only_the_text(self) -> None:
         for run in EVERY_SEARCH:
             document = run("sourdough", output_format="text_only")
             document.pop("warnings", None)  # of reddit, whose sources are other sites
@@ -107,7 +107,7 @@ class GroundedWebSearch(GeminiCase):
             self.assertEqual(document.keys(), {"ok", "provider", "query", "text"})
             self.assertEqual(gemini.to_markdown(document), document["text"])
 
-    def test_output_format_sources_only_gives_the_numbered_sources_alone(self) -> None:
+    def test_output_format_sources_only_returns_only_sources(self) -> None:
         document = gemini.search("sourdough", output_format="sources_only")
         self.assertEqual(document.keys(), {"ok", "provider", "query", "sources"})
         self.assertEqual(document["sources"][0]["title"], "encyclopedia.example.org")
@@ -249,7 +249,7 @@ class SourceCitations(GeminiCase):
         text = gemini.format_search_result(gemini.parse_search_response(self.duplicates))
         self.assertIn("1. [A](https://a.example/1) (a.example)\n2. [B](https://b", text)
 
-    def test_the_domain_of_each_source_is_shown_also_behind_a_redirect(self) -> None:
+    def test_each_sources_domain_is_shown_despite_redirects(self) -> None:
         redirect = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
         for title, url, shown in (
             ("a.example", "https://a.example/1", "a.example"),
@@ -393,7 +393,7 @@ class GroundingSearchLogging(GeminiCase):
         self.assertIn("GEMINI_API_KEY", str(record["error"]))
         self.assertNotIn(CANARY, str(record))
 
-    def test_a_failure_is_logged_also_if_another_try_or_provider_answers(self) -> None:
+    def test_failure_is_logged_even_if_a_later_try_succeeds(self) -> None:
         quota, overload = "API quota exceeded", "Google answered 503"
         for key, arguments, errors in (
             ("flaky", [], [overload, overload]),  # two tries fail, the third one answers
@@ -451,7 +451,7 @@ class CoreSearchTruths(GeminiCase):
         headings = re.findall(r"(?m)^#+ .*$", gemini.search_with_fallback("sourdough"))
         self.assertEqual(headings, ["## Search Results", "### Sources", "### Search Queries Used"])
 
-    def test_sections_without_content_are_left_out(self) -> None:
+    def test_sections_without_content_are_omitted(self) -> None:
         text = gemini.format_search_result(gemini.parse_search_response(answer("Only text.")))
         self.assertEqual(text, "## Search Results\n\nOnly text.")
 

@@ -173,7 +173,7 @@ class SeedTest(KeylessCase):
         self.assertIn("WEB_SEARCH_CONTACT", run.document["error"])
         self.assertEqual(len(self.server.requests), 3)
 
-    def test_glsi_rate_limit_is_the_delay_between_requests_of_one_process(self) -> None:
+    def test_glsi_rate_limit_is_the_delay_between_requests(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="300ms")
         started = time.monotonic()
         for _ in range(3):
@@ -193,7 +193,7 @@ class SeedTest(KeylessCase):
 class WireTest(KeylessCase):
     """Requests on the wire, recorded by a server that accepts nothing else."""
 
-    def test_duckduckgo_gets_its_headers_in_the_order_of_a_browsers_form(self) -> None:
+    def test_duckduckgo_gets_headers_in_a_browsers_order(self) -> None:
         self.search("guide")
         names = [name.lower() for name, _ in self.server.requests[0].headers]
         self.assertEqual(
@@ -251,7 +251,7 @@ class WireTest(KeylessCase):
 
 
 class ResultsTest(KeylessCase):
-    def test_each_engine_returns_its_pages_in_order_without_advertisements(self) -> None:
+    def test_each_engine_returns_results_in_order_without_ads(self) -> None:
         wanted = urls("guide")
         for engine in ("duckduckgo", "google", "searxng"):
             with self.subTest(engine):
@@ -315,7 +315,7 @@ class ResultsTest(KeylessCase):
             ("Title of quoted", "https://quoted.example/", ""),
         ])  # fmt: skip
 
-    def test_more_results_come_from_further_pages_each_once(self) -> None:
+    def test_more_results_come_from_later_pages_each_once(self) -> None:
         wanted = urls("guide python sourdough coffee")
         for engine in ("duckduckgo", "searxng"):
             with self.subTest(engine):
@@ -327,7 +327,7 @@ class ResultsTest(KeylessCase):
                 self.assertEqual(addresses(run), wanted[:30])
                 self.assertEqual(len(self.server.requests), 3)
 
-    def test_no_further_page_is_asked_than_needed(self) -> None:
+    def test_only_the_needed_result_pages_are_requested(self) -> None:
         for engine in ENGINES:
             self.server.clear()
             self.search("guide", "--engine", engine, "--count", "10")
@@ -348,7 +348,7 @@ class ResultsTest(KeylessCase):
             found = [item["url"] for item in run.document.get("results", [])]
             self.assertNotIn("https://nightlife.example.com/cabaret-guide", found)
 
-    def test_progress_is_reported_for_further_pages_and_for_waiting(self) -> None:
+    def test_progress_is_reported_for_later_pages_and_waiting(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="1s")
         seen: list[str] = []
         params = {"query": "guide python sourdough coffee", "count": 20}
@@ -383,7 +383,7 @@ class OutcomeTest(KeylessCase):
                     self.assertTrue(run.document["error"])
                     self.assertTrue(run.document["details"].get("hint"))
 
-    def test_a_hint_names_no_engine_that_rests_itself(self) -> None:
+    def test_hint_suggests_no_paused_engine(self) -> None:
         first = self.search("faultblocked", "--engine", "duckduckgo").document["details"]["hint"]
         self.assertIn("wikipedia", first)
         self.search("faultdenied", "--engine", "wikipedia")
@@ -413,7 +413,7 @@ class OutcomeTest(KeylessCase):
             self.assertLess(time.monotonic() - started, 0.4 + SLACK)
             self.assertEqual(run.document["details"]["kind"], "timeout", run.document)
 
-    def test_passing_faults_are_tried_again_and_each_try_takes_a_turn(self) -> None:
+    def test_temporary_errors_are_retried_each_in_its_turn(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="200ms")
         started = time.monotonic()
         self.assertEqual(self.search("faultflaky sourdough bread").code, 0)
@@ -422,7 +422,7 @@ class OutcomeTest(KeylessCase):
         for place, moment in enumerate(times):
             self.assertGreaterEqual(moment, 0.2 * place - 0.02)
 
-    def test_retry_after_of_an_api_is_waited_out_or_told(self) -> None:
+    def test_retry_after_is_waited_for_or_reported(self) -> None:
         with skipped_waits(*PACING) as clock:
             self.assertEqual(self.search("faultbusy sourdough", "--engine", "wikipedia").code, 0)
             waited = clock.skipped
@@ -478,11 +478,11 @@ class CannedAnswers(CannedKeylessCase):
         self.assertTrue(pacing.present_state("searxng").rest_seconds())
         self.assertNotIn("color:red", run.stdout.decode())
 
-    def test_a_page_whose_title_only_speaks_of_a_check_is_no_wall(self) -> None:
+    def test_page_with_a_title_about_checks_is_not_a_wall(self) -> None:
         self.server.body = b"<title>Verifying your request body in Flask - SearXNG</title>"
         self.assertEqual(self.kind("searxng"), "provider")  # a layout that nobody knows
 
-    def test_an_empty_page_behind_cloudflare_is_empty_and_no_wall(self) -> None:
+    def test_empty_page_behind_cloudflare_is_not_a_wall(self) -> None:
         script = b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>"
         table = {
             "duckduckgo": b"<div class='result result--no-result'>-</div>",
@@ -493,7 +493,7 @@ class CannedAnswers(CannedKeylessCase):
             self.server.body = page + script
             self.assertEqual(self.kind(engine), "no_results")
 
-    def test_a_query_that_quotes_googles_word_for_none_hides_no_wall(self) -> None:
+    def test_query_with_googles_no_results_message_hides_no_wall(self) -> None:
         self.server.body = (
             b"<title>did not match any documents - Google Search</title><noscript>"
             b"<iframe src='/httpservice/retry/enablejs?sei=1'></iframe></noscript>"
@@ -628,7 +628,7 @@ class LinksTest(unittest.TestCase):
             self.assertEqual(duckduckgo.result_target(href), url)
             self.assertEqual(google.result_target(f"/url?q={quote(url, safe='')}&sa=U"), url)
 
-    def test_addresses_of_one_page_are_told_to_be_doubles(self) -> None:
+    def test_urls_of_one_page_are_recognized_as_duplicates(self) -> None:
         same = [
             "https://www.a.example/x", "http://a.example/x/", "https://A.example:443/x#part",
             "https://a.example/x?utm_source=feed&gclid=1", "https://m.a.example/x",
@@ -647,7 +647,7 @@ class LinksTest(unittest.TestCase):
                  "https://m.example/x", "https://shop.a.example/x"]  # fmt: skip
         self.assertEqual(len({result_pages.canonical_url(url) for url in other}), len(other))
 
-    def test_a_page_with_doubles_and_advertisements_keeps_each_page_once(self) -> None:
+    def test_duplicates_and_advertisements_are_removed(self) -> None:
         block = '<div class="result"><a class="result__a" href="{}">T</a></div>'
         hrefs = ["https://a.example/", "http://www.a.example", "https://duckduckgo.com/y.js?x=1",
                  "https://b.example/"]  # fmt: skip
@@ -674,7 +674,7 @@ class Oracle(html.parser.HTMLParser):
 
 
 class TreeTest(unittest.TestCase):
-    def test_well_formed_pages_are_read_as_the_standard_library_reads_them(self) -> None:
+    def test_well_formed_pages_are_read_like_the_standard_library(self) -> None:
         source = random.Random(5)
         values = ['"x y"', "'a > b'", "plain", '"&amp;&quot;"', '""', '"a=b"', "'\"'"]
         for _ in range(400):
@@ -724,7 +724,7 @@ class TreeTest(unittest.TestCase):
         page = "<div></p></b><i>" * 30_000
         self.assertEqual(len(result_pages.read_nodes(page)), 60_001)
 
-    def test_next_page_form_is_distinguished_from_the_previous_page_form(self) -> None:
+    def test_next_page_form_is_not_the_previous_page_form(self) -> None:
         form = (
             "<form><input type=hidden name=q value=x><input type=hidden name=s value={}>"
             "<input type=hidden name=vqd value=4-1></form>"
@@ -779,7 +779,7 @@ class PacingRules(unittest.TestCase):
         self.assertEqual(self.reserve(1003.5, 1.0, 99), 0.5)
         self.assertEqual(self.reserve(2000.0, 1.0, 99), 0)
 
-    def test_a_slot_that_was_not_used_is_given_back_if_it_was_the_last(self) -> None:
+    def test_unused_slot_is_given_back_if_it_was_the_last(self) -> None:
         for later, wait in ((False, 1.0), (True, 3.0)):
             self.setUp()
             for _ in range(2):
@@ -820,7 +820,7 @@ class PacingRules(unittest.TestCase):
         self.state.note_limit(5, (0.0, 1))
         self.assertEqual(self.reserve(1000.0, 0.0, 10), 5)
 
-    def test_a_rest_doubles_with_each_further_block_up_to_a_limit(self) -> None:
+    def test_pause_doubles_with_each_block_up_to_a_limit(self) -> None:
         now, rests = 0.0, []
         for _ in range(8):
             rests.append(self.at(now).note_block("sign", 0).rest_seconds() / 60)
@@ -841,7 +841,7 @@ class PacingRules(unittest.TestCase):
         self.assertEqual((self.state.blocks, self.state.signal), (0, ""))
         self.assertEqual(self.at(900.0).note_block("sign", 0).rest_seconds(), 600)
 
-    def test_failures_in_ten_minutes_pause_an_engine_until_a_good_answer(self) -> None:
+    def test_failures_pause_an_engine_until_a_good_answer(self) -> None:
         for moments, seconds in (
             ([0, 100], 0), ([0, 100, 599], 300), ([0, 100, 601], 0), ([0, 2, 3, 304], 300),
             ([0, 0.1, 0.2, 0.3], 0),  # all were on their way when the first failed
@@ -863,7 +863,7 @@ class PacingRules(unittest.TestCase):
         self.state.note_failure(0.0)
         self.assertEqual(self.state.rest_seconds(), 0)
 
-    def test_a_resting_engine_is_refused_with_what_is_left(self) -> None:
+    def test_paused_engine_is_refused_with_the_time_left(self) -> None:
         self.state = pacing.EngineState(rest_until=1300.0, signal="a sign")
         with self.assertRaises(kit.SearchError) as caught:
             self.reserve(1000.0, 1.0, 99)
@@ -945,7 +945,7 @@ class PacingTest(KeylessCase):
         self.assertEqual(len(self.server.requests), 1)
         self.assertEqual(self.process("guide", "--engine", "google").code, 0)
 
-    def test_one_who_waits_is_told_when_another_is_blocked_meanwhile(self) -> None:
+    def test_waiting_caller_fails_when_another_is_blocked(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2s")
         self.search("guide")
         runs: list[Run] = []
@@ -975,7 +975,7 @@ class PacingTest(KeylessCase):
         self.assertEqual(self.search("guide").code, 0)
         self.assertEqual(self.search("faultblocked").document["details"]["retry_after"], 600)
 
-    def test_states_tell_who_rests_for_how_long_and_why(self) -> None:
+    def test_states_show_paused_engines_with_time_and_reason(self) -> None:
         states = pacing.engine_states()
         self.assertLessEqual({*engines.keyless_engines()}, {*states})
         self.assertEqual({state.rest_seconds() for state in states.values()}, {0.0})
@@ -1020,7 +1020,7 @@ class PacingTest(KeylessCase):
                 self.assertRegex(run.document["warnings"][0], "within this process only")
                 self.assertRegex(run.document["warnings"][0], said)
 
-    def test_without_a_database_pause_and_rest_hold_within_the_process(self) -> None:
+    def test_without_a_database_pacing_works_within_the_process(self) -> None:
         for path in (":memory:", "/proc/nowhere/cache.db"):
             with self.subTest(path):
                 pacing._LOCAL.clear()
@@ -1051,7 +1051,7 @@ class PacingTest(KeylessCase):
         self.assertEqual(run.code, 0)
         self.assertIn("locked", run.document["warnings"][0])
 
-    def test_changes_at_the_same_time_are_applied_one_after_the_other(self) -> None:
+    def test_simultaneous_changes_are_applied_in_turn(self) -> None:
         warnings: list[str] = []
 
         def add(state: Any) -> None:
@@ -1112,7 +1112,7 @@ class ReferenceTest(KeylessCase):
                 self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
                 self.assertEqual(os.listdir(folder), [])
 
-    def test_it_names_every_field_and_every_kind_that_a_document_may_have(self) -> None:
+    def test_it_lists_every_field_and_kind_of_a_document(self) -> None:
         for name in (
             "file_type", "suggestions", "answers", "unresponsive_engines", "warnings",
             "signal", "details.resting", "retry_after", "author", "license",
@@ -1154,7 +1154,7 @@ if SAMPLES:
             self.assertEqual(caught.exception.kind, "blocked")
             self.assertIn(signal, caught.exception.details["signal"])
 
-        def test_duckduckgo_gives_ten_results_unwrapped_with_title_and_snippet(self) -> None:
+        def test_duckduckgo_returns_ten_unwrapped_complete_results(self) -> None:
             page = self.page("duckduckgo", "duckduckgo/danilo-ddg_html_pagina_1.html")
             self.assertGreaterEqual(len(engine_calls.merged_results([page])), 10)
             self.assertEqual(page.results[0]["url"], "https://rust-lang.org/")

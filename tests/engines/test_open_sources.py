@@ -109,7 +109,7 @@ class Results(OpenSourceCase):
                     self.assertTrue(item["title"] and item["snippet"])
                     self.assertRegex(item["date"], r"^\d{4}(-\d\d){0,2}$")
 
-    def test_a_search_that_finds_nothing_is_repeated_once_in_fewer_words(self) -> None:
+    def test_empty_search_is_repeated_once_with_fewer_words(self) -> None:
         for engine in ("stackexchange", "hackernews", "arxiv"):
             with self.subTest(engine):
                 self.server.clear()
@@ -132,7 +132,7 @@ class Results(OpenSourceCase):
                 found = open_sources.key_words(query, 7)
                 self.assertEqual(found, words or query)
 
-    def test_a_query_of_any_length_is_cut_to_its_key_words_or_refused(self) -> None:
+    def test_query_of_any_length_is_cut_to_key_words_or_refused(self) -> None:
         for query in ("a" * 32_000, "a_" * 16_000, "a." * 16_000, "é" * 32_000, "A " * 16_000):
             for engine in SOURCES:
                 with contextlib.suppress(kit.SearchError):
@@ -170,7 +170,7 @@ class Outcomes(OpenSourceCase):
                 document = self.search(engine, f"fault{fault} sourdough bread").document
                 self.assertEqual("" if document["ok"] else document["details"]["kind"], kind)
 
-    def test_a_seconds_throttle_is_told_and_kept_by_every_process(self) -> None:
+    def test_throttle_is_reported_and_observed_by_every_process(self) -> None:
         for engine, fault, seconds in (
             ("stackexchange", "throttled", 82_235),
             ("stackexchange", "violation", 60),
@@ -209,7 +209,7 @@ class Outcomes(OpenSourceCase):
         self.assertEqual(state.remaining, 0)
         self.assertAlmostEqual(state.renewal - state.now, DAY, delta=5)
 
-    def test_refusal_without_a_time_pauses_the_source_and_suggests_others(self) -> None:
+    def test_refusal_without_a_time_pauses_the_source(self) -> None:
         for engine, fault, signal in (
             ("hackernews", "limit", "HTTP 429"),
             ("github", "abuse", "secondary rate limit"),
@@ -224,7 +224,7 @@ class Outcomes(OpenSourceCase):
                 again = self.search(engine, "sourdough bread").document["details"]
                 self.assertTrue(again["resting"])
 
-    def test_a_query_that_a_source_does_not_take_says_the_sources_words(self) -> None:
+    def test_rejected_query_shows_the_sources_own_words(self) -> None:
         for engine, query, words in (
             ("stackexchange", "sourdough", "No site found for name `cooking`"),
             ("github", "sourdough repo:nobody/nothing", "do not exist or you do not have perm"),
@@ -250,7 +250,7 @@ class Outcomes(OpenSourceCase):
 
 
 class Callers(OpenSourceCase):
-    def test_every_source_is_told_the_tool_and_the_contact_and_no_browser(self) -> None:
+    def test_every_source_gets_tool_and_contact_not_a_browser(self) -> None:
         for contact in ("", "ada@example.org"):
             self.use_folder(WEB_SEARCH_CONTACT=contact)
             self.server.clear()
@@ -262,7 +262,7 @@ class Callers(OpenSourceCase):
                 self.assertNotIn("Mozilla", agent)
                 self.assertIn(contact, agent)
 
-    def test_github_works_without_a_token_and_is_the_only_one_that_gets_it(self) -> None:
+    def test_github_works_without_a_token_and_alone_gets_it(self) -> None:
         self.use_folder(GITHUB_TOKEN=TOKEN)
         for engine in SOURCES:
             self.assertTrue(self.search(engine, "sourdough bread").document["ok"])
@@ -334,7 +334,7 @@ class Callers(OpenSourceCase):
             second.take_turn()
         self.assertEqual(pacing.present_state("arxiv").busy_until, 0.0)
 
-    def test_a_contact_counts_where_it_is_told_and_nowhere_else(self) -> None:
+    def test_contact_counts_only_in_the_environment(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         secrets = Path(folder.name) / "secrets.yaml"

@@ -86,7 +86,7 @@ class Answers(SearchApiCase):
                 self.assertIn(KEY, " ".join(value for _, value in request.headers))
                 self.assertNotIn(KEY, request.target + request.body.decode() + str(run.stdout))
 
-    def test_named_engine_works_without_a_key_and_identifies_the_program(self) -> None:
+    def test_named_engine_identifies_the_program_without_a_key(self) -> None:
         for engine in KEYLESS:
             with self.subTest(engine):
                 run = self.search(engine, "sourdough starter", "-n", "3")
@@ -105,7 +105,7 @@ class Answers(SearchApiCase):
                     run = self.search(engine, "sourdough faultempty")
                     self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
 
-    def test_text_that_a_provider_has_read_takes_the_place_of_the_page(self) -> None:
+    def test_text_from_a_provider_replaces_the_page(self) -> None:
         self.use_key("tavily")
         run = call_main(command, "sourdough starter", "--engine", "tavily", "-n", "2", "--force")
         self.assertEqual(run.code, 0, run.stdout)
@@ -197,7 +197,7 @@ class OwnersOrder(SearchApiCase):
         names = [attempt["engine"] for attempt in attempts]
         return names or [run.document["details"]["engine"]]
 
-    def test_the_variable_says_which_engines_auto_asks_and_in_which_order(self) -> None:
+    def test_variable_sets_the_engines_of_auto_and_their_order(self) -> None:
         self.assertEqual(
             self.asked(WEB_SEARCH_ENGINES="you,tavily,duckduckgo")[:3],
             ["you", "tavily", "duckduckgo"],
@@ -217,7 +217,7 @@ class OwnersOrder(SearchApiCase):
         self.assertEqual(run.code, 2)
         self.assertRegex(run.document["error"], "WEB_SEARCH_ENGINES must be one of .*'bing'")
 
-    def test_a_block_names_the_companies_and_what_they_see(self) -> None:
+    def test_block_suggests_companies_and_says_they_see_the_query(self) -> None:
         run = self.search("duckduckgo", "sourdough faultblocked")
         hint = run.document["details"]["hint"]
         self.assertRegex(hint, "Engines tavily, .*keenable answer without a key; their operators")
@@ -254,7 +254,7 @@ class RecordedAnswers(EnvironmentCase):
                 self.assertEqual(len(document["results"]), count)
                 self.assertTrue(any(host in one["url"] for one in document["results"]))
 
-    def test_a_real_notice_of_a_spent_month_is_no_answer(self) -> None:
+    def test_recorded_notice_of_a_used_up_month_is_an_error(self) -> None:
         document = self.results("tavily", "tavily_mcp_keyless_cap_2026.json")
         self.assertEqual(document["details"]["kind"], "quota")
         self.assertNotIn("x402", json.dumps(document))

@@ -182,7 +182,7 @@ class BatchTest(SerperCase):
             self.assertEqual(document["results"], documents[0]["results"])
         self.assertEqual(len(documents[0]["results"]), 2)
 
-    def test_a_request_holds_at_most_100_queries_and_order_is_kept(self) -> None:
+    def test_requests_have_at_most_100_queries_in_order(self) -> None:
         queries = [f"guide {number}" for number in range(230)]
         progress: list[tuple[int, int]] = []
         document = serper.run_batch(
@@ -228,7 +228,7 @@ class BatchTest(SerperCase):
             self.assertIn("at most 1000 result pages", run.document["error"])
         self.assertEqual(self.server.requests, [])
 
-    def test_a_document_that_is_too_long_is_cut_from_every_query_alike(self) -> None:
+    def test_too_long_document_is_cut_equally_for_every_query(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(15)))
         run = self.run_main("batch", path, "--count", "10")
         self.assertLessEqual(len(run.stdout.decode()), 9_001)
@@ -240,7 +240,7 @@ class BatchTest(SerperCase):
         self.assertIn("people_also_ask", run.document["truncated"]["left_out"])
         self.assertIn("--max-chars", run.document["truncated"]["hint"])
 
-    def test_with_jsonl_the_document_of_each_query_is_fitted_alone(self) -> None:
+    def test_with_jsonl_each_querys_document_is_fitted_separately(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(31)))
         run = self.run_script(
             SCRIPT, "batch", path, "--count", "10", "--max-chars", "1500", "--jsonl"
@@ -312,7 +312,7 @@ class ReferenceTest(EnvironmentCase):
         for name in ("serper_search", "scale")
     )
 
-    def test_every_command_and_every_field_of_a_result_stands_in_it(self) -> None:
+    def test_it_contains_every_command_and_result_field(self) -> None:
         for command in COMMANDS:
             self.assertRegex(self.text, rf"(?m)^## .*\b{command}\b")
         words = set(re.findall(r"""[`"](\w+)[`"]""", self.text))

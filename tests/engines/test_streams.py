@@ -96,7 +96,7 @@ class Streams(StreamCase):
         self.assertEqual([one["ok"] for one in found], [True, False, False, True])
         self.assertEqual(found[3]["query"], "sourdough")
 
-    def test_a_reader_that_has_gone_ends_the_asking(self) -> None:
+    def test_run_ends_when_its_reader_closes(self) -> None:
         lines = "".join(f"guide {number}\n" for number in range(400)).encode()
         for script in BATCHES:
             process = self.start(script, "--jsonl", stdout=subprocess.PIPE)
@@ -110,7 +110,7 @@ class Streams(StreamCase):
                 self.assertEqual(process.stderr.read(), b"")
             process.stderr.close()
 
-    def test_answers_come_as_they_finish_or_in_the_order_of_the_queries(self) -> None:
+    def test_answers_come_as_they_finish_or_in_query_order(self) -> None:
         lines = ["sourdough", "aurora", "chess", "guide"]
         given = [word for line in lines for word in ("--queries", line)]
         found = self.answers("gemini_search.py", [], *given, key="slow-" + CANARY)
@@ -161,7 +161,7 @@ class Streams(StreamCase):
 
 
 class Resumed(StreamCase):
-    def test_a_cut_run_goes_on_where_it_ended_and_asks_for_nothing_twice(self) -> None:
+    def test_interrupted_run_continues_without_repeating_requests(self) -> None:
         lines = [f"guide {number}" for number in range(130)]
         for script in BATCHES:
             self.out.write_bytes(b"")
@@ -197,7 +197,7 @@ class Resumed(StreamCase):
         found = self.answers("serper_search.py", ["guide a", "guide b", "chess"], *words)
         self.assertEqual([one["input"] for one in found], ["chess"])
 
-    def test_other_parameters_are_another_search_other_spellings_are_not(self) -> None:
+    def test_other_parameters_make_another_search_spellings_do_not(self) -> None:
         words = ("--skip-done", str(self.out), "--output", str(self.out))
         for given, asked in (
             ([], 1), (["--type", "search"], 0), (["--type", "news"], 1), (["--country", "de"], 1),
@@ -224,7 +224,7 @@ class Resumed(StreamCase):
         self.answers("serper_search.py", ["guide"], *words, code=2)
         self.assertEqual(other.read_bytes(), b"notes\n{")
 
-    def test_the_flags_of_lines_are_there_for_batches_alone(self) -> None:
+    def test_line_flags_exist_only_for_batches(self) -> None:
         for flag in ("--jsonl", "--ordered", "--skip-done=x"):
             run = self.run_script("serper_search.py", "guide", flag)
             self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
@@ -274,7 +274,7 @@ class OutputFiles(StreamCase):
                 self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
                 self.assertEqual(self.out.read_bytes(), before)
 
-    def test_a_file_with_content_is_refused_unless_it_may_be_overwritten(self) -> None:
+    def test_file_with_content_is_refused_without_overwrite(self) -> None:
         for script, name in itertools.product(BATCHES, ("out.jsonl", "out.json")):
             self.out = self.folder / name
             self.out.write_text("before")
@@ -322,7 +322,7 @@ class OutputFiles(StreamCase):
         self.assertEqual((code, document["details"]["kind"]), (2, "invalid_input"))
         self.assertIn("nobody reads it", document["error"])
 
-    def test_a_full_disk_prints_what_it_cannot_hold(self) -> None:
+    def test_full_disk_prints_the_unwritten_lines(self) -> None:
         def small_files() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
 

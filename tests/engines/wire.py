@@ -227,7 +227,7 @@ class WireCase(FakeServerCase):
                 del headers["content-type"]  # the body's form says it
         return {**found, "headers": headers}
 
-    def test_every_line_sends_and_prints_what_its_snapshot_says(self) -> None:
+    def test_every_line_matches_its_snapshot(self) -> None:
         for name, rows in self.table.items():
             records = {row.line: self.record(row) for row in rows}
             self.assertEqual(len(records), len(rows), f"a line stands twice in [{name}]")
@@ -248,7 +248,7 @@ class WireCase(FakeServerCase):
         used = {row.settings["answer"] for _, row in self.rows() if "answer" in row.settings}
         self.assertEqual(used, set(self.answers))
 
-    def test_every_parameter_succeeds_and_is_the_same_in_every_spelling(
+    def test_every_parameter_works_alike_in_every_spelling(
         self,
     ) -> None:
         """As a flag, under each alias and in JSON: one request."""

@@ -113,7 +113,7 @@ class ListCase(SiteCase):
 
 
 class Lines(ListCase):
-    def test_each_line_has_its_url_and_the_same_content_as_a_single_read(self) -> None:
+    def test_each_line_has_its_url_and_a_single_reads_content(self) -> None:
         found = {one["url"]: one for one in self.read_lines(self.addresses(*GOOD))}
         self.assertEqual(set(found), set(self.addresses(*GOOD)))
         for path in GOOD:
@@ -132,7 +132,7 @@ class Lines(ListCase):
         self.assertIn("its time ran out before it was read", late["error"])
         self.assertTrue(documents[lines[0]]["ok"])
 
-    def test_list_in_another_encoding_is_refused_before_its_first_line(self) -> None:
+    def test_list_in_another_encoding_is_refused_at_once(self) -> None:
         for codec, words in (
             ("cp1251", "высота плотины на реке"),
             ("cp932", "ダムの高さは何メートルですか"),
@@ -151,7 +151,7 @@ class Lines(ListCase):
         read = [line for piece in lists.input_pieces(str(path)) for line in piece]
         self.assertEqual((read[0], len(read), read[2]), ("guide", 3, "last"))
 
-    def test_a_bad_line_is_an_error_of_its_own_and_blank_lines_are_none(self) -> None:
+    def test_each_bad_line_is_an_error_and_blank_lines_are_skipped(self) -> None:
         bad = ["not an address", "ftp://example.org/x", "http://10.0.0.1/", '{"url": 1}']
         bad += ["x" * 9_000, "http://[::1", "http://example.org:99999/", "\ufffd\x07"]
         good = self.address("articles/tides")
@@ -194,7 +194,7 @@ class Lines(ListCase):
     def test_an_empty_list_prints_nothing_and_is_not_an_error(self) -> None:
         self.assertEqual(self.read_lines([""]), [])
 
-    def test_if_no_page_was_read_the_exit_code_is_that_of_the_first_error(self) -> None:
+    def test_without_pages_the_first_error_sets_the_exit_code(self) -> None:
         run = run_script(SCRIPT, "--urls-from=-", stdin="http://10.0.0.1/\n")
         self.assertEqual((run.code, len(run.stdout.splitlines())), (5, 1))
 
@@ -251,7 +251,7 @@ class Politeness(ListCase):
         self.assertEqual(len(gaps), 2)
         self.assertGreater(min(gaps), PAUSE * 0.6)  # the moments are taken a little later
 
-    def test_a_host_gets_few_connections_and_does_not_hold_up_the_others(self) -> None:
+    def test_host_gets_few_connections_and_delays_no_other(self) -> None:
         with FakeServer() as second:
             slow = [f"{second.url}/site/slow/hang?{number}" for number in range(8)]
             words = ["--page-timeout", "1"]
@@ -294,7 +294,7 @@ class Politeness(ListCase):
                 if seconds == "3600":
                     self.assertTrue(all(one["retry_after"] > 3_500 for one in failed), failed)
 
-    def test_many_urls_of_a_host_neither_fill_memory_nor_block_others(self) -> None:
+    def test_many_urls_of_one_host_block_no_other_host(self) -> None:
         count = 3 * bulk.MAX_HOST_ADDRESSES
         with FakeServer() as second:
             many = [f"{second.url}/site/articles/tides?{number}" for number in range(count)]
@@ -344,7 +344,7 @@ class WithoutEnd(ListCase):
         self.assertEqual(process.stdout.read(), b"")
         self.assertEqual(process.wait(timeout=20), 0)
 
-    def test_ctrl_c_and_sigterm_leave_whole_lines_and_the_first_says_so(self) -> None:
+    def test_ctrl_c_and_sigterm_leave_whole_lines(self) -> None:
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, -15)):
             process = self.start(stdout=subprocess.PIPE)
             self.feed_without_end(process)

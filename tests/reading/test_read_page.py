@@ -133,7 +133,7 @@ class Process(SiteCase):
         self.assertEqual(run.document["request"]["url"], self.address("list/news"))
         self.assertEqual(self.server.requests, [])
 
-    def test_output_to_a_file_holds_the_whole_text(self) -> None:
+    def test_output_to_a_file_has_the_whole_text(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             target = f"{folder}/pages.json"
             run = self.run_script(SCRIPT, self.address("articles/lighthouse"), "--output", target)
@@ -154,7 +154,7 @@ class Requests(SiteCase):
         self.assertEqual(request.header("user-agent"), agent)
         self.assertEqual(request.header("accept-encoding"), "gzip")
 
-    def test_name_the_person_who_runs_the_tool_if_told_to(self) -> None:
+    def test_requests_include_the_contact_if_set(self) -> None:
         self.set_environment(WEB_SEARCH_CONTACT=" https://example.org/me, me@example.org ")
         self.page("list/news")
         agent = self.server.requests[0].header("user-agent") or ""
@@ -201,7 +201,7 @@ class Requests(SiteCase):
 class Texts(SiteCase):
     """Every kind of text, from bytes."""
 
-    def test_charsets_are_told_as_browsers_do(self) -> None:
+    def test_charsets_are_detected_like_in_browsers(self) -> None:
         for path, word in (
             ("charset/windows-1251", "заваривают"),
             ("charset/shift-jis", "湯のみ"),
@@ -229,7 +229,7 @@ class Texts(SiteCase):
             with self.subTest(header=header, body=body):
                 self.assertEqual(charsets.decode_body(body, header), expected)
 
-    def test_the_labels_of_the_encoding_standard_mean_what_it_says(self) -> None:
+    def test_encoding_labels_follow_the_encoding_standard(self) -> None:
         for label, codec in (
             ("iso8859-1", "cp1252"), ("ISO-IR-100", "cp1252"), ("l1", "cp1252"),
             ("x-cp1250", "cp1250"), ("iso88592", "iso8859-2"), ("csisolatingreek", "iso8859-7"),
@@ -242,7 +242,7 @@ class Texts(SiteCase):
         for codec in charsets.LABELS:
             self.assertTrue(codecs.lookup(codec))
 
-    def test_missing_or_wrong_encoding_labels_are_detected_from_the_text(
+    def test_encoding_is_detected_despite_missing_or_wrong_labels(
         self,
     ) -> None:
         for case in CHARSET_TEXTS["texts"]:
@@ -255,7 +255,7 @@ class Texts(SiteCase):
                     header = f"text/html; charset={label}" if label else "text/html"
                     self.assertEqual(charsets.decode_page(body, header), (html, ""))
 
-    def test_valid_utf_8_beats_a_label_and_an_unknown_encoding_is_told(self) -> None:
+    def test_valid_utf_8_beats_labels_and_unknown_is_reported(self) -> None:
         html = "<p>Äpfel, Übung, Größe, naïve café, élève, œuvre, señor, œuf, más, según</p>"
         header = "text/html; charset=iso-8859-1"
         self.assertEqual(charsets.decode_page(html.encode(), header), (html, ""))
@@ -263,7 +263,7 @@ class Texts(SiteCase):
         document = one_page.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
         self.assertIn("encoding is unknown", document["note"])
 
-    def test_utf_16_and_utf_32_are_read_with_or_without_a_mark_and_a_label(self) -> None:
+    def test_utf_16_and_32_are_read_with_or_without_bom_and_label(self) -> None:
         html = "<html><body><p>" + "Le thé frémit, et le capitaine attend la marée. " * 9
         for codec in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
             for header in ("text/html", f"text/html; charset={codec}"):
@@ -273,7 +273,7 @@ class Texts(SiteCase):
                     )
                     self.assertIn("Le thé frémit", found["text"])
 
-    def test_plain_text_markdown_json_xml_and_feeds_pass_through_readably(self) -> None:
+    def test_text_markdown_json_xml_and_feeds_stay_readable(self) -> None:
         self.assertIn("Black tea: boiling water", self.page("text/notes.txt")["text"])
         self.assertIn("```python\nimport quill\n```", self.page("text/readme.md")["text"])
         self.assertIn('```json\n{\n  "currency": "EUR"', self.page("data/prices.json")["text"])
@@ -295,13 +295,13 @@ class Texts(SiteCase):
                 self.assertIs(found["cut"], cut)
                 self.assertIn("High at noon.", found["text"])
 
-    def test_files_without_text_are_refused_by_content_not_only_by_header(self) -> None:
+    def test_files_without_text_are_refused_by_content_or_header(self) -> None:
         for path in ("binary/report", "binary/photo", "binary/archive", "binary/sound", "empty",
                      "binary/random", "binary/pickle"):  # fmt: skip
             with self.subTest(path):
                 self.assertEqual(self.kind(path), "unsupported")
 
-    def test_compressed_answers_are_decoded_and_uninvited_codings_named(self) -> None:
+    def test_compression_is_decoded_or_refused_by_name(self) -> None:
         self.assertIn("Sourdough rises", self.page("encoding/gzip")["text"])
         document = self.read("encoding/brotli")
         self.assertEqual(document["details"]["kind"], "provider")
@@ -362,7 +362,7 @@ class BytesAtHand(SiteCase):
 
 
 class Walls(SiteCase):
-    def test_bot_walls_and_empty_shells_are_named_and_not_returned_as_text(self) -> None:
+    def test_bot_walls_and_empty_shells_are_errors_not_text(self) -> None:
         for path, name in (
             ("wall/challenge", "Cloudflare"), ("wall/header", "Cloudflare"),
             ("wall/captcha", "a captcha"), ("shell", "JavaScript"),
@@ -398,7 +398,7 @@ class Walls(SiteCase):
                 document = self.read(f"{server.url}/{quote(name)}")
                 self.assertTrue(document["ok"], document)
 
-    def test_addresses_of_consent_and_login_tell_what_they_are(self) -> None:
+    def test_consent_and_login_pages_are_detected_by_url(self) -> None:
         html = f"<title>Page</title><p>{'Some words of text that nobody asked for. ' * 99}".encode()
         for url, said in (
             ("https://consent.google.com/m?continue=x", "consent"),
@@ -460,7 +460,7 @@ class Budget(SiteCase):
         self.assertTrue(page["truncated"])
         self.assertGreater(len(page["text"]), 7_000)
 
-    def test_following_next_offset_gives_the_whole_text_and_nothing_twice(self) -> None:
+    def test_following_next_offset_returns_each_part_once(self) -> None:
         whole = self.page("articles/lighthouse", max_chars=0)["text"]
         parts, offset = [], 0
         while offset is not None:
@@ -470,7 +470,7 @@ class Budget(SiteCase):
         self.assertEqual("".join(parts), whole)
         self.assertGreater(len(parts), 4)
 
-    def test_an_offset_behind_the_end_is_said_to_be_one(self) -> None:
+    def test_offset_beyond_the_end_is_reported(self) -> None:
         page = self.page("list/news", offset=9_999)
         self.assertEqual(page["text"], "")
         self.assertIn("before this offset", page["note"])
@@ -569,7 +569,7 @@ class Hostile(SiteCase):
         whole = self.page("huge/endless", page_timeout=20, offset=page["chars"] - 100)
         self.assertIn("not read to its end", whole["note"])
 
-    def test_a_bomb_of_200_megabytes_costs_5_and_no_other_page_anything(self) -> None:
+    def test_bomb_of_200_megabytes_uses_5_and_harms_no_other_page(self) -> None:
         document = self.read("huge/bomb", "list/news", page_timeout=20)
         self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
 
@@ -610,7 +610,7 @@ class CommandLine(SiteCase):
                 sent = [one["url"] for one in planned.get("requests", [planned])]
                 self.assertEqual(sorted(sent), expected)
 
-    def test_bad_values_are_named_with_what_is_allowed(self) -> None:
+    def test_bad_values_are_reported_with_allowed_values(self) -> None:
         for words, name in (
             (("--page-timeout", "0"), "page_timeout must be a number from 0.1 to 120"),
             (("--offset", "-1"), "offset must be a whole number"),
@@ -622,7 +622,7 @@ class CommandLine(SiteCase):
             self.assertEqual(run.code, 2)
             self.assertIn(name, json.dumps(run.document))
 
-    def test_help_says_what_it_does_and_lists_every_flag(self) -> None:
+    def test_help_explains_the_script_and_lists_every_flag(self) -> None:
         run = call_main(command, "--help")
         self.assertEqual(run.code, 0)
         for parameter in read.COMMANDS["read"]["params"]:
@@ -630,7 +630,7 @@ class CommandLine(SiteCase):
 
 
 class Reference(SiteCase):
-    def test_every_command_of_the_reference_works_as_it_stands(self) -> None:
+    def test_every_command_in_the_reference_works(self) -> None:
         text = REFERENCE.read_text(encoding="utf-8")
         blocks = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL)).splitlines()
         lines = [line for line in blocks if "/read_page.py " in line]

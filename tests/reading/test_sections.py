@@ -100,7 +100,7 @@ class Headings(unittest.TestCase):
         result = finding.PageFinder("ab, and so on and on.\n\n" * 10_000).find("ab", 9)
         self.assertEqual((len(result["places"]), result["places_in_all"]), (9, 10_000))
 
-    def test_an_option_is_shown_with_what_is_said_of_it(self) -> None:
+    def test_option_is_shown_with_its_description(self) -> None:
         for text in (
             "- **-d**\n  **--depth=N**\n  Limits what is fetched.\n- **-q**\n  Says nothing.\n",
             "**--depth=N**\n\nLimits what is fetched.\n\n**-q**\n\nSays nothing.\n",
@@ -159,7 +159,7 @@ class LowerHeadings(unittest.TestCase):
                 self.assertEqual(sections.lower_headings(text, 3), lowered)
                 self.assertEqual(sections.lower_headings(lowered, 3), lowered)
 
-    def test_pages_stand_below_their_addresses_in_markdown(self) -> None:
+    def test_pages_are_below_their_urls_in_markdown(self) -> None:
         page = {"url": "https://a.example/x", "title": "T", "text": "# T\n\nWords.\n\n## Part"}
         result = {"ok": True, "results": [page]}
         self.assertIn("### T\n\nWords.\n\n#### Part", show_markdown.consolidated_text(result))
@@ -319,13 +319,13 @@ class Reading(SmallWebCase):
         )
         self.assertNotIn("note", read("--section", "Spout"))
 
-    def test_a_section_that_is_not_there_names_those_that_are_as_data(self) -> None:
+    def test_missing_section_lists_existing_headings_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")
         self.assertEqual(document["details"]["kind"], "no_results")
         self.assertEqual(document["details"]["hint"], "Use --outline to list its headings.")
         self.assertIn("imeout", " ".join(document["details"]["headings"]))
 
-    def test_a_literal_text_is_found_with_what_stands_around_it(self) -> None:
+    def test_literal_text_is_found_with_its_context(self) -> None:
         page = self.read("docs/timeouts", "--find", "TIMEOUT")["pages"][0]
         self.assertGreater(page["places_in_all"], 0)
         self.assertIn("timeout", page["places"][0]["text"].lower())
