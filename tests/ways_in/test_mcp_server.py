@@ -459,7 +459,7 @@ class EveryTool(SharedClient):
         self.assertIn("Use the site's API", text)
         self.assertNotRegex(text, "[{}]|browser")
         gone = self.client.call("read_page", urls=[f"{self.server.url}/site/status/410"])
-        self.assertIn("With archived, the Internet Archive", gone["content"][0]["text"])
+        self.assertIn("With archived, a copy from the Internet Archive", gone["content"][0]["text"])
 
     def test_understands_numbers_booleans_and_lists_sent_as_text(self) -> None:
         arguments = {"query": "python", "count": "2", "extra_snippets": "true", "site": []}
