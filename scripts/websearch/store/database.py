@@ -77,7 +77,7 @@ class StoreFile:
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
         self._version = 0  # schema version of the open file
-        self._failed: set[bool] = set()  # given up: reading (False), writing (True)
+        self._failed: set[bool] = set()  # abandoned: reading (False), writing (True)
 
     @property
     def has_failed(self) -> bool:
@@ -101,7 +101,7 @@ class StoreFile:
                     raise
             return self._work_again(work, missed, writing)
         except store_errors() as error:
-            # GLSI's file and those of earlier versions lack tables and columns.
+            # Files from GLSI and from earlier versions lack tables and columns.
             is_older = self._db is not None and self._version < SCHEMA_VERSION
             if writing or not is_older or type(error).__name__ != "OperationalError":
                 self._give_up(error, writing)
@@ -156,8 +156,8 @@ class StoreFile:
                 with contextlib.suppress(*store_errors()):
                     spent = spending_of(self._db) if self._db else []
                 self._empty(spent)
-                told = f"The store {self.path} was damaged ({reason_of(error)})"
-            self.warnings.append(f"{told} and has been recreated.")
+                message = f"The store {self.path} was damaged ({reason_of(error)})"
+            self.warnings.append(f"{message} and has been recreated.")
         return self._work(work, missed, writing)
 
     def _empty(self, spent: list[tuple[Any, ...]]) -> None:
@@ -191,8 +191,8 @@ class StoreFile:
         is_readable = writing and self._db is not None
         self._failed = {True} if is_readable else {False, True}
         verb = "written" if is_readable else "used"
-        told = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
-        self.warnings.append(f"{told} {_ADVICE}")
+        message = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
+        self.warnings.append(f"{message} {_ADVICE}")
 
     def close(self) -> None:
         """Close the file; nothing if it was not opened."""
@@ -330,7 +330,7 @@ def open_store(path: str) -> tuple[sqlite3.Connection, int]:
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Create the tables in a new file, in GLSI's file or in that of an earlier version.
+    """Create the tables in a new file, in GLSI's file or in a file of an earlier version.
 
     Several processes may do this at once. Raises sqlite3.Error.
     """

@@ -4,7 +4,7 @@ It does not know the engines. It never raises for the state of its file: a store
 full or read-only is a miss with a warning, and the caller continues without it; a damaged store is
 recreated.
 
-The file may be that of GLSI, a Go program with the same variables: its only table, `cache`, also
+The file may belong to GLSI, a Go program with the same variables: its only table, `cache`, also
 contains these answers, and its schema never changes.
 """
 
