@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.engines.base.messages import EngineAnswer
-
     StateChange = Callable[["EngineState"], Any]
 
 DEFAULT_INTERVAL = "1s"  # between two requests to an engine
