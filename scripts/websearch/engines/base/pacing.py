@@ -15,7 +15,6 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 from websearch.base.durations import seconds_of_duration, spoken
-from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.table import ENGINES, host_of
 from websearch.kit import SearchError, read_secrets
 from websearch.store.database import StoreFile
@@ -24,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from websearch.engines.base.messages import EngineAnswer
 
     StateChange = Callable[["EngineState"], Any]
 
