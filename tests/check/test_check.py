@@ -520,6 +520,22 @@ class NumbersOfDrafts(CheckCase):
         (item,) = self.sentences("The budget was $1,500 per head").values()
         self.assertEqual([one["note"] for one in item["doubtful"]], ["Rounded from 1,530."])
 
+    def test_day_that_only_a_reference_has_is_doubtful(self) -> None:
+        self.serve(
+            "<html lang=en><p>The bridge of Lisle opened on 7 May 2020, after years of work.</p>"
+            "<h2>References</h2><ol><li>Smith: The bridge of Lisle. 9 May 2020.</ol>"
+        )
+        self.check("x " + self.url, "--force")
+        for text, verdict in (
+            ("The bridge of Lisle opened on 7 May 2020", ([], [])),
+            ("The bridge of Lisle opened on 2020-05-07", ([], [])),
+            ("The bridge of Lisle opened on 9 May 2020", ([], ["2020-05-09"])),
+            ("The bridge of Lisle opened on 2020-05-09", ([], ["2020-05-09"])),
+            ("The bridge of Lisle opened on 8 May 2020", (["8", "2020-05-08"], [])),
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.verdicts(text), [verdict])
+
     def test_labels_are_not_numbers(self) -> None:
         texts = (
             "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
@@ -797,12 +813,28 @@ class Numbers(unittest.TestCase):
             ("3", "three", True), ("3.12.1", "3.12.1", True), ("3.12.1", "3.12.2", False),
             ("2", "H2O", False), ("0.5", "0,50", True), ("1.2万", "12000", True),
             ("300", "12 300 men", True), ("5", "05", True),
+            ("10^9", "10^8", False), ("10⁹", "10^8", False), ("1e9", "10^8", False),
+            ("3 × 10⁹", "3 x 10^8", False), ("10^9", "10", False), ("10^8", "10⁸", True),
+            ("1e8", "10^8", True), ("3.2 × 10⁸", "3.2e8", True), ("10^8", "100,000,000", True),
+            ("100 million", "10^8", True), ("2.5e-4", "2.5 × 10^−4", True),
+            ("3·10^{8}", "300 million", True), ("10", "10³", False),
         ):  # fmt: skip
             with self.subTest(text, page=page):
                 compared = numbers.ComparedNumbers(
                     text, "", [numbers.PageNumbers("u", "", page)], "en"
                 )
                 self.assertEqual(not compared.missing(), is_there)
+
+    def test_long_sentence_is_shown_around_its_number(self) -> None:
+        long = f"The bridge of Oslo, repaired by masons {'and smiths of the old guild ' * 12}"
+        page = numbers.PageNumbers("u", "", f"{long} was 285 m long.\n\nA boat is 40 m long.")
+        own, other = (
+            numbers.ComparedNumbers(f"The bridge of Oslo, repaired by masons, is {value} m long",
+                                    "", [page], "en")
+            for value in (285, 40)
+        )  # fmt: skip
+        self.assertIn("285 m long", own.proof()[0]["text"])
+        self.assertIn("285 m long", other.doubtful()[0]["note"])
 
     def test_no_text_raises(self) -> None:
         pick = random.Random(67)
