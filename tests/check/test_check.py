@@ -540,6 +540,7 @@ class NumbersOfDrafts(CheckCase):
         texts = (
             "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
             "It follows ISO 8601 and RFC 9110", "It runs on Python 3.12", "At the Web Summit 2023",
+            "The Web Summit 2023 showed it",
         )  # fmt: skip
         for text, item in self.sentences(*texts, "There were 38 goats").items():
             with self.subTest(text):
@@ -626,6 +627,20 @@ class Links(CheckCase):
         self.assertEqual((link["url"], link["line"], run.code), (dead, 3, 1))
         self.assertIn("404", link["error"])
         self.assertIn("dead link, line 1", self.check(f"It [is]({dead}).", "--md").stdout.decode())
+
+    def test_hint_is_about_what_failed(self) -> None:
+        right = f"The committee found that 1,200 people were not affected ([s]({self.url}))."
+        dead = "[s](http://no-such-host.invalid/x)"
+        for text, *cures in (
+            (dead, "dead link"),
+            (f"{right} {dead}", "dead link"),
+            (f"{right.replace('1,200', '1,300')} {dead}", "Correct the number", "dead link"),
+            (self.cite("Every sailor knows a song about the moon"), "source_text"),
+        ):
+            hint = self.check(text).document["details"]["hint"]
+            for cure in ("dead link", "Correct the number", "source_text"):
+                with self.subTest(text, cure=cure):
+                    self.assertEqual(cure in hint, cure in cures)
 
     def test_link_that_nothing_has_shown_is_noted(self) -> None:
         text = f"Tides [are]({self.url}) known."

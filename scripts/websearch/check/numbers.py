@@ -63,6 +63,7 @@ _LABEL = re.compile(
 )
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
+_YEAR_NAME = re.compile(r"[A-Z][^\W\d_]+ [A-Z][^\W\d_]+ (?:19|20)\d\d\Z")
 _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
@@ -160,6 +161,8 @@ def without_name(found: re.Match[str]) -> str:
 
     behind = WORD.match(found.string, found.end() + 1)
     counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
+    if _YEAR_NAME.search(found.string, 0, found.end(2)):  # "Web Summit 2023 showed"
+        counted = False
     if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
         return found[0]
     return found[1] + "\u2060" * (len(found[0]) - len(found[1]))
