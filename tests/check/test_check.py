@@ -248,6 +248,14 @@ class Verdicts(CheckCase):
         run = self.check(self.cite(*quotations), "--force", "--max-chars", "0")
         return sorted(run.document["checks"], key=lambda check: int(check["line"]))
 
+    def test_cut_verbatim_quotations_are_not_told_in_markdown(self) -> None:
+        right = self.cite(*["Nobody asked why the harbour was closed"] * 100)
+        self.assertNotIn("Cut to fit", self.check(right, "--md").stdout.decode())
+        document = self.check(right).document
+        self.assertEqual([name in document for name in ("truncated", "never_shown")], [True] * 2)
+        wrong = self.cite(*["Nobody asked why the harbour was open"] * 100)
+        self.assertIn("Cut to fit", self.check(wrong, "--md").stdout.decode())
+
     def test_a_character_that_changes_a_number_is_a_difference(self) -> None:
         for (text, differs), check in zip(
             cases := (

@@ -67,7 +67,7 @@ COMMANDS: dict[str, ShownCommand] = {
             {"name": "strict", "type": "bool",
              "help": "exit code 1 for doubtful numbers also"},
         ],
-        "expendable": ("proof", "computed", "never_shown"),
+        "expendable": ("proof", "computed"),
     },
 }
 # fmt: on
