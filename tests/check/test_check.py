@@ -248,6 +248,14 @@ class Verdicts(CheckCase):
         run = self.check(self.cite(*quotations), "--force", "--max-chars", "0")
         return sorted(run.document["checks"], key=lambda check: int(check["line"]))
 
+    def test_cut_verbatim_quotations_are_not_told_in_markdown(self) -> None:
+        right = self.cite(*["Nobody asked why the harbour was closed"] * 100)
+        self.assertNotIn("Cut to fit", self.check(right, "--md").stdout.decode())
+        document = self.check(right).document
+        self.assertEqual([name in document for name in ("truncated", "never_shown")], [True] * 2)
+        wrong = self.cite(*["Nobody asked why the harbour was open"] * 100)
+        self.assertIn("Cut to fit", self.check(wrong, "--md").stdout.decode())
+
     def test_a_character_that_changes_a_number_is_a_difference(self) -> None:
         for (text, differs), check in zip(
             cases := (
@@ -520,10 +528,27 @@ class NumbersOfDrafts(CheckCase):
         (item,) = self.sentences("The budget was $1,500 per head").values()
         self.assertEqual([one["note"] for one in item["doubtful"]], ["Rounded from 1,530."])
 
+    def test_day_that_only_a_reference_has_is_doubtful(self) -> None:
+        self.serve(
+            "<html lang=en><p>The bridge of Lisle opened on 7 May 2020, after years of work.</p>"
+            "<h2>References</h2><ol><li>Smith: The bridge of Lisle. 9 May 2020.</ol>"
+        )
+        self.check("x " + self.url, "--force")
+        for text, verdict in (
+            ("The bridge of Lisle opened on 7 May 2020", ([], [])),
+            ("The bridge of Lisle opened on 2020-05-07", ([], [])),
+            ("The bridge of Lisle opened on 9 May 2020", ([], ["2020-05-09"])),
+            ("The bridge of Lisle opened on 2020-05-09", ([], ["2020-05-09"])),
+            ("The bridge of Lisle opened on 8 May 2020", (["8", "2020-05-08"], [])),
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.verdicts(text), [verdict])
+
     def test_labels_are_not_numbers(self) -> None:
         texts = (
             "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
             "It follows ISO 8601 and RFC 9110", "It runs on Python 3.12", "At the Web Summit 2023",
+            "The Web Summit 2023 showed it",
         )  # fmt: skip
         for text, item in self.sentences(*texts, "There were 38 goats").items():
             with self.subTest(text):
@@ -610,6 +635,20 @@ class Links(CheckCase):
         self.assertEqual((link["url"], link["line"], run.code), (dead, 3, 1))
         self.assertIn("404", link["error"])
         self.assertIn("dead link, line 1", self.check(f"It [is]({dead}).", "--md").stdout.decode())
+
+    def test_hint_is_about_what_failed(self) -> None:
+        right = f"The committee found that 1,200 people were not affected ([s]({self.url}))."
+        dead = "[s](http://no-such-host.invalid/x)"
+        for text, *cures in (
+            (dead, "dead link"),
+            (f"{right} {dead}", "dead link"),
+            (f"{right.replace('1,200', '1,300')} {dead}", "Correct the number", "dead link"),
+            (self.cite("Every sailor knows a song about the moon"), "source_text"),
+        ):
+            hint = self.check(text).document["details"]["hint"]
+            for cure in ("dead link", "Correct the number", "source_text"):
+                with self.subTest(text, cure=cure):
+                    self.assertEqual(cure in hint, cure in cures)
 
     def test_link_that_nothing_has_shown_is_noted(self) -> None:
         text = f"Tides [are]({self.url}) known."
@@ -797,12 +836,28 @@ class Numbers(unittest.TestCase):
             ("3", "three", True), ("3.12.1", "3.12.1", True), ("3.12.1", "3.12.2", False),
             ("2", "H2O", False), ("0.5", "0,50", True), ("1.2万", "12000", True),
             ("300", "12 300 men", True), ("5", "05", True),
+            ("10^9", "10^8", False), ("10⁹", "10^8", False), ("1e9", "10^8", False),
+            ("3 × 10⁹", "3 x 10^8", False), ("10^9", "10", False), ("10^8", "10⁸", True),
+            ("1e8", "10^8", True), ("3.2 × 10⁸", "3.2e8", True), ("10^8", "100,000,000", True),
+            ("100 million", "10^8", True), ("2.5e-4", "2.5 × 10^−4", True),
+            ("3·10^{8}", "300 million", True), ("10", "10³", False),
         ):  # fmt: skip
             with self.subTest(text, page=page):
                 compared = numbers.ComparedNumbers(
                     text, "", [numbers.PageNumbers("u", "", page)], "en"
                 )
                 self.assertEqual(not compared.missing(), is_there)
+
+    def test_long_sentence_is_shown_around_its_number(self) -> None:
+        long = f"The bridge of Oslo, repaired by masons {'and smiths of the old guild ' * 12}"
+        page = numbers.PageNumbers("u", "", f"{long} was 285 m long.\n\nA boat is 40 m long.")
+        own, other = (
+            numbers.ComparedNumbers(f"The bridge of Oslo, repaired by masons, is {value} m long",
+                                    "", [page], "en")
+            for value in (285, 40)
+        )  # fmt: skip
+        self.assertIn("285 m long", own.proof()[0]["text"])
+        self.assertIn("285 m long", other.doubtful()[0]["note"])
 
     def test_no_text_raises(self) -> None:
         pick = random.Random(67)

@@ -35,14 +35,12 @@ from websearch.check.page_numbers import (
     values_of,
 )
 from websearch.check.rounded import Rounding, rounding_of
-from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-PROOF_CHARS = 300  # of the shown sentence or row
 TOGETHER = 0.7  # weight per other number of the sentence in the same piece of the page
 NEARER = 1.8  # factor: another number this much nearer than the proof makes it doubtful
 CLEARLY = 1.0  # words by which another row must fit better
@@ -65,6 +63,7 @@ _LABEL = re.compile(
 )
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
+_YEAR_NAME = re.compile(r"[A-Z][^\W\d_]+ [A-Z][^\W\d_]+ (?:19|20)\d\d\Z")
 _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
@@ -162,6 +161,8 @@ def without_name(found: re.Match[str]) -> str:
 
     behind = WORD.match(found.string, found.end() + 1)
     counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
+    if _YEAR_NAME.search(found.string, 0, found.end(2)):  # "Web Summit 2023 showed"
+        counted = False
     if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
         return found[0]
     return found[1] + "\u2060" * (len(found[0]) - len(found[1]))
@@ -210,10 +211,9 @@ class ComparedNumbers:
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if not (proof or is_counted)
         ]
-        known = set().union(*(page.days for page in self.pages))
-        months = {
-            day[:7] for day in known
-        }  # a page without days of a month proves nothing about it
+        known = set().union(*(days for page in self.pages for days in page.days))
+        # A page without days of a month proves nothing about it.
+        months = {day[:7] for day in known}
         others = [day for day in self.written_days if day[:7] in months]
         return lost + [day for day in (*self.days, *others) if day not in known]
 
@@ -223,7 +223,7 @@ class ComparedNumbers:
             {
                 "number": number.text,
                 "url": proof.page.url,
-                "text": one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS),
+                "text": proof.page.shown(proof.occurrence),
                 **({"note": note} if (note := number.note(proof) or proof.page.note) else {}),
             }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
@@ -246,6 +246,10 @@ class ComparedNumbers:
                 note = "The page does not have it. Was it counted?" if is_word else ""
             if note:
                 found.append({"number": number.text, "note": note})
+        if days := {*self.days, *self.written_days}:
+            named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
+            note = "The page has this day only in a reference."
+            found += [{"number": day, "note": note} for day in sorted(days & aside - named)]
         return found
 
     def candidates_of(
@@ -437,11 +441,12 @@ class ComparedNumbers:
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
             is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
-            kinds = [kind_of(found.number) for found in page.by_piece[index]]
-            is_other = (page, index) not in self.used and kind_of(number.number) in kinds
+            kind = kind_of(number.number)
+            alike = [found for found in page.by_piece[index] if kind_of(found.number) == kind]
+            is_other = (page, index) not in self.used and alike
             is_alike = is_row or bool(piece and own and "row" not in (piece.kind, own.kind))
             if is_other and is_alike and points >= proof.score + (CLEARLY if is_row else MUCH):
-                return one_line(page.of(index), PROOF_CHARS)
+                return page.shown(max(alike, key=lambda one: score(number.near, page.near(one))))
         return ""
 
     def swapped(self) -> dict[int, str]:

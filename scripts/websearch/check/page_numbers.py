@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
+from websearch.kit import one_line
 from websearch.markdown.units import PageText, cells_of
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from websearch.markdown.units import Piece
 
+PROOF_CHARS = 300  # of a shown sentence or row
 STEM_CHARS = 6  # prove, proved and proof differ, number and numbers do not
 SCALE_POWERS = (0, 3, 6, 9)  # of the heads of tables: "in thousands", "in millions"
 MOST_DATED = 2_000  # characters of a sentence searched for days
@@ -124,9 +126,16 @@ class PageNumbers:
         return stems(self.text)
 
     @functools.cached_property
-    def days(self) -> set[str]:
-        """Return the days that the page names, as YYYY-MM-DD."""
-        return set().union(*(days_of(self.of(index)) for index in self.by_piece))
+    def days(self) -> tuple[set[str], set[str]]:
+        """Return the days that the text names, as YYYY-MM-DD, and those of its references."""
+        from websearch.passages.ranking import units_aside
+
+        page = PageText(self.text)
+        aside = {page.units[place].index for place in units_aside(page)}
+        days: tuple[set[str], set[str]] = (set(), set())
+        for index in self.by_piece:
+            days[index in aside].update(days_of(self.of(index)))
+        return days
 
     def of(self, index: int) -> str:
         """Return the text of a piece; a row includes the head of its table."""
@@ -136,6 +145,14 @@ class PageNumbers:
         heads = [self.text[frame.start : frame.end].split("\n")[0] for frame in piece.frames]
         own = self.text[piece.start : piece.end].strip()
         return "\n".join([*(heads if piece.kind == "row" else []), own])
+
+    def shown(self, found: Occurrence) -> str:
+        """Return the text of an occurrence in one line, cut to the part around the number."""
+        text = one_line(self.of(found.piece), PROOF_CHARS)
+        if found.number.text in text or not self.pieces:
+            return text
+        start = max(self.pieces[found.piece].start, found.number.start - PROOF_CHARS // 2)
+        return one_line(f"… {self.text[start : self.pieces[found.piece].end]}", PROOF_CHARS)
 
     def context(self, index: int) -> dict[str, float]:
         """Return the telling words of a piece and the text above it, with their weights."""

@@ -51,7 +51,13 @@ def to_markdown(document: Document) -> str:
     ]
     hint = [] if document["ok"] else [document["details"]["hint"]]
     advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
-    return frame_markdown({**document, "ok": True}, " ".join(filter(None, summary)), *advice)
+    told = sum(item["verdict"] != "verbatim" for item in document["checks"])
+    cut = document.get("truncated", {})
+    is_whole = told == checks - counts["verbatim"] and "left_out" not in cut
+    if is_whole and {*cut.get("items_dropped", ())} == {"checks"}:
+        cut = {}  # only verbatim quotations, which are not shown, are left out
+    framed = {**document, "ok": True, "truncated": cut}
+    return frame_markdown(framed, " ".join(filter(None, summary)), *advice)
 
 
 def lines_sentence(lines: list[int], what: str) -> str:
