@@ -423,6 +423,7 @@ class NumbersOfDrafts(CheckCase):
         self.serve(
             "<html lang=en><p>The yields of wheat and barley were 3.1 and 5.4 tons per hectare, "
             "respectively.</p><p>Narvik, Oslo and Bergen have 7, 12 and 31 ferries.</p>"
+            "<p>The north tower and the south tower are 30 and 50 m high, respectively.</p>"
         )
         for (text, doubtful), verdict in zip(
             cases := (
@@ -433,6 +434,7 @@ class NumbersOfDrafts(CheckCase):
                 ("The yield of wheat was 3.1 tons per hectare", []),
                 ("The yield of wheat was 5.4 tons per hectare", ["5.4"]),
                 ("Oslo has 12 ferries and Bergen has 31", []),
+                ("The north tower is 30 m high and the south tower 50 m", []),
                 ("Oslo has 31 ferries and Bergen has 12", ["31", "12"]),
             ),
             self.verdicts(*(text for text, _ in cases)),

@@ -494,6 +494,8 @@ class ComparedNumbers:
         first, second = one.occurrence, two.occurrence
         if first.number.start == second.number.start or not one.page.pieces:
             return False
+        if one.page.is_in_unclear_order(first):
+            return False
         pieces = [one.page.pieces[found.piece] for found in (first, second)]
         is_table = pieces[0].kind == "row" and pieces[0].frames == pieces[1].frames
         return first.piece == second.piece or is_table

@@ -242,6 +242,12 @@ class PageNumbers:
         own = self.text[start:end]
         return near_words(own, found.number.start - start, found.number.end - start)
 
+    def is_in_unclear_order(self, found: Occurrence) -> bool:
+        """Return whether only "respectively" says what a number belongs to, and not which word."""
+        piece = self.pieces[found.piece]
+        text, start = self.text[piece.start : piece.end], found.number.start - piece.start
+        return "respectively" in text and not names_in_order(text, start)
+
     def beside(self, found: Occurrence) -> list[Occurrence]:
         """Return the other numbers of the same sentence or cell."""
         others = self.by_piece[found.piece]
@@ -315,8 +321,9 @@ def names_in_order(text: str, start: int) -> dict[str, bool]:
         commas = [name.endswith(",") for name in names[:-2]]
         if words[last] in _AND and len(names) == len(run) > 1 and all(commas):
             own = run.index(at)
-            stemmed_names = [stem_of(name.strip(".,;:()").lower()) for name in names]
-            return {name: place == own for place, name in enumerate(stemmed_names)}
+            own_words = [name.strip(".,;:()").lower() for name in names]
+            if STOP_WORDS.isdisjoint(own_words) and len({*own_words}) == len(names):
+                return {stem_of(word): place == own for place, word in enumerate(own_words)}
     return {}
 
 
