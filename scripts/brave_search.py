@@ -96,39 +96,53 @@ UNKNOWN_RENEWAL = "Brave does not say when the quota is renewed."
 MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "suggest")
 # Fields whose texts stay as they are: decoding &copy= in a URL would break it.
 VERBATIM_FIELDS = ("url", "id", "key", "src", "original", "altered", "callback_key")
-# Kind of result -> its fields in a document. NAME=PATH: where the answer has the field; if a NAME
-# stands here several times, the last path that leads to a value counts.
+# Section of a web answer, in the order of Markdown -> its list in a document, its heading, its
+# fields, and the fields that Markdown shows after the title. Lists named NAME_results are in every
+# web document, the others only if they have results. NAME=PATH: where the answer has the field; if
+# a NAME appears several times, the last path with a value counts.
+SECTIONS = {
+    "web": ("web_results", "Web", ("url title description age extra_snippets "
+            "fetched_content_timestamp page_fetched"), "age date"),
+    "faq": ("faq_results", "Questions and answers", "question answer title url", ""),
+    "discussions": ("discussions_results", "Discussions",
+                    "mutated_by_goggles url title description data", ""),
+    "news": ("news_results", "News", ("mutated_by_goggles source=meta_url.hostname "
+             "source=profile.name source breaking is_live age url title description "
+             "extra_snippets page_age page_fetched"), "source"),
+    "videos": ("video_results", "Videos", ("mutated_by_goggles url title description age "
+               "thumbnail_url=thumbnail.src duration=video.duration view_count=video.views "
+               "creator=video.creator publisher=video.publisher tags=video.tags page_fetched"),
+               "duration"),
+    "locations": ("locations", "Places", ("title url id description "
+                  "address=postal_address.displayAddress phone=contact.telephone "
+                  "rating=rating.ratingValue reviews=rating.reviewCount price_range categories "
+                  "cuisine=serves_cuisine coordinates timezone"),
+                  "address rating phone hours_today distance"),
+    "infobox": ("infobox", "In short",
+                "title long_desc description url website_url attributes facts", ""),
+}
+# Command or section -> the fields of its results.
 RESULT_FIELDS = {
-    "web": "url title description age extra_snippets fetched_content_timestamp page_fetched",
-    "faq": "question answer title url",
-    "discussions": "url title description data",
-    "news": "source=meta_url.hostname source=profile.name source breaking is_live age url title "
-            "description extra_snippets page_age page_fetched",
-    "videos": "url title description age thumbnail_url=thumbnail.src duration=video.duration "
-              "view_count=video.views creator=video.creator publisher=video.publisher "
-              "tags=video.tags page_fetched",
-    "infobox": "title long_desc description url website_url attributes facts",
+    **{name: fields for name, (_, _, fields, _) in SECTIONS.items()},
+    "places": SECTIONS["locations"][2],
     "images": "title url image_url=properties.url width=properties.width height=properties.height "
               "source confidence",
-    "places": "title url id description address=postal_address.displayAddress "
-              "phone=contact.telephone rating=rating.ratingValue reviews=rating.reviewCount "
-              "price_range categories cuisine=serves_cuisine coordinates timezone",
     "context": "name url title date site_name=source.site_name description=source.description "
                "snippets",
     "suggest": "query title description is_entity",
 }
-# Section of a web answer -> the list in the document; an empty list stays in the document.
-WEB_LISTS = {"web": "web_results", "faq": "faq_results", "discussions": "discussions_results",
-             "news": "news_results", "videos": "video_results"}
-# Section of a web answer that a document has only if it holds something -> kind of its results.
-OPTIONAL_SECTIONS = {"infobox": "infobox", "locations": "places"}
+WEB_LISTS = [field for field, *_ in SECTIONS.values() if field.endswith("_results")]
+OPTIONAL_LISTS = [field for field, *_ in SECTIONS.values() if field not in WEB_LISTS]
+# What goes first from a web document that is too long: side sections, then further excerpts.
+SIDE_SECTIONS = (*WEB_LISTS[:0:-1], *OPTIONAL_LISTS, "extra_snippets")
+RESULT_TYPES = [*SECTIONS, "query", "rich", "summarizer"]
 # Lists of a document, in the order in which Markdown shows them -> heading.
 HEADINGS = {
-    "web_results": "Web", "results": "Results", "faq_results": "Questions and answers",
-    "discussions_results": "Discussions", "news_results": "News", "video_results": "Videos",
-    "locations": "Places", "places": "Places", "infobox": "In short", "citations": "Sources",
-    "entities": "Entities",
+    **{field: heading for field, heading, _, _ in SECTIONS.values()},
+    "results": "Results", "places": "Places", "citations": "Sources", "entities": "Entities",
 }
+# What Markdown shows after the title of a result, in this order.
+FACTS = " ".join([*(facts for *_, facts in SECTIONS.values()), "size image_url"]).split()
 # Fields that Markdown shows as one line under the results. A key is there if it was asked for.
 NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
          "rich": "Live data: {}", "cost_usd": "Cost: {} USD",
@@ -165,7 +179,6 @@ UI_LANGUAGES = ("es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-
                 "el-GR zh-HK en-IN en-ID it-IT ja-JP ko-KR en-MY es-MX nl-NL en-NZ no-NO zh-CN "
                 "pl-PL en-PH ru-RU en-ZA es-ES sv-SE fr-CH de-CH zh-TW tr-TR en-GB en-US "
                 "es-US").split()
-RESULT_TYPES = "discussions faq infobox news query rich summarizer videos web locations".split()
 
 
 def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) -> Parameter:
@@ -247,9 +260,6 @@ LOCATION = [
               rare=True),
 ]
 NOTE_CHARS = 350  # of what a document says about what was cut from it
-# What goes first from a web document that is too long: side sections, then further excerpts.
-SIDE_SECTIONS = ("video_results", "news_results", "discussions_results", "faq_results", "locations",
-                 "infobox", "extra_snippets")
 # What a command cannot do -> what to do instead.
 NO_OFFSET = dict.fromkeys(("offset", "page"), "There are no result pages; raise count.")
 NO_SITES = {"site": "Put site:example.com into the query.",
@@ -627,13 +637,14 @@ def trim_result(kind: str, item: Fields) -> Fields:
         fields |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
     if "long_desc" in fields:  # it repeats the description
         fields.pop("description", None)
-    if kind == "places" and "description" in fields:
+    is_place = kind in ("places", "locations")
+    if is_place and "description" in fields:
         fields["description"] = re.sub(r"^### Overview\s+", "", str(fields["description"]))
     day = re.match(r"\d{4}-\d\d-\d\d", str(item.get("page_age")))
     # News show the whole time, and the age of most pages is a date in words.
     if day and "page_age" not in fields and str(item.get("age")).endswith(" ago"):
         fields["date"] = day[0]
-    return {**fields, **hours_and_distance(item)} if kind == "places" else fields
+    return {**fields, **hours_and_distance(item)} if is_place else fields
 
 
 def hours_and_distance(place: Fields) -> Fields:
@@ -681,12 +692,13 @@ def web_document(params: Fields, answer: Fields) -> Document:
     """
     info, offset = object_field(answer, "query"), params.get("offset", 0)
     more = info.get("more_results_available") is True and offset < LAST_OFFSET
-    lists = {field: section_results(answer, name, name) for name, field in WEB_LISTS.items()}
+    sections = {field: section_results(answer, name) for name, (field, *_) in SECTIONS.items()}
+    lists = {field: sections[field] for field in WEB_LISTS}
     key = object_field(answer, "summarizer").get("key")
     searched = {"query": info.get("original", params["query"]), "country": info.get("country")}
     searched |= pick_fields(info, "altered", "more_results_available")
     extras = {
-        **{name: section_results(answer, name, kind) for name, kind in OPTIONAL_SECTIONS.items()},
+        **{field: sections[field] for field in reversed(OPTIONAL_LISTS)},
         "rich": object_field(answer, "rich"),
         "next_offset": offset + 1 if more else None,
         "warnings": request_warnings(params),
@@ -694,7 +706,7 @@ def web_document(params: Fields, answer: Fields) -> Document:
     document = found_document(params, **lists, summarizer_key=key, raw_query_info=searched)
     document |= drop_empty(extras)
     wanted = params.get("result_filter", ["web"])
-    others = [*lists, *OPTIONAL_SECTIONS, "rich", "summarizer_key"]
+    others = [*sections, "rich", "summarizer_key"]
     if not any(document.get(name) for name in (["web_results"] if "web" in wanted else others)):
         what = "web results" if "web" in wanted else " or ".join(wanted)
         document |= nothing_found(what, offset)
@@ -703,15 +715,14 @@ def web_document(params: Fields, answer: Fields) -> Document:
     return document
 
 
-def section_results(answer: Fields, name: str, kind: str) -> list[Fields]:
+def section_results(answer: Fields, name: str) -> list[Fields]:
     """Return the results of a section of a web answer; [] if it is missing or broken.
 
-    Discussions, news and videos each say whether goggles changed their section, if Brave says so.
+    Each says whether goggles changed its section, if Brave says so and the document shows it.
     """
     section = object_field(answer, name)
-    marked = name in ("discussions", "news", "videos")
-    mark = pick_fields(section, "mutated_by_goggles") if marked else {}
-    return [{**mark, **trim_result(kind, item)} for item in objects(section.get("results"))]
+    mark = pick_fields(section, "mutated_by_goggles")
+    return [trim_result(name, {**item, **mark}) for item in objects(section.get("results"))]
 
 
 def thin_excerpts(document: Document, params: Fields) -> None:
@@ -1120,8 +1131,7 @@ def item_markdown(number: int, item: Fields) -> str:
         facts["rating"] = f"rated {item['rating']}{reviews}"
     if item.get("width") and item.get("height"):
         facts["size"] = f"{item['width']} x {item['height']}"
-    order = "age date source duration address rating phone hours_today distance size image_url"
-    shown = [shown_text(facts[name]) for name in order.split() if facts.get(name)]
+    shown = [shown_text(facts[name]) for name in FACTS if facts.get(name)]
     head = " · ".join([head, *shown])
     texts = ("description", "long_desc", "answer", "snippet")
     lines = [shown_text(item[name]) for name in texts if name in item]
