@@ -1556,11 +1556,7 @@ def search_with_fallback(query: str, options: Fields | None = None) -> str:
 def to_markdown(document: Document) -> str:
     """Return a document, or an error document, as Markdown."""
     if "results" in document:
-        blocks = []
-        for result in document["results"]:
-            heading = one_line(result["query"], 200) or "(no query)"
-            blocks.append(f"# {heading}\n\n{to_markdown(result)}")
-        return frame_markdown(document, *blocks)
+        return frame_markdown(document, *batch_blocks(document["results"], to_markdown))
     if not document["ok"]:
         return error_to_markdown(document)
     if "request" in document:
@@ -2816,6 +2812,15 @@ def end_process(code: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
+    """Return the documents of a batch as Markdown, each below its query."""
+    blocks = []
+    for result in results:
+        query = make_harmless(one_line(result["query"], 200)) or "(no query)"
+        blocks.append(f"# {query}\n\n{to_markdown(result)}")
+    return blocks
 
 
 def batch_outcome(results: list[Document]) -> Document:

@@ -964,7 +964,7 @@ def to_markdown(document: Document) -> str:
     page, title = document.get("markdown") or document.get("text"), document.get("title")
     items = document.get("results") or []
     if items and "ok" in items[0]:  # of a batch: the items are documents
-        results = [f"# {join_texts(item['query'])}\n\n{to_markdown(item)}" for item in items]
+        results = batch_blocks(items, to_markdown)
     else:
         results = ["\n".join(["## Results\n", *map(item_markdown, items)])] if items else []
     return frame_markdown(
@@ -2227,6 +2227,15 @@ def end_process(code: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
+    """Return the documents of a batch as Markdown, each below its query."""
+    blocks = []
+    for result in results:
+        query = make_harmless(one_line(result["query"], 200)) or "(no query)"
+        blocks.append(f"# {query}\n\n{to_markdown(result)}")
+    return blocks
 
 
 def batch_outcome(results: list[Document]) -> Document:
