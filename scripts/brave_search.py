@@ -628,15 +628,13 @@ def trim_result(kind: str, item: Fields) -> Fields:
 
 def hours_and_distance(place: Fields) -> Fields:
     """Return a place's hours_today, such as Mon 07:00-12:00, 14:00-21:00, and its distance."""
-    times, day = [], ""
-    for span in objects(object_field(place, "opening_hours").get("current_day")):
-        if span.get("opens") or span.get("closes"):
-            times.append(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}")
-            day = day or span.get("abbr_name") or ""
-    hours = f"{day} {', '.join(times)}".strip()
+    today = objects(object_field(place, "opening_hours").get("current_day"))
+    spans = [span for span in today if span.get("opens") or span.get("closes")]
+    times = [f"{span.get('opens') or '?'}-{span.get('closes') or '?'}" for span in spans]
+    day = next((span["abbr_name"] for span in spans if span.get("abbr_name")), "")
     distance = pick_fields(object_field(place, "distance"), "value", "units")
     length = " ".join(map(str, distance.values())) if "value" in distance else ""
-    return drop_empty({"hours_today": hours, "distance": length})
+    return drop_empty({"hours_today": f"{day} {', '.join(times)}".strip(), "distance": length})
 
 
 def found_document(params: Fields, **fields: Any) -> Document:
