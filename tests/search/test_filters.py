@@ -118,6 +118,16 @@ class Filters(CannedCase):
             self.assertRegex(run.document["error"], r"^5 results .*: gov\.example, .*, \.\.\.\.")
 
 
+class RefusedFilter(SmallWebCase):
+    def test_what_every_engine_refuses_is_said_once(self) -> None:
+        key = f"good-{CANARY}"
+        document = self.run_script(
+            "web_search.py", "python", "--site", r"docs.python.org\x", BRAVE_SEARCH_API_KEY=key
+        ).document
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertRegex(document["error"], r"^site must be a host [^:]*\.$")
+
+
 class Language(SmallWebCase):
     """A question in a script of its own asks for results of its language."""
 

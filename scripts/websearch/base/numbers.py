@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
@@ -31,6 +32,12 @@ _WRITTEN_SCALE = re.compile(rf"(?i)(?<!{_LETTER})(?<!\d)(?<!\d[\s-])(?:{_SCALE})
 _DIGITS = (
     rf"(?<!{_LETTER})(?<![\^])(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
     rf"|\d{{1,20}}(?:[.,]\d{{1,20}}){{0,8}})(?!\d)"
+)
+# A power of ten: 10^9, 3 × 10⁸, 1.5e-3. Of a bare 10 it is the digits' own.
+_POWER = (
+    r"(?:(?:(?<=(?<!\d)10)|\s?[×x·*]\s?10)(?:(?:\^|\*\*)\{?[-−+]?\d{1,2}|⁻?[⁰¹²³⁴-⁹]{1,2})"
+    r"|[eE][-+]?\d{1,2})"
+    rf"(?!\d|{_LETTER})"
 )
 _SIGN = r"[\s-]?(?:[%％٪]|per\s?cent|prozent|pour cent|por ciento|процент)"
 # A range or list before the sign: 37 to 70 %.
@@ -112,7 +119,7 @@ def _pattern(language: str) -> re.Pattern[str]:
     words = sorted(number_words(language), key=len, reverse=True)
     named = "|".join(re.sub(r"\\?[ -]", r"[\\s-]", re.escape(word)) for word in words)
     return re.compile(
-        rf"(?:(?P<digits>{_DIGITS})|(?i:(?<!{_LETTER})(?P<word>{named})(?!{_LETTER})))"
+        rf"(?:(?P<digits>{_DIGITS})(?P<power>{_POWER})?|(?i:(?<!{_LETTER})(?P<word>{named})(?!{_LETTER})))"
         rf"(?:[\s-]?(?i:{_SCALE}))?"
     )
 
@@ -128,7 +135,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
     words = number_words(language)
     numbers = []
     for found in _pattern(language).finditer(text):
-        scales = zip(found.groups()[2:], SCALES.values(), strict=True)
+        scales = zip(found.groups()[3:], SCALES.values(), strict=True)
         scale, power = next(((word, power) for word, power in scales if word), ("", 0))
         if found["word"]:
             name = re.sub(r"\s|-", " ", found["word"].lower())
@@ -136,6 +143,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
             plain = {str(value)}
         else:
             plain = readings(re.sub(f"[{_GROUPING}]", "", found["digits"]))
+            plain = with_power(plain, found["power"]) if found["power"] else plain
         scaled = {shown(value.scaleb(power)) for value in decimals(plain)}
         is_letter = len(scale) == 1 and scale.isascii()  # 5 m is 5 or five millions
         unit = unit_beside(text, found.start(), found.end(), has_ranges and not scale)
@@ -180,6 +188,14 @@ def readings(digits: str) -> set[str]:
         return {shown(Decimal(value)) for value in values or {digits}}
     except InvalidOperation:
         return {digits}
+
+
+def with_power(values: set[str], power: str) -> set[str]:
+    """Return values times a power of ten as it is written; a bare 10 is its base."""
+    written = unicodedata.normalize("NFKC", power).replace("\u2212", "-")  # ⁻⁹ becomes -9
+    exponent = int(re.findall(r"[-+]?\d{1,2}", written)[-1])
+    own = values if re.match(r"[eE]|\s?[×x·*]\s?10", power) else {"1"}
+    return {shown(value.scaleb(exponent)) for value in decimals(own)}
 
 
 def decimals(values: Iterable[str]) -> list[Decimal]:
