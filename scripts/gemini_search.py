@@ -102,9 +102,6 @@ BLOCKED = (
     "MODEL_ARMOR"
 ).split()
 CUT_OFF = ("MAX_TOKENS", "CONTINUATION")
-ENDINGS = {  # finish_reason -> the warning; "The model stopped early" for others
-    **dict.fromkeys(("", "STOP"), ""), **dict.fromkeys(CUT_OFF, "The answer is cut off ({})."),
-}  # fmt: skip
 NOT_GROUNDED = {  # whether Google was searched -> why the answer has no sources
     True: "Google was searched, but the answer names no sources.",
     False: "The model answered without a search; no source backs this answer.",
@@ -954,7 +951,8 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
         details = drop_empty({"attempts": result["attempts"]})
         raise SearchError("no_results", f"{message} {reason}", hint, **details)
     finish = result["finish_reason"]
-    ending = ENDINGS.get(finish, "The model stopped early ({}).").format(finish)
+    ended = "The answer is cut off" if finish in CUT_OFF else "The model stopped early"
+    ending = "" if finish in ("", "STOP") else f"{ended} ({finish})."
     foreign = foreign_sources(question.command, result["sources"])
     document: Document = {
         **result,
@@ -988,7 +986,6 @@ class Session:
         import threading
 
         self.marks = marks
-
         self.lock = threading.Lock()
         # Provider -> its credential, or the error of looking for it.
         self.credentials: dict[str, Fields | SearchError] = {own["provider"]: own} if own else {}
@@ -1093,16 +1090,13 @@ def ask_in_order(
     """
     failures: list[SearchError] = []
     unasked: list[str] = []
-    logged = 0  # of those that were tried
     for provider in order:
         tried = [error for error in failures if "lacks" not in error.details]
         if tried and deadline - time.monotonic() < LEAST_SECONDS:
             unasked += [] if configuration_error(provider) else [provider]
             continue
-        if not configuration_error(provider):
-            for failure in tried[logged:]:
-                question.log_failure(failure)
-            logged = len(tried)
+        if tried and not configuration_error(provider):
+            question.log_failure(tried[-1])
         try:
             credential = session.credential(provider, deadline)
             document = ask_provider(question.changed(credential=credential), session, deadline)
