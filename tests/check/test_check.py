@@ -187,7 +187,7 @@ class Verdicts(CheckCase):
         text = self.cite("Nobody asked why the harbour was closed")
         self.assertEqual(self.check(text).code, 0)
         self.set_environment(**self.own(), WEB_SEARCH_BLOCK_SITES="127.0.0.1")
-        self.assertIn("kept out", self.check(text).document["checks"][0]["error"])
+        self.assertIn("does not allow", self.check(text).document["checks"][0]["error"])
         self.set_environment(GLSI_DB_PATH=self.own()["GLSI_DB_PATH"])
         run = self.check(text.replace("/tides", "/new"))
         self.assertIn("no public address", run.document["checks"][0]["error"])

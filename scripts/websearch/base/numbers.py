@@ -1,6 +1,6 @@
-"""Numbers of texts, whatever their notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand.
+"""Numbers in texts, in any notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand.
 
-A number has values (what its digits or words may mean), a scale, a unit, and its place.
+A number has values (the possible meanings of its digits or words), a scale, a unit and a place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _GROUPING = " \u00a0\u2009\u202f'’"
 _LETTER = rf"[^\W{UNSPACED}]"
-# Words that multiply, of a few languages, at their beginning.
+# Beginnings of words that multiply, in a few languages.
 SCALES = {
     "hundred|hundert": 2,
     "thousand|tausend|mil(?:le)?\\b|k\\b|тыс": 3,
@@ -40,12 +40,12 @@ _POWER = (
     rf"(?!\d|{_LETTER})"
 )
 _SIGN = r"[\s-]?(?:[%％٪]|per\s?cent|prozent|pour cent|por ciento|процент)"
-# A range or list before the sign: 37 to 70 %.
+# A range or list before the percent sign: 37 to 70 %.
 _PERCENTS = re.compile(
     r"(?i)(?:\s?(?:[-\u2013\u2014,]|to|and|or|bis|und|à|et|y|и)\s?\d[\d.,]{0,9}){0,3}" + _SIGN
 )
 _PERCENT = re.compile(rf"(?i){_SIGN}")
-# What is counted or measured, one line a unit: English, then German, French, Spanish and Italian.
+# Units, one per line: in English, then in German, French, Spanish and Italian.
 _UNITS = """
 second seconds sec secs sekunde sekunden seconde secondes segundo segundos secondo secondi
 minute minutes min mins minuten minuto minutos minuti
@@ -92,15 +92,15 @@ _UNIT = re.compile(
     rf"(?!{_LETTER}))"
 )
 _CURRENCY = re.compile(r"(?i)(?:us\$|[$€£¥]|\b(?:usd|eur|gbp|jpy))\s?-?\Z")
-# Marks such as [12] or [3, 5–7] lead to the list of references; they state nothing.
+# Footnote numbers such as [12] or [3, 5–7] point to the references; they state nothing.
 _REFERENCES = re.compile(r"\[\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\](?!\()")
 
 
 class Number(NamedTuple):
-    """A number of a text: where it stands, and what it may mean.
+    """A number in a text: its place and its possible meanings.
 
-    plain: its values as digits; scaled: those times the word behind it ("1.2 million"), none
-    without one. unit: "%", "day", "$", ...; "" if none stands beside it.
+    plain: its values as digits; scaled: these times the word after it ("1.2 million"), empty
+    without such a word. unit: "%", "day", "$", ...; "" without a unit next to it.
     """
 
     start: int
@@ -115,7 +115,7 @@ class Number(NamedTuple):
 
 @functools.cache
 def _pattern(language: str) -> re.Pattern[str]:
-    """Return the pattern of numbers in digits, and in the words of a language."""
+    """Return the pattern for numbers in digits and in a language's words."""
     words = sorted(number_words(language), key=len, reverse=True)
     named = "|".join(re.sub(r"\\?[ -]", r"[\\s-]", re.escape(word)) for word in words)
     return re.compile(
@@ -125,11 +125,11 @@ def _pattern(language: str) -> re.Pattern[str]:
 
 
 def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> list[Number]:
-    """Return the numbers of a text in order; marks of references are none.
+    """Return a text's numbers in order, without footnote numbers.
 
     has_ranges: in "37 to 70 %" both are percentages.
 
-    In the words of a language, they are two to ninety-nine, hundred and thousand.
+    As words of a language, two to ninety-nine, hundred and thousand are recognized.
     """
     text = _REFERENCES.sub(lambda found: " " * len(found[0]), text)
     words = number_words(language)
@@ -158,7 +158,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
 
 
 def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
-    """Return the unit of a number of a text: behind it, or a currency before it; "" if none is."""
+    """Return the unit of a number: after it, or a currency before it; "" without a unit."""
     before = _CURRENCY.search(text, max(0, start - 5), start)
     found = before or _UNIT.match(text, end)
     if found:
@@ -167,21 +167,21 @@ def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
 
 
 def scale_powers(text: str) -> set[int]:
-    """Return the powers of ten that words of a text name without a number: "in millions" is 6."""
+    """Return the powers of ten in words without a number: "in millions" is 6."""
     found = _WRITTEN_SCALE.finditer(text)
     powers = [*SCALES.values()]
     return {powers[(scale.lastindex or 1) - 1] for scale in found if len(scale[0]) > 1}
 
 
 def readings(digits: str) -> set[str]:
-    """Return what digits with commas and points may mean; of a version number, itself."""
+    """Return the possible meanings of digits with commas and points; a version number is itself."""
     signs = re.sub(r"\d", "", digits)
     last = signs[-1:]
     is_grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", digits)
     values = set()
     if len(set(signs)) < 2 and is_grouped:
         values.add(re.sub("[.,]", "", digits))
-    if signs.count(last) == 1 or not signs:  # a decimal sign stands once, the last one
+    if signs.count(last) == 1 or not signs:  # a decimal sign appears once, as the last one
         whole, _, rest = digits.rpartition(last) if last else (digits, "", "")
         values.add(f"{re.sub('[.,]', '', whole)}.{rest}")
     try:
@@ -199,10 +199,10 @@ def with_power(values: set[str], power: str) -> set[str]:
 
 
 def decimals(values: Iterable[str]) -> list[Decimal]:
-    """Return the values that are decimal numbers: no versions, no lists."""
+    """Return the values that are decimal numbers, not versions or lists."""
     return [Decimal(value) for value in values if re.fullmatch(r"\d+(?:\.\d+)?", value)]
 
 
 def shown(value: Decimal) -> str:
-    """Return a number in one form: without a point or zeros that say nothing."""
+    """Return a number in one form, without a redundant point or zeros."""
     return format(value.normalize(), "f") if value else "0"
