@@ -1208,6 +1208,15 @@ def end_process(code: int) -> None:
     os._exit(code)
 
 
+def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
+    """Return the documents of a batch as Markdown, each below its query."""
+    blocks = []
+    for result in results:
+        query = make_harmless(one_line(result["query"], 200)) or "(no query)"
+        blocks.append(f"# {query}\n\n{to_markdown(result)}")
+    return blocks
+
+
 def batch_outcome(results: list[Document]) -> Document:
     """Return ok of a batch: true if one query worked, else with the first one's error."""
     if any(result["ok"] for result in results):

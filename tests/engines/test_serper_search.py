@@ -318,7 +318,8 @@ class ReferenceTest(EnvironmentCase):
         words = set(re.findall(r"""[`"](\w+)[`"]""", self.text))
         for command, answer in serper.ANSWERS.items():
             for name in answer["fields"].split():
-                shown = "query" if command == "autocomplete" else serper.snake_case(name)
+                [field] = serper.pick({name: 1}, name)
+                shown = "query" if command == "autocomplete" else field
                 self.assertIn(shown, words, command)
 
     def test_each_command_section_contains_its_parameters(self) -> None:

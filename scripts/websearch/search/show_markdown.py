@@ -8,6 +8,7 @@ from websearch.base.calls import result_or_error
 from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import (
     SearchError,
+    batch_blocks,
     dump_json,
     fence_untrusted,
     frame_markdown,
@@ -49,11 +50,7 @@ def consolidated_text(document: Document) -> str:
 
 def batch_markdown(document: Document) -> str:
     """Return a batch's documents as Markdown, each below its question."""
-    blocks = (
-        f"# {one_line(item['query'], 200)}\n\n{search_markdown(item)}"
-        for item in document.get("results", [])
-    )
-    return frame_markdown(document, *blocks)
+    return frame_markdown(document, *batch_blocks(document.get("results", []), search_markdown))
 
 
 def search_markdown(document: Document) -> str:
