@@ -85,7 +85,7 @@ CODES = {
     "SUBSCRIPTION_NOT_FOUND": ("auth", "Check the subscription of this key."),
     "OPTION_NOT_IN_PLAN": ("auth", "This needs {plan}; each Brave plan has its own key."),
     "RESOURCE_NOT_ALLOWED": ("auth", "This needs {plan}; each Brave plan has its own key."),
-    "VALIDATION": ("invalid_input", "Brave refused the parameter; see the allowed values."),
+    "VALIDATION": ("invalid_input", "Correct what Brave names. A query has up to 400 characters."),
     "CREDIT_EXHAUSTED": ("quota", "Add credit or raise the spending limit in Brave's dashboard."),
     "QUOTA_LIMITED": ("quota", "Change the plan or provider."),
     "USAGE_LIMIT_EXCEEDED": ("quota", "Change the plan or provider."),
