@@ -546,6 +546,39 @@ class NumbersOfDrafts(CheckCase):
             with self.subTest(text):
                 self.assertEqual(self.verdicts(text), [verdict])
 
+    def test_code_that_is_a_number_is_a_number(self) -> None:
+        for text, missing in (
+            ("The default is `59,000` berths", []),
+            ("The default is `58,000` berths", ["58,000"]),
+            ("The default is `58 * 1024` bytes", ["58", "1024"]),
+            ("The default is `port58`", None),
+        ):
+            (item,) = self.sentences(text).values()
+            with self.subTest(text):
+                self.assertEqual(item and item.get("missing", []), missing)
+
+    def test_value_in_a_table_names_no_other_row(self) -> None:
+        self.serve(
+            "<html lang=en><table><tr><th>Place<th>Country<th>Points<th>Appearances</tr><tr><td>1"
+            "<td>Ireland<td>155<td>398</tr><tr><td>4<td>Malta<td>123<td>60</tr><tr><td>23"
+            "<td>Finland<td>4<td>71</tr></table><p>The 20 league teams had 30 players.</p>"
+        )
+        texts = (
+            "Ireland won with 155 points and Finland came last with 4 points",
+            "Ireland made 398 league appearances",
+        )
+        for text, verdict in zip(texts, self.verdicts(*texts), strict=True):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], []))
+
+    def test_markdown_says_what_was_doubted_or_that_nothing_was_checked(self) -> None:
+        for text, told in (
+            ("Oslo has a population of 285,000", "1 of 1 sentences, 1 doubtful."),
+            ("The option is `foo`", "Nothing to check: no quotation, no number beside a link."),
+        ):
+            run = self.check(f"{text} ([s]({self.url})).", "--md")
+            self.assertIn(told, run.stdout.decode())
+
     def test_labels_are_not_numbers(self) -> None:
         texts = (
             "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",

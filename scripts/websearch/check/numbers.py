@@ -100,6 +100,11 @@ class DraftNumber:
         """Return the telling word right after the number, or ""."""
         return noun_after(self.sentence, self.number)
 
+    @functools.cached_property
+    def nouns(self) -> list[str]:
+        """Return the telling ones of the two words after the number: "398 league games"."""
+        return [self.noun, noun_after(self.sentence, self.number, 2)]
+
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
         """Return whether a number of a page has the value, scale and unit of this one."""
         own, its = self.number, found.number
@@ -328,7 +333,7 @@ class ComparedNumbers:
             note = "On the page, no word of the sentence is near it."
         elif any(far):
             note = "The page does not have it near the name in the sentence."
-        elif noun in page.counted and not page.is_about(noun, found):
+        elif noun in page.counted and not any(page.is_about(one, found) for one in number.nouns):
             note = "The page uses it for something else."
         elif self.counts_another(number, proof):
             note = "The page has another number for this."
@@ -409,8 +414,10 @@ class ComparedNumbers:
         everywhere = set().union(*labels.values())
         named = sorted(
             (distance(number.number, other.number), bool(own & other.number.plain))
-            for other in self.numbers
-            if other is not number and everywhere & other.number.plain
+            for other, proven in zip(self.numbers, self.proofs, strict=True)
+            if other is not number
+            and everywhere & other.number.plain
+            and not (proven and proven.occurrence.cell > 0)  # a value, then
         )
         if not (own and named):
             return False

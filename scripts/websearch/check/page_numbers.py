@@ -355,7 +355,7 @@ def kind_of(number: Number) -> tuple[str, bool]:
     return number.unit, is_year
 
 
-def noun_after(text: str, number: Number) -> str:
-    """Return the telling word right after a number, or ""."""
-    behind = re.match(rf"[\s-]{{1,2}}({WORD.pattern})", text[number.end : number.end + 40])
+def noun_after(text: str, number: Number, words: int = 1) -> str:
+    """Return the telling word right after a number, or the words-th one, or ""."""
+    behind = re.match(rf"(?:[\s-]{{1,2}}({WORD.pattern})){{{words}}}", text[number.end :][:60])
     return next(iter(stems(behind[1])), "") if behind and not number.unit else ""

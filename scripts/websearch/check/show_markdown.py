@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import fence_untrusted, frame_markdown, one_line
 
@@ -21,9 +23,13 @@ def to_markdown(document: Document) -> str:
     counts = document["counts"]
     checks, numbers = sum(counts[verdict] for verdict in VERDICTS), counts["numbers"]
     right = numbers - counts["numbers_missing"] - counts["numbers_unread"]
+    doubted = f", {counts['numbers_doubtful']} doubtful" if counts["numbers_doubtful"] else ""
     summary = [
         f"Verbatim: {counts['verbatim']} of {checks} quotations." if checks else "",
-        f"Numbers found in their sources: {right} of {numbers} sentences." if numbers else "",
+        f"Numbers found in their sources: {right} of {numbers} sentences{doubted}."
+        if numbers
+        else "",
+        "" if checks or numbers else "Nothing to check: no quotation, no number beside a link.",
         *(
             lines_sentence(document.get(name, []), what)
             for name, what in (
@@ -49,7 +55,7 @@ def to_markdown(document: Document) -> str:
         )
         for link in document.get(name, [])
     ]
-    hint = [] if document["ok"] else [document["details"]["hint"]]
+    hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
     advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
     told = sum(item["verdict"] != "verbatim" for item in document["checks"])
     cut = document.get("truncated", {})
