@@ -86,11 +86,19 @@ class Headings(unittest.TestCase):
 
     def test_a_section_is_the_nearest_heading(self) -> None:
         rows = {"timeouts": "Timeouts", "Default": "Defaults", "retires": "Retries"}
+        rows["retries of requests"] = "Retries"
         for name, heading in rows.items():
             with self.subTest(name):
                 self.assertEqual(
                     sections.find_section(sections.find_headings(TEXT), name).text, heading
                 )
+
+    def test_section_that_is_only_similar_is_said(self) -> None:
+        headings = sections.find_headings(TEXT)
+        for name, note in (("retires", "No heading has 'retires'"), ("Default", "")):
+            section = sections.find_section(headings, name)
+            self.assertTrue(sections.section_note(headings, section, name).startswith(note))
+        self.assertEqual(sections.section_note(headings, section, "Defaults"), "")
 
     def test_sentences_with_a_text_are_all_counted(self) -> None:
         result = finding.PageFinder(TEXT).find("err_some_code", 9)

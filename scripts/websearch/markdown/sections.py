@@ -143,9 +143,11 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
     ]
 
 
-def same_name_note(headings: list[Heading], section: Heading) -> str:
-    """Return which of several headings with the same words is shown; "" if it is the only one."""
+def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
+    """Return why a section is shown: its heading is only similar, or has others of its name."""
     name = section.text.lower()
+    if {*re.findall(r"[\w-]+", asked.lower())}.isdisjoint(re.findall(r"[\w-]+", name)):
+        return f"No heading has {quoted(asked)}: the most similar one is shown."
     others = [one for one in headings if one.text.lower() == name and one is not section]
     if not others:
         return ""
@@ -160,7 +162,8 @@ def same_name_note(headings: list[Heading], section: Heading) -> str:
 def find_section(headings: list[Heading], name: str) -> Heading:
     """Return the section with the heading that matches a name best.
 
-    Equal words win, then a heading that contains them, then the most similar heading. Raises
+    Equal words win, then a heading that contains them, then one whose words are all among them,
+    then the most similar heading. Raises
     SearchError (no_results) if no heading is similar; its field headings lists the first headings,
     which are untrusted text and so not part of the message.
     """
@@ -172,6 +175,11 @@ def find_section(headings: list[Heading], name: str) -> Heading:
         for heading, own in zip(headings, words, strict=True):
             if is_near(own, wanted):
                 return heading
+    asked = {*re.findall(r"[\w-]+", wanted)}  # "eol attribute" asks for the heading `eol`
+    parts = [{*re.findall(r"[\w-]+", own)} for own in words]
+    within = [index for index, part in enumerate(parts) if part <= asked and len(words[index]) > 2]
+    if within:
+        return headings[max(within, key=lambda index: len(words[index]))]
     near = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
     if near:
         return headings[words.index(near[0])]

@@ -31,7 +31,7 @@ from websearch.markdown.sections import (
     find_section,
     lower_headings,
     outline_of,
-    same_name_note,
+    section_note,
 )
 from websearch.markdown.units import PageText
 from websearch.pages.fetch.fetch import normal_url
@@ -170,7 +170,7 @@ def fill_page(
         headings = bookmark_headings(page.bookmarks, text) or find_headings(text)
     if "section" in params:
         section = find_section(headings, params["section"])
-        notes.append(same_name_note(headings, section))
+        notes.append(section_note(headings, section, params["section"]))
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
     if params.get("outline") or "find" in params:
