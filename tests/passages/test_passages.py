@@ -219,6 +219,11 @@ class Shape(unittest.TestCase):
         found = texts_of(f"{sentence}\n\n{filler}.", "lighthouse keeper", 150)
         self.assertRegex(found, r"^… .*lighthouse keeper lived alone.*…$")
 
+    def test_cut_text_of_an_item_stays_indented(self) -> None:
+        told = "Raises the anchor while " + "the crew sings of the sea and " * 9 + "rows."
+        found = texts_of(f"- **-a**\n  **--anchor**\n  {told}", "raises anchor", 120)
+        self.assertRegex(found, r"\n  Raises the anchor while .*…$")
+
     def test_long_headings_leave_room_for_text(self) -> None:
         long = "word " * 60
         text = f"# {long}\n\n## {long}\n\n### Boats\n\nThe ferry to the island leaves at noon."

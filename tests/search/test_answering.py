@@ -104,6 +104,13 @@ class NameThatNoPageHas(AnsweringCase):
         for result in document["results"]:
             self.assertLessEqual(result["text"].count("was held"), 3)
 
+    def test_a_word_that_compares_is_not_missed(self) -> None:
+        question = "squash vs billiards world championship winner"
+        self.pages(question)
+        document = self.answer(question)
+        self.assertNotIn("warnings", document)
+        self.assertGreater(sum(one["text"].count("was held") for one in document["results"]), 6)
+
     def test_a_code_with_other_digits_is_another_thing_and_one_with_a_space_is_not(self) -> None:
         text = TEXT.replace("squash", "squash by F174 and Kappa 15")
         question = "winner of the world championship F172 or Kappa15"
@@ -328,6 +335,15 @@ class CutSections(AnsweringCase):
         self.web.find(question, page)
         (result,) = self.answer(question)["results"]
         self.assertIn("Dead links", result["text"])  # a part of it is shown
+        self.assertNotIn("cut", result)
+
+    def test_page_of_something_else_names_none(self) -> None:
+        question = "heron tarpaulin options"
+        options = "".join(f"<li>Option {n} of the heron log, in fathoms." for n in range(80))
+        page = self.web.page("/log", f"About.</p><h2>Options</h2><ul>{options}</ul><p>End")
+        self.web.find(question, page)
+        (result,) = self.answer(question)["results"]
+        self.assertIn("Option", result["text"])
         self.assertNotIn("cut", result)
 
     def test_whole_sections_name_none(self) -> None:

@@ -142,10 +142,9 @@ def excerpts_of(
     aside = [pages_aside(own, words, pages) for own, words in zip(asked, told, strict=False)]
     few = {(number, index) for number, indexes in enumerate(aside) for index in indexes}
     excerpts = choose_units(selection, asked, scores, weakest, few)
-    everywhere = set(range(len(pages))).intersection(*aside)
-    complete_excerpts(
-        selection, [one for index, one in enumerate(excerpts) if index not in everywhere]
-    )
+    for index in set(range(len(pages))).intersection(*aside):
+        excerpts[index].is_aside = True
+    complete_excerpts(selection)
     return excerpts
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
 LONG_SENTENCE = 100  # characters; a shorter one is whole or absent
 LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
+MOST_INDENT = 8  # characters that are left of its indentation
 LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
 LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
 LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # characters of a sentence that repeats, and how often
@@ -61,7 +62,8 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of those that are not shown because another place says so.
-    named: indexes of the headings that were looked at for their names.
+    named: indexes of the headings that were looked at for their names. is_aside: whether the page
+    is of something else than all questions.
     """
 
     page: PageText
@@ -71,6 +73,7 @@ class Excerpt:
     repeated: dict[int, str] = field(init=False)
     said: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
+    is_aside: bool = False
 
     def __post_init__(self) -> None:
         """Find what repeats."""
@@ -329,9 +332,11 @@ def first_list(page: PageText, heading: Piece) -> list[Piece]:
     return [heading, *found] if is_short else []
 
 
-def complete_excerpts(selection: Selection, excerpts: list[Excerpt]) -> None:
+def complete_excerpts(selection: Selection) -> None:
     """Show whole, as far as the room goes, lists, tables and code that are begun and are short."""
-    for excerpt in excerpts:
+    for excerpt in selection.excerpts:
+        if excerpt.is_aside:
+            continue
         for block in blocks_begun(excerpt):
             if block[-1].end - block[0].start <= WHOLE_BLOCK:
                 selection.complete(excerpt, block)
@@ -422,10 +427,11 @@ def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Pie
 def telling_part(text: str, room: int, question: str, size: Callable[[str], int]) -> str:
     """Return the part of a text that holds the most of a question's terms within a room.
 
-    It begins at the beginning of the text or at a word that holds a term.
+    It begins at the beginning of the text or at a word that holds a term, as far in as the text.
     """
     weights = term_weights(question)
-    room -= len("… …")
+    indent = " " * min(MOST_INDENT, len(text) - len(text.lstrip(" ")))
+    room -= len(f"{indent}… …")
     start, total, most = 0, 0.0, 0.0
     part: deque[tuple[int, float]] = deque()  # where its words begin, and their weights
     for match in re.finditer(WORD, text):
@@ -444,4 +450,4 @@ def telling_part(text: str, room: int, question: str, size: Callable[[str], int]
         end -= size(text[start:end]) - room
     if end < len(text):
         end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # some scripts have none
-    return "… " * (start > 0) + text[start:end].strip() + "…" * (end < len(text))
+    return indent + "… " * (start > 0) + text[start:end].strip() + "…" * (end < len(text))

@@ -48,7 +48,7 @@ _SYMBOL = (
 _FORM_WORDS = frozenset(
     "calculate came come compare convert define describe difference drama example examples explain "
     "explained find gave give goes kind kinds list lists name names show sort summarize tell "
-    "translate tried try trying type types write".split()
+    "translate tried try trying type types versus vs write".split()
 )
 
 # Words for one measure, without their endings.

@@ -369,7 +369,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
         add_outside(items[index], evidence.outsides[index])
     for index, (item, excerpt) in enumerate(zip(items, excerpts, strict=True)):
-        if excerpt and "truncated" in item:
+        if excerpt and not excerpt.is_aside and "truncated" in item:
             strong = evidence.strong_units(index, LEAST_CUT_STRENGTH)
             names = cut_sections(excerpt, evidence.queries, strong)
             put_if_it_fits(document, item, "cut", names, limit)
