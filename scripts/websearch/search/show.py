@@ -402,8 +402,8 @@ def line_of(source: Source) -> str:
     """
     snippet = str(source.result.get("snippet") or "")
     words = [*re.finditer(r"\w+", snippet)]
-    own = r"\W+".join(word[0] for word in words[1:SNIPPET_WORDS])
-    match = re.search(rf"(\w+)\W+{own}", source.text) if own else None
+    own = r"\W{1,20}".join(word[0] for word in words[1:SNIPPET_WORDS])
+    match = re.search(rf"\b(\w{{1,60}})\W{{1,20}}{own}", source.text) if own else None
     if match:
         return snippet if match[1] == words[0][0] else snippet[words[1].start() :]
     is_sentence = re.search(_PUNCTUATION, snippet) and not snippet[0].islower()
