@@ -318,7 +318,8 @@ def label_cell(cell: Node) -> None:
         elif has_text(node) or (node.tag == "img" and len(node.attributes.get("alt", "")) > 1):
             return
     parts = [node for node in inside if node not in controls]
-    label = next(filter(None, map(label_of, [*parts, cell])), "")
+    labels = itertools.chain(map(label_of, [*parts, cell]), map(answer_of, parts))
+    label = next(filter(None, labels), "")
     if label and len(inside) < MAX_CELL_NODES:
         cell.children.append(label)
 
@@ -352,7 +353,12 @@ def label_of(node: Node) -> str:
             return label[:MAX_LABEL]
     if get("role") in ("checkbox", "switch") and "aria-checked" in node.attributes:
         return CHECKED if get("aria-checked") == "true" else UNCHECKED
-    names = get("class", "")[:MAX_LABEL]
+    return ""
+
+
+def answer_of(node: Node) -> str:
+    """Return the yes or no of an icon, by its class, or ""."""
+    names = node.attributes.get("class", "")[:MAX_LABEL]
     if not (node.tag in ("i", "svg") or "icon" in names):
         return ""
     icon = re.search(_ICON, names)
