@@ -65,6 +65,7 @@ NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading holds these words: these are all."
 OUTSIDE = "[outside of the article]"  # heading of what rules dropped of the page
 MAX_OUTSIDE_SHOWN = 1_500  # characters of it for a query
+OUTSIDE_SHARE = 3  # at most this part of the room for a query is for it
 LONGEST_HEAD = 1_000  # characters of a table's head that is repeated where a slice goes on
 MOST_PARTS = 4  # lines in a row, such as headings, that go to the next slice
 
@@ -222,10 +223,11 @@ def answering(
     With them: how far the text was read, and why there are none.
     """
     limit = deadline + MAX_LATENESS
-    answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+    outside = outside_passages(page.text, page.outside, query, room // OUTSIDE_SHARE, deadline)
+    left = room - json_size(outside) if outside and room else room
+    answer = in_time(lambda: fitting_passages(text, query, left, deadline), limit)
     passages, length = answer or ([], 0)
-    left = max(1, room - json_size(passages)) if room else 0
-    passages += outside_passages(page.text, page.outside, query, left, deadline)
+    passages += outside
     lacking = "No passage contains a word of the query"
     return passages, length, "No time was left for the query" if answer is None else lacking
 
