@@ -2166,6 +2166,8 @@ def take_words(
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
         hint = "Put the query in single quotes." if positional else hint
+        if positional and positional[0]["name"] == "input":
+            hint = "Give one file, or each query with {queries}."
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 

@@ -1297,7 +1297,7 @@ def no_provider(failures: list[SearchError]) -> SearchError:
     is_empty = any("finish_reason" in error.details for error in tried)
     kinds = [error.kind for error in tried if error.kind != "no_results"]
     kind = next(iter(kinds), "provider" if is_empty else "no_results")
-    hint = "Mend what one of them names, or try again later."
+    hint = "Fix what one of them reports, or try again later."
     retryable = any(error.retryable for error in tried)
     return SearchError(kind, message, hint, retryable=retryable, attempts=attempts)
 
@@ -2636,6 +2636,8 @@ def take_words(
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
         hint = "Put the query in single quotes." if positional else hint
+        if positional and positional[0]["name"] == "input":
+            hint = "Give one file, or each query with {queries}."
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 

@@ -187,7 +187,7 @@ class Verdicts(CheckCase):
         text = self.cite("Nobody asked why the harbour was closed")
         self.assertEqual(self.check(text).code, 0)
         self.set_environment(**self.own(), WEB_SEARCH_BLOCK_SITES="127.0.0.1")
-        self.assertIn("kept out", self.check(text).document["checks"][0]["error"])
+        self.assertIn("does not allow", self.check(text).document["checks"][0]["error"])
         self.set_environment(GLSI_DB_PATH=self.own()["GLSI_DB_PATH"])
         run = self.check(text.replace("/tides", "/new"))
         self.assertIn("no public address", run.document["checks"][0]["error"])
@@ -411,6 +411,49 @@ class NumbersOfDrafts(CheckCase):
         ((missing, _),) = self.verdicts("By the end of 2022 Verden had 1.3 MW of solar capacity")
         self.assertEqual(missing, ["1.3"])
 
+    def test_numbers_of_a_list_belong_to_words_in_order(self) -> None:
+        self.serve(
+            "<html lang=en><p>The yields of wheat and barley were 3.1 and 5.4 tons per hectare, "
+            "respectively.</p><p>Narvik, Oslo and Bergen have 7, 12 and 31 ferries.</p>"
+        )
+        for (text, doubtful), verdict in zip(
+            cases := (
+                ("The yields of wheat and barley were 3.1 and 5.4 tons per hectare", []),
+                ("The yields of wheat and barley were 5.4 and 3.1 tons", ["5.4", "3.1"]),
+                ("Barley yielded 5.4 tons and wheat 3.1 tons per hectare", []),
+                ("Wheat yielded 5.4 tons and barley 3.1 tons", ["5.4", "3.1"]),
+                ("The yield of wheat was 3.1 tons per hectare", []),
+                ("The yield of wheat was 5.4 tons per hectare", ["5.4"]),
+                ("Oslo has 12 ferries and Bergen has 31", []),
+                ("Oslo has 31 ferries and Bergen has 12", ["31", "12"]),
+            ),
+            self.verdicts(*(text for text, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], doubtful))
+
+    def test_powers_of_ten_are_numbers(self) -> None:
+        self.serve(
+            "<html lang=en><p>The cluster holds 10<sup>9</sup> stars, emits 3 × 10<sup>8</sup> "
+            "watts and moves 1.5e-3 degrees.</p>"
+        )
+        right = (
+            "The cluster holds 10^9 stars", "The cluster holds 10⁹ stars",
+            "The cluster holds 1e9 stars", "The cluster holds 1 billion stars",
+            "The cluster emits 3×10⁸ watts", "The cluster emits 300 million watts",
+            "The cluster moves 0.0015 degrees", "The cluster moves 1.5 × 10⁻³ degrees",
+        )  # fmt: skip
+        wrong = (
+            "The cluster holds 10^8 stars", "The cluster holds 10⁸ stars",
+            "The cluster emits 3×10^9 watts", "The cluster moves 1.5 × 10^3 degrees",
+        )  # fmt: skip
+        for text, (missing, doubtful) in zip(
+            (*right, *wrong), self.verdicts(*right, *wrong), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual((bool(missing), doubtful), (text in wrong, []))
+
     def test_other_notations_are_the_same_number(self) -> None:
         texts = (
             "64 % of it, the share of wood", "The share of wood was 0,64", "The fee rose by 0.12",
@@ -472,6 +515,8 @@ class NumbersOfDrafts(CheckCase):
                 self.assertEqual("missing" in item, text in wrong)
                 if text in right:
                     self.assertIn("Rounded from", item["proof"][0]["note"])
+        told = self.check(f"{right[0]} ([s]({self.url})).", "--md").stdout.decode()
+        self.assertIn("4.5 million: Rounded from 4,512,000.", told)
         (item,) = self.sentences("The budget was $1,500 per head").values()
         self.assertEqual([one["note"] for one in item["doubtful"]], ["Rounded from 1,530."])
 
@@ -680,6 +725,8 @@ class Drafts(unittest.TestCase):
             (f"“one two three four” [1, 2]\n\n1. T. {a}\n2. [U]({b})", [a, b]),
             (f'“one two three four” [s][ref]\n\n[ref]: <{a}> "Title"', [a]),
             (f"[A]({a}) says “one two three four”, [B]({b}) “five six seven eight”", [a], [b]),
+            (f"[A]({a}) says “one two three four.” The second [B]({b}) came.", [a, b]),
+            (f"[A]({a}) came. “One two three four.” says [B]({b}).", [b]),
             (f"“one two three four” ([s]({a})) and “five six seven eight” ([s]({b}))", [a], [b]),
             (f"“one two three four” and “five six seven eight” ([s]({a}))", [a], [a]),
             (f"> one two three\n> four\n>\n> — [s]({a})", [a]),

@@ -37,9 +37,10 @@ BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources o
 MOST_LOOKED_UP = 100  # links and quotations of a draft that are looked up in the store
 RECALLED_PAGES = 3  # stored pages searched for an absent quotation
 INPUT_HINT = "Name a file with the draft, or - for standard input; or pass {quote} and {url}."
-WRONG_HINT = (
+WRONG_QUOTATION = (
     "Write what the source says (source_text), cite the page that says it (found_in), or omit it."
 )
+WRONG_NUMBER = "Correct the number, cite a page that has it, or omit it."
 
 # fmt: off
 COMMANDS: dict[str, ShownCommand] = {
@@ -456,7 +457,9 @@ def outcome(
     message = "; ".join(errors_of(len(checks), counts, computed, facts, strict))
     head: Document = {"ok": True}
     if message:
-        head = error_document(SearchError("no_results", f"{message}.", WRONG_HINT))
+        are_quoted = counts["verbatim"] < len(checks)
+        hint = WRONG_QUOTATION if are_quoted or not numbers else WRONG_NUMBER
+        head = error_document(SearchError("no_results", f"{message}.", hint))
     found = {"checks": checks, "numbers": numbers, "counts": counts}
     return {
         **head,

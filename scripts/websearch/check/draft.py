@@ -381,8 +381,9 @@ class Draft:
             if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
                 break
             urls += following.urls
-        between = self.marked[end : min(behind[0].start, end + MOST_BETWEEN)]
-        is_far = re.search(r"[.!?]\W{1,5}\w", between)
+        # From its last character on: the full stop may be inside of the quotation marks.
+        between = self.marked[end - 1 : min(behind[0].start, end + MOST_BETWEEN)]
+        is_far = re.search(r"[.!?]\W{1,5}(?![a-z])\w", between)
         return [*before[0].urls, *urls] if is_far and before else urls
 
     def quoted_block(self, index: int) -> list[Cited]:

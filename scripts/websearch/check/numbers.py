@@ -27,6 +27,7 @@ from websearch.check.page_numbers import (
     as_grouped,
     days_of,
     kind_of,
+    names_in_order,
     near_words,
     noun_after,
     stem_of,
@@ -420,7 +421,7 @@ class ComparedNumbers:
         others = [
             other
             for other in page.beside(found)
-            if other not in used and kind_of(other.number) == kind_of(found.number)
+            if other not in used and may_be_alike(other.number, found.number)
         ]
         nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
         return nearest > NEARER * proof.affinity + 0.1
@@ -470,7 +471,8 @@ class ComparedNumbers:
         )
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]
-        is_list = _AND.fullmatch(between)  # in 1985 and 1990
+        is_list = bool(_AND.fullmatch(between))  # in 1985 and 1990
+        is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
         return is_year == is_other_year and (unit == other or not (unit and other)) and not is_list
 
     def is_turned(self, first: int, second: int) -> bool:
@@ -496,6 +498,12 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     """Return the weight of words that a context shares, with the weights of both."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def may_be_alike(one: Number, two: Number) -> bool:
+    """Return whether two numbers may count the same: in a list only the last has the unit."""
+    (unit, is_year), (other, is_other_year) = kind_of(one), kind_of(two)
+    return is_year == is_other_year and (unit == other or not (unit and other))
 
 
 def distance(one: Number, two: Number) -> int:

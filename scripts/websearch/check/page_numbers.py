@@ -27,6 +27,9 @@ NEAR_WEIGHT = 0.5  # of words in headings and in the sentence before
 OTHER_CLAUSE = 0.3  # factor for words after a border
 NEAR_CHARS = 300  # on each side of a number
 MOST_NEAR = 12  # words on each side of a number
+IN_ORDER = 1.0  # weight of the word that a number of a list belongs to
+MOST_BETWEEN = 2  # words between two numbers of a list: a unit and "and"
+_AND = ("and", "und", "et", "y", "e", "en", "i", "и", "och", "og")
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
 BORDER = re.compile(
     r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
@@ -271,7 +274,40 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
         for distance, (word, between) in enumerate(side[:MOST_NEAR]):
             weight = OTHER_CLAUSE ** len(BORDER.findall(between)) / (first + distance)
             weights[word] = max(weights.get(word, 0.0), weight)
+    for name, is_own in names_in_order(text, start).items():
+        weights[name] = IN_ORDER if is_own else 0.0
     return weights
+
+
+def names_in_order(text: str, start: int) -> dict[str, bool]:
+    """Return the listed words before listed numbers: whether each is that of the number at start.
+
+    "A and B had 3 and 5 boats": 3 belongs to A. {} if there are not as many words as numbers.
+    """
+    words = text.split()
+    at = len(text[: start + 1].split()) - 1
+    numbers = [index for index, word in enumerate(words) if any(map(str.isdecimal, word))]
+    run = [at]
+    for index in reversed([number for number in numbers if number < at]):
+        run = [index, *run] if is_listed(words, index, run[0]) else run
+    for index in [number for number in numbers if number > at]:
+        run = [*run, index] if is_listed(words, run[-1], index) else run
+    for last in range(run[0] - 2, max(0, run[0] - MOST_NEAR), -1):
+        first = last - len(run) + 1
+        names = [words[index] for index in (*range(first, last), last + 1) if index >= 0]
+        commas = [name.endswith(",") for name in names[:-2]]
+        if words[last] in _AND and len(names) == len(run) > 1 and all(commas):
+            own = run.index(at)
+            stemmed_names = [stem_of(name.strip(".,;:()").lower()) for name in names]
+            return {name: place == own for place, name in enumerate(stemmed_names)}
+    return {}
+
+
+def is_listed(words: list[str], first: int, second: int) -> bool:
+    """Return whether two numbers are items of one list: "3 and 5", "3 tons, 5"."""
+    between = words[first + 1 : second]
+    is_joined = any(word in _AND for word in between) or words[second - 1].endswith(",")
+    return is_joined and len(between) <= MOST_BETWEEN
 
 
 def as_grouped(number: Number, language: str) -> Number:

@@ -37,7 +37,7 @@ def to_markdown(document: Document) -> str:
     wrong += [
         numbers_markdown(item, bool(is_verbose))
         for item in document["numbers"]
-        if is_verbose or {"missing", "error", "doubtful"} & {*item}
+        if is_verbose or {"missing", "error", "doubtful"} & {*item} or noted(item)
     ]
     wrong += [computed_markdown(item) for item in document.get("computed", [])]
     wrong += [
@@ -94,17 +94,35 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
     doubtful = item.get("doubtful", [])
     if doubtful:
         what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
-    proof = item.get("proof", []) if is_verbose else []
+    found = {number["number"]: number["text"] for number in item.get("proof", [])}
+    shown = item.get("proof", []) if is_verbose else []
     lines = [
         f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
         line_of(item.get("error", "")),
-        *(line_of(f"{number['number']}: {number['note']}") for number in doubtful),
+        *(
+            line_of(f"{name}: {number['note']}") + page_says(found.get(name, ""))
+            for number in doubtful
+            for name in [number["number"]]
+        ),
+        *(f"{number['number']}: {number['note']}" for number in noted(item) if not is_verbose),
         *(
             line_of(f"{number['number']} is in: {number['text']} {number.get('note', '')}")
-            for number in proof
+            for number in shown
         ),
     ]
     return "\n  ".join(filter(None, lines))
+
+
+def noted(item: Document) -> list[Document]:
+    """Return the proofs of a sentence's numbers with a note, such as how they are rounded."""
+    doubtful = [number["number"] for number in item.get("doubtful", [])]
+    proof = item.get("proof", [])
+    return [one for one in proof if "note" in one and one["number"] not in doubtful]
+
+
+def page_says(text: str) -> str:
+    """Return the page's sentence or row behind a note; "" for none."""
+    return f" The page: “{line_of(text)}”" if text else ""
 
 
 def place_of(item: Document) -> str:

@@ -92,7 +92,7 @@ def lower_headings(text: str, level: int) -> str:
 
 
 def demote_headings(text: str) -> str:
-    """Return a post's Markdown with its headings two levels lower, below those of the thread.
+    """Return a post's Markdown with its headings two levels lower, below the thread's headings.
 
     So no post can pretend to start another post. Code blocks are not changed.
     """
@@ -108,8 +108,8 @@ def demote_headings(text: str) -> str:
 def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:
     """Return the outline of a PDF file, (level, title, page) per entry, as headings of its text.
 
-    A section consists of whole pages, because an entry names only its page. Entries whose page is
-    not in the text are omitted.
+    A section consists of whole pages, because an entry has only a page number. An entry is omitted
+    if its page is not in the text.
     """
     marks = {int(match[1]): match.start() for match in re.finditer(PAGE_LINE, text)}
     ends = dict(zip(marks, [*list(marks.values())[1:], len(text)], strict=False))
@@ -158,7 +158,7 @@ def same_name_note(headings: list[Heading], section: Heading) -> str:
 
 
 def find_section(headings: list[Heading], name: str) -> Heading:
-    """Return the section whose heading matches a name best.
+    """Return the section with the heading that matches a name best.
 
     Equal words win, then a heading that contains them, then the most similar heading. Raises
     SearchError (no_results) if no heading is similar; its field headings lists the first headings,
