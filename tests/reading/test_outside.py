@@ -53,6 +53,15 @@ class Outside(unittest.TestCase):
         self.assertEqual(passages[-1]["heading"], "[outside of the article]")
         self.assertIn("$1.25B", passages[-1]["text"])
 
+    def test_headlines_that_fill_the_space_leave_some_for_the_row(self) -> None:
+        news = "".join(
+            f"<li><a>Headline {number} on the market</a><p>Story {number} tells how it went."
+            for number in range(99)
+        )
+        html = PAGE.replace("</article>", f"<ul>{news}</ul></article>")
+        passages = read(html, query="market cap", max_chars=3_000)["pages"][0]["passages"]
+        self.assertIn("$1.25B", passages[-1]["text"])
+
     def test_a_question_that_the_text_answers_gets_nothing_of_it(self) -> None:
         page = read(PAGE.replace("the plan", "the market cap"), query="market cap vote")["pages"][0]
         self.assertNotIn("$1.25B", str(page))

@@ -156,7 +156,7 @@ class FirstLook(TerminalCase):
 
     def test_the_words_of_the_query_are_highlighted(self) -> None:
         _, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "1")
-        self.assertIn("\x1b[33msourdough\x1b[0m", shown)
+        self.assertIn("\x1b[31msourdough\x1b[0m", shown)
 
     def test_results_are_opened_and_read_by_number(self) -> None:
         for words in (("open", "2"), ("read", "2")):
@@ -213,7 +213,7 @@ class Markdown(unittest.TestCase):
 
     def test_marks_become_styles(self) -> None:
         [line] = terminal_markdown.Renderer(60, []).lines("a **b** *c* `d` [e](https://f.example/)")
-        wanted = "a \x1b[1mb\x1b[0m \x1b[3mc\x1b[0m \x1b[36md\x1b[0m e"
+        wanted = "a \x1b[1mb\x1b[0m \x1b[3mc\x1b[0m \x1b[35md\x1b[0m e"
         self.assertEqual(line, f"{wanted} \x1b[2m(https://f.example/)\x1b[0m")
         self.assertEqual(self.lines("## Head"), ["Head"])
         self.assertEqual(self.lines("**`a` b**"), ["a b"])

@@ -65,6 +65,7 @@ NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading contains these words; all headings are listed."
 OUTSIDE = "[outside of the article]"  # heading of the parts that rules dropped
 MAX_OUTSIDE_SHOWN = 1_500  # characters of these parts shown for a query
+OUTSIDE_SHARE = 3  # they take at most this part of the space for a query
 LONGEST_HEAD = 1_000  # characters of a table's head repeated where a slice continues
 MOST_PARTS = 4  # consecutive lines, such as headings, that move to the next slice
 
@@ -224,10 +225,12 @@ def answering_passages(
     Also return how far the text was read and, without passages, the reason.
     """
     limit = deadline + MAX_LATENESS
-    answer = result_by_deadline(lambda: fitting_passages(text, query, room, deadline), limit)
+    most = max(1, room // OUTSIDE_SHARE) if room else 0
+    outside = outside_passages(page.text, page.outside, query, most, deadline)
+    left = max(1, room - json_size(outside)) if outside and room else room
+    answer = result_by_deadline(lambda: fitting_passages(text, query, left, deadline), limit)
     passages, length = answer or ([], 0)
-    left = max(1, room - json_size(passages)) if room else 0
-    passages += outside_passages(page.text, page.outside, query, left, deadline)
+    passages += outside
     lacking = "No passage contains a word of the query"
     return passages, length, "No time was left for the query" if answer is None else lacking
 

@@ -24,8 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BOLD, DIM, ITALIC, RED, YELLOW, CYAN, PLAIN = (
-    f"\x1b[{number}m" for number in (1, 2, 3, 31, 33, 36, 0)
+BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # each has contrast on white and on black
+    f"\x1b[{number}m" for number in (1, 2, 3, 31, 35, 0)
 )
 NARROWEST_COLUMN = 8  # characters; a table that needs narrower columns becomes a list
 MAX_CELLS = 20_000  # of a table shown in columns
@@ -56,7 +56,7 @@ class Renderer(Page):
 
     def __init__(self, width: int, words: Sequence[str] = ()) -> None:
         super().__init__(words)
-        self.width, self.query, self.mark = width, words, styled(YELLOW, "{}")
+        self.width, self.query, self.mark = width, words, styled(RED, "{}")
 
     def escape(self, text: str) -> str:
         """Return the text unchanged: kit.clean_text has removed control characters."""
@@ -120,7 +120,7 @@ class Renderer(Page):
     def span(self, match: re.Match[str], depth: int) -> str:
         """Return the styled text for a match of INLINE; a link becomes its text and URL."""
         if match["ticks"]:
-            return styled_words(CYAN, match["code"].strip())
+            return styled_words(MAGENTA, match["code"].strip())
         if match["text"] is not None:
             address = "" if match["picture"] else styled(DIM, f"({match['address']})")
             return " ".join(filter(None, [self.marked(match["text"]), address]))

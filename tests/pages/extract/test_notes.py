@@ -73,6 +73,10 @@ class Notes(unittest.TestCase):
             with self.subTest(note):
                 self.assertEqual(markdown_of(f"<p>It has oak roots{note} below.</p>"), WRITTEN)
 
+    def test_a_hidden_note_in_the_article_follows_it_once(self) -> None:
+        body = f"<p>It has oak roots{LINK} below.</p><div id=n1 hidden>{NOTE}</div>"
+        self.assertEqual(markdown_of(body), WRITTEN)
+
     def test_other_elements_and_notes_in_the_content_stay(self) -> None:
         for rest, text in OTHERS:
             with self.subTest(rest):

@@ -21,6 +21,7 @@ CELLS = (
     ('<span aria-hidden="true">✓</span><span class="sr-only">Yes</span>', "Yes"),
     ('<i class="fa fa-check"></i>', "✓"),
     ('<i class="fa fa-times"></i>', "✗"),
+    ('<i class="fa fa-check"></i><b class="sr-only">On request</b>', "On request"),
     ('<img src="/c.svg" alt="✔">', "✔"),
     ('<span title="Only in the pro plan"></span>', "Only in the pro plan"),
     ('<input type="checkbox" checked disabled>', "[x]"),

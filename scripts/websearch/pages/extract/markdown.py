@@ -43,7 +43,7 @@ from websearch.pages.extract.inline_rules import (
 )
 from websearch.pages.extract.list_markers import item_markers
 from websearch.pages.extract.page_tree import ancestors, text_of
-from websearch.pages.extract.rewriting import STATE
+from websearch.pages.extract.rewriting import EMOJI, STATE
 from websearch.pages.extract.tables import is_data_table, is_shown, read_rows, rows_of, table_parts
 
 TYPE_CHECKING = False
@@ -59,8 +59,6 @@ MAX_HEADING = 500  # characters of a heading or term; a longer one is written as
 MAX_TITLES = 3  # nested headings and terms
 MAX_LINKED = 20  # blocks inside a link, the first of which may get its URL
 MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
-# An alternative text that an image shows as it is: a check mark, a cross, a flag.
-EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
 MAX_NEAR = 3  # elements around an image whose text may repeat its alternative text
 NEAR_CHARS = 1_000  # characters of the text of such an element
 CODE_HEADING = name_set("code header")  # words in the class of rustdoc's headings that are code

@@ -7,6 +7,7 @@ as its mark. Notes in the content, such as a list at its end, stay there.
 from __future__ import annotations
 
 import re
+from copy import copy
 
 from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.extract.element_names import is_hidden, words_of
@@ -114,7 +115,8 @@ class NoteGatherer:
         show(note)
         begin_with(note, label)
         note.tag = "div"
-        self.notes.append(note)
+        self.notes.append(copy(note))
+        note.children = []  # a hidden note in the content is not written in its place as well
         return True
 
 

@@ -44,6 +44,8 @@ READINGS = name_set("rt rtc")  # of ruby; rp has parentheses for browsers withou
 _ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
 # Words in the class of icons for yes and no.
+# An alternative text that an image shows as it is: a check mark, a cross, a flag.
+EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
 
 
@@ -315,12 +317,18 @@ def label_cell(cell: Node) -> None:
             controls.add(node)
         if node.parent in hidden or node.tag == "button" or is_unshown(node):
             hidden.add(node)
-        elif has_text(node) or (node.tag == "img" and len(node.attributes.get("alt", "")) > 1):
+        elif has_text(node) or (node.tag == "img" and is_written(node.attributes.get("alt", ""))):
             return
     parts = [node for node in inside if node not in controls]
-    label = next(filter(None, map(label_of, [*parts, cell])), "")
+    labels = itertools.chain(map(label_of, [*parts, cell]), map(answer_of, parts))
+    label = next(filter(None, labels), "")
     if label and len(inside) < MAX_CELL_NODES:
         cell.children.append(label)
+
+
+def is_written(alt: str) -> bool:
+    """Return whether an image's alternative text is written in the place of the image."""
+    return len(alt) > 1 or re.fullmatch(EMOJI, alt) is not None
 
 
 def is_unshown(node: Node) -> bool:
@@ -352,7 +360,12 @@ def label_of(node: Node) -> str:
             return label[:MAX_LABEL]
     if get("role") in ("checkbox", "switch") and "aria-checked" in node.attributes:
         return CHECKED if get("aria-checked") == "true" else UNCHECKED
-    names = get("class", "")[:MAX_LABEL]
+    return ""
+
+
+def answer_of(node: Node) -> str:
+    """Return the yes or no of an icon, by its class, or ""."""
+    names = node.attributes.get("class", "")[:MAX_LABEL]
     if not (node.tag in ("i", "svg") or "icon" in names):
         return ""
     icon = re.search(_ICON, names)
