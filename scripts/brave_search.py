@@ -57,22 +57,22 @@ PATHS = {
 }
 KEY_NAMES = ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY")
 SEARCH_PLAN = ("a Search plan", KEY_NAMES[0])
-# Endpoint -> its plan and the variable that holds the plan's key; all others: SEARCH_PLAN.
+# Endpoint -> its plan and the variable with the plan's key (default: SEARCH_PLAN).
 PLANS = {
     "answers": ("an Answers plan", "BRAVE_ANSWERS_API_KEY"),
     "suggest": ("an Autosuggest plan", "BRAVE_SUGGEST_API_KEY"),
     "spellcheck": ("a Spellcheck plan", "BRAVE_SPELLCHECK_API_KEY"),
 }
-# Characters and words of a query that every endpoint takes. The web endpoint has taken 600 and 75
-# since October 2026, so a longer query brings a warning, and the API decides.
+# Characters and words of a query that every endpoint accepts. The web endpoint has accepted 600 and
+# 75 since October 2026, so a longer query causes a warning and the API decides.
 QUERY_CHARS, QUERY_WORDS = 400, 50
-MAX_GOGGLES, MAX_IDS = 3, 20  # in one request; the API takes no more
-CONTEXT_URLS = 20  # pages in an answer of the context command unless more are asked for
+MAX_GOGGLES, MAX_IDS = 3, 20  # per request; the API refuses more
+CONTEXT_URLS = 20  # pages in an answer of the context command by default
 LAST_OFFSET = 9  # offset counts result pages; the API refuses 10
 POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # for a summary; the values of Brave's own MCP server
 ANSWER_TIMEOUT = 90.0  # seconds; a model writes the answer
 RESEARCH_TIMEOUT = 330.0  # seconds; research may take 300 on the server
-NO_SUMMARY = "Unable to retrieve a Summarizer summary."  # the sentence of Brave's own MCP server
+NO_SUMMARY = "Unable to retrieve a Summarizer summary."  # the words of Brave's own MCP server
 SUMMARIZER_PLAN = (
     "The Summarizer is limited to the discontinued Pro AI plan. Use the context command (passages "
     "to summarize yourself) or answers (a written answer; needs an Answers key)."
@@ -83,57 +83,71 @@ NOT_HTTPS = r"(?i)\s*(?!https://)[a-z][a-z0-9+.-]*://"  # the start of a URL tha
 CODES = {
     "SUBSCRIPTION_TOKEN_INVALID": ("auth", "Copy the key from api-dashboard.search.brave.com."),
     "SUBSCRIPTION_NOT_FOUND": ("auth", "Check the subscription of this key."),
-    "OPTION_NOT_IN_PLAN": ("auth", "This needs {plan}; each Brave plan has a key of its own."),
-    "RESOURCE_NOT_ALLOWED": ("auth", "This needs {plan}; each Brave plan has a key of its own."),
-    "VALIDATION": ("invalid_input", "Brave refused the parameter; see the allowed values."),
+    "OPTION_NOT_IN_PLAN": ("auth", "This needs {plan}; each Brave plan has its own key."),
+    "RESOURCE_NOT_ALLOWED": ("auth", "This needs {plan}; each Brave plan has its own key."),
+    "VALIDATION": ("invalid_input", "Correct what Brave names. A query has up to 400 characters."),
     "CREDIT_EXHAUSTED": ("quota", "Add credit or raise the spending limit in Brave's dashboard."),
     "QUOTA_LIMITED": ("quota", "Change the plan or provider."),
     "USAGE_LIMIT_EXCEEDED": ("quota", "Change the plan or provider."),
-    "RATE_LIMITED": ("rate_limit", "Wait, then send fewer requests a second."),
+    "RATE_LIMITED": ("rate_limit", "Wait, then send fewer requests per second."),
 }
 UNKNOWN_RENEWAL = "Brave does not say when the quota is renewed."
 # Endpoints that mark matched words in titles and snippets with HTML.
 MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "suggest")
-# Fields whose texts stay as they are: decoding &copy= in a URL would break it.
+# Fields whose texts stay unchanged: decoding &copy= would break a URL.
 VERBATIM_FIELDS = ("url", "id", "key", "src", "original", "altered", "callback_key")
-# Kind of result -> its fields in a document. NAME=PATH: where the answer has the field; if a NAME
-# stands here several times, the last path that leads to a value counts.
+# Section of a web answer, in the order of Markdown -> its list in a document, its heading, its
+# fields, and the fields that Markdown shows after the title. Lists named NAME_results are in every
+# web document, the others only if they have results. NAME=PATH: where the answer has the field; if
+# a NAME appears several times, the last path with a value counts.
+SECTIONS = {
+    "web": ("web_results", "Web", ("url title description age extra_snippets "
+            "fetched_content_timestamp page_fetched"), "age date"),
+    "faq": ("faq_results", "Questions and answers", "question answer title url", ""),
+    "discussions": ("discussions_results", "Discussions",
+                    "mutated_by_goggles url title description data", ""),
+    "news": ("news_results", "News", ("mutated_by_goggles source=meta_url.hostname "
+             "source=profile.name source breaking is_live age url title description "
+             "extra_snippets page_age page_fetched"), "source"),
+    "videos": ("video_results", "Videos", ("mutated_by_goggles url title description age "
+               "thumbnail_url=thumbnail.src duration=video.duration view_count=video.views "
+               "creator=video.creator publisher=video.publisher tags=video.tags page_fetched"),
+               "duration"),
+    "locations": ("locations", "Places", ("title url id description "
+                  "address=postal_address.displayAddress phone=contact.telephone "
+                  "rating=rating.ratingValue reviews=rating.reviewCount price_range categories "
+                  "cuisine=serves_cuisine coordinates timezone"),
+                  "address rating phone hours_today distance"),
+    "infobox": ("infobox", "In short",
+                "title long_desc description url website_url attributes facts", ""),
+}
+# Command or section -> the fields of its results.
 RESULT_FIELDS = {
-    "web": "url title description age extra_snippets fetched_content_timestamp page_fetched",
-    "faq": "question answer title url",
-    "discussions": "url title description data",
-    "news": "source=meta_url.hostname source=profile.name source breaking is_live age url title "
-            "description extra_snippets page_age page_fetched",
-    "videos": "url title description age thumbnail_url=thumbnail.src duration=video.duration "
-              "view_count=video.views creator=video.creator publisher=video.publisher "
-              "tags=video.tags page_fetched",
-    "infobox": "title long_desc description url website_url attributes facts",
+    **{name: fields for name, (_, _, fields, _) in SECTIONS.items()},
+    "places": SECTIONS["locations"][2],
     "images": "title url image_url=properties.url width=properties.width height=properties.height "
               "source confidence",
-    "places": "title url id description address=postal_address.displayAddress "
-              "phone=contact.telephone rating=rating.ratingValue reviews=rating.reviewCount "
-              "price_range categories cuisine=serves_cuisine coordinates timezone",
     "context": "name url title date site_name=source.site_name description=source.description "
                "snippets",
     "suggest": "query title description is_entity",
 }
-# Section of a web answer -> the list in the document; an empty list stays in the document.
-WEB_LISTS = {"web": "web_results", "faq": "faq_results", "discussions": "discussions_results",
-             "news": "news_results", "videos": "video_results"}
-# Section of a web answer that a document has only if it holds something -> kind of its results.
-OPTIONAL_SECTIONS = {"infobox": "infobox", "locations": "places"}
+WEB_LISTS = [field for field, *_ in SECTIONS.values() if field.endswith("_results")]
+OPTIONAL_LISTS = [field for field, *_ in SECTIONS.values() if field not in WEB_LISTS]
+# Cut first from a web document that is too long: side sections, then excerpts.
+SIDE_SECTIONS = (*WEB_LISTS[:0:-1], *OPTIONAL_LISTS, "extra_snippets")
+RESULT_TYPES = [*SECTIONS, "query", "rich", "summarizer"]
 # Lists of a document, in the order in which Markdown shows them -> heading.
 HEADINGS = {
-    "web_results": "Web", "results": "Results", "faq_results": "Questions and answers",
-    "discussions_results": "Discussions", "news_results": "News", "video_results": "Videos",
-    "locations": "Places", "places": "Places", "infobox": "In short", "citations": "Sources",
-    "entities": "Entities",
+    **{field: heading for field, heading, _, _ in SECTIONS.values()},
+    "results": "Results", "places": "Places", "citations": "Sources", "entities": "Entities",
 }
-# Fields that Markdown shows as one line under the results. A key is there if it was asked for.
+# Fields that Markdown shows after the title of a result, in this order.
+FACTS = " ".join([*(facts for *_, facts in SECTIONS.values()), "size image_url"]).split()
+# Fields that Markdown shows as one line below the results.
 NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
          "rich": "Live data: {}", "cost_usd": "Cost: {} USD",
          "next_offset": "More results: offset {}"}
-# Tags in the text of the Answers endpoint, with data between an opening and a closing one.
+# Tags in the text of the Answers endpoint; data is between the opening and the closing tag.
 TAGS = "citation enum_item usage queries analyzing thinking progress blindspots answer".split()
 
 # ===== commands and their parameters ==============================================================
@@ -143,12 +157,12 @@ COUNTRIES = ("ALL AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL
 LANGUAGES = ("ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is "
              "it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk "
              "vi").split()
-# What people and models write -> what the API takes.
+# Spelling of people and models -> the API's.
 LANGUAGE_SPELLINGS = {
     "ja": "jp", "zh": "zh-hans", "zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant",
     "no": "nb", "nn": "nb", "iw": "he", "en-uk": "en-gb", "pt": "pt-br",
 }
-# Names in English, in the order of the codes.
+# English names, in the order of the codes.
 COUNTRY_NAMES = ("all,argentina,australia,austria,belgium,brazil,canada,chile,denmark,finland,"
                  "france,germany,greece,hong kong,india,indonesia,italy,japan,south korea,malaysia,"
                  "mexico,netherlands,new zealand,norway,china,poland,portugal,philippines,russia,"
@@ -165,14 +179,14 @@ UI_LANGUAGES = ("es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-
                 "el-GR zh-HK en-IN en-ID it-IT ja-JP ko-KR en-MY es-MX nl-NL en-NZ no-NO zh-CN "
                 "pl-PL en-PH ru-RU en-ZA es-ES sv-SE fr-CH de-CH zh-TW tr-TR en-GB en-US "
                 "es-US").split()
-RESULT_TYPES = "discussions faq infobox news query rich summarizer videos web locations".split()
 
 
 def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) -> Parameter:
     """Return an entry of COMMANDS: name, type, api_default, help, wire, aliases, and more.
 
-    api_default: what Brave assumes if it is not sent; None if that is nothing, or not documented.
-    wire: Brave's name, which is also an alias; "" if it is not sent. header: its HTTP header.
+    api_default: Brave's default; None if Brave has none or does not document it.
+    wire: Brave's name, which is also an alias; "" if the script does not send it. header: its HTTP
+    header.
     """
     wire = more.setdefault("wire", "" if "header" in more else name)
     aliases = ([wire] if wire not in ("", name) else []) + more.pop("aliases", [])
@@ -194,12 +208,12 @@ QUERY = parameter("query", "str", None, "what to search for", wire="q", position
 COUNT = parameter("count", "int", 20, "results, 1 to 20 (default: 10)", min=1, max=20, default=10,
                   flags=["-n"], aliases=["num"])
 COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
-# Pages that Brave searches and pages in the answer are one number: see wire_params.
+# The pages that Brave searches and those in the answer are one number: see wire_params.
 CONTEXT_COUNT: Parameter = {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)",
                             "aliases": ["num", "max_urls", "maximum_number_of_urls"]}
-OFFSET = parameter("offset", "int", 0, "result pages to skip, 0 to 9 (not results)", min=0,
+OFFSET = parameter("offset", "int", 0, "result pages (not results) to skip, 0 to 9", min=0,
                    max=LAST_OFFSET, rare=True)
-PAGE = parameter("page", "int", None, "result page to begin with, 1 to 10", wire="", min=1,
+PAGE = parameter("page", "int", None, "first result page, 1 to 10", wire="", min=1,
                  max=LAST_OFFSET + 1)
 SINCE = parameter("since", "since", None,
                   "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
@@ -228,33 +242,31 @@ UNITS = parameter("units", "str", "by country", "units of measurement",
                   choices=["metric", "imperial"], rare=True)
 OPERATORS = parameter("operators", "bool", "true", "understand operators such as filetype:",
                       rare=True)
-FETCHED = parameter("include_fetch_metadata", "bool", "false", "say when each page was fetched",
+FETCHED = parameter("include_fetch_metadata", "bool", "false", "add when each page was fetched",
                     rare=True)
-RAW = parameter("raw", "bool", None, "keep HTML marks and entities in titles and snippets", wire="",
+RAW = parameter("raw", "bool", None, "keep HTML tags and entities in titles and snippets", wire="",
                 rare=True)
 LATITUDE, LONGITUDE = {"min": -90, "max": 90}, {"min": -180, "max": 180}
 LOCATION = [
     parameter("lat", "float", None, "latitude of the user", header="X-Loc-Lat", **LATITUDE),
     parameter("long", "float", None, "longitude of the user", header="X-Loc-Long", **LONGITUDE),
-    parameter("city", "str", None, "city of the user", header="X-Loc-City", rare=True),
-    parameter("state", "str", None, "state code, such as CA", header="X-Loc-State",
-              rare=True),
-    parameter("state_name", "str", None, "state by name", header="X-Loc-State-Name",
-              rare=True),
-    parameter("location_country", "str", None, "two-letter country of the user",
-              header="X-Loc-Country", rare=True),
-    parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code",
-              rare=True),
+    *(parameter(name, "str", None, text, header=header, rare=True) for name, text, header in (
+        ("city", "city of the user", "X-Loc-City"),
+        ("state", "state code, such as CA", "X-Loc-State"),
+        ("state_name", "state by name", "X-Loc-State-Name"),
+        ("location_country", "two-letter country of the user", "X-Loc-Country"),
+        ("postal_code", "postal code of the user", "X-Loc-Postal-Code"),
+    )),
 ]
-NOTE_CHARS = 350  # of what a document says about what was cut from it
-# What goes first from a web document that is too long: side sections, then further excerpts.
-SIDE_SECTIONS = ("video_results", "news_results", "discussions_results", "faq_results", "locations",
-                 "infobox", "extra_snippets")
-# What a command cannot do -> what to do instead.
+LL = parameter("ll", "str", None, "the same point as LAT,LONG", wire="",
+               note="For example 37.7749,-122.4194; south and west are negative.")
+NOTE_CHARS = 350  # of "truncated" in a document
+# Parameter that a command lacks -> what to do instead.
 NO_OFFSET = dict.fromkeys(("offset", "page"), "There are no result pages; raise count.")
 NO_SITES = {"site": "Put site:example.com into the query.",
             "exclude_site": "Put -site:example.com into the query."}
 NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by age.")
+NO_SIZES = {"size": "Brave cannot filter images by size; serper_search.py images can."}
 
 COMMANDS: dict[str, Command] = {
     "web": {"help": "web pages, and the FAQ, discussions, news and videos found",
@@ -277,10 +289,10 @@ COMMANDS: dict[str, Command] = {
                   header="X-Loc-Timezone", rare=True),
         RAW,
     ]},
-    "summarizer": {"help": "summary of a search (only with the discontinued Pro AI plan)",
+    "summarizer": {"help": "a summary of a search (only with the discontinued Pro AI plan)",
             "examples": ["KEY", "--query 'how do vaccines work'",
                          "KEY --entity-info --inline-references"],
-                   # "raw" of the enrichments is the text once more.
+                   # "raw" of the enrichments repeats the text.
                    "expendable": ("raw", "summary_raw", "enrichments"), "params": [
         parameter("key", "str", None, "summarizer_key of a web search with summary, unchanged",
                   positional=True, verbatim=True),
@@ -288,7 +300,7 @@ COMMANDS: dict[str, Command] = {
          "help": "instead of a key: a query to search for and summarize"},
         parameter("entity_info", "bool", "false", "describe the entities"),
         parameter("inline_references", "bool", "false", "put the URLs of sources into the text"),
-        parameter("poll_interval_ms", "int", None, "milliseconds between two tries (default: 50)",
+        parameter("poll_interval_ms", "int", None, "milliseconds between tries (default: 50)",
                   min=1, max=60_000, default=POLL_INTERVAL_MS, wire=""),
         parameter("max_attempts", "int", None, "tries until the summary is complete (default: 20)",
                   min=1, max=1_000, default=POLL_ATTEMPTS, wire=""),
@@ -298,10 +310,10 @@ COMMANDS: dict[str, Command] = {
                          "'asyncio timeout' --site docs.python.org"], "params": [
         QUERY, CONTEXT_COUNT, SINCE, COUNTRY,
         LANGUAGE, SAFE, SITE, EXCLUDE_SITE, GOGGLES, SPELLCHECK,
-        limit("max_tokens", 1024, 32_768, 8192, "approximate tokens in all"),
-        limit("max_snippets", 1, 256, 50, "passages in all"),
-        limit("max_tokens_per_url", 512, 8192, 4096, "tokens of one page"),
-        limit("max_snippets_per_url", 1, 100, 50, "passages of one page"),
+        limit("max_tokens", 1024, 32_768, 8192, "approximate total of tokens"),
+        limit("max_snippets", 1, 256, 50, "total of passages"),
+        limit("max_tokens_per_url", 512, 8192, 4096, "tokens per page"),
+        limit("max_snippets_per_url", 1, 100, 50, "passages per page"),
         parameter("threshold", "str", "calibrated by Brave", "how well a passage must match",
                   wire="context_threshold_mode",
                   choices=["disabled", "strict", "lenient", "balanced"]),
@@ -322,7 +334,7 @@ COMMANDS: dict[str, Command] = {
         COUNTRY, LANGUAGE, {**SAFE_STRICT, "choices": ["off", "strict"],
                             "note": "Brave's image search has no moderate filter."},
         SPELLCHECK, RAW,
-    ], "cannot": {**NO_OFFSET, **NO_SITES, **NO_AGES}},
+    ], "cannot": {**NO_OFFSET, **NO_SITES, **NO_AGES, **NO_SIZES}},
     "videos": {"help": "videos",
             "examples": ["'sourdough shaping' -n 5 --md", "'python tutorial' --since month",
                          "'guitar' --page 2"], "params": [
@@ -333,14 +345,13 @@ COMMANDS: dict[str, Command] = {
             "examples": ["coffee --location 'san francisco ca united states' --md",
                          "coffee --ll 37.7749,-122.4194 --radius 500",
                          "--ids ID1,ID2 --descriptions"], "params": [
-        {**QUERY, "required": False, "help": "what to look for; without it, whatever is near"},
+        {**QUERY, "required": False, "help": "what to look for; without it, any place nearby"},
         parameter("location", "str", None, "where, for example 'san francisco ca united states'"),
         parameter("lat", "float", None, "latitude of the point to search around",
                   wire="latitude", **LATITUDE),
         parameter("long", "float", None, "longitude of the point to search around",
                   wire="longitude", **LONGITUDE),
-        parameter("ll", "str", None, "the same point as LAT,LONG", wire="",
-                  note="For example 37.7749,-122.4194; south and west are negative."),
+        LL,
         parameter("radius", "float", None, "meters around the point; farther places come later",
                   min=0, max=20_000_000),
         {**COUNT, "max": 100, "help": "results, 1 to 100 (default: 10)"},
@@ -371,7 +382,7 @@ COMMANDS: dict[str, Command] = {
         {**QUERY, "wire": "", "help": "the question"},
         parameter("model", "str", "brave", "model that writes (default: brave)", default="brave",
                   choices=["brave", "brave-pro"]),
-        parameter("citations", "bool", "false", "mark sources as [1] and list them, and say the "
+        parameter("citations", "bool", "false", "mark sources as [1], list them and add the "
                   "cost (default: true without research)", documented_default=True,
                   wire="enable_citations"),
         parameter("entities", "bool", "false", "list the entities of the answer",
@@ -386,11 +397,11 @@ COMMANDS: dict[str, Command] = {
         parameter("search_context_size", "str", None, "how much is searched",
                   choices=["low", "medium", "high"]),
         parameter("research_allow_thinking", "bool", "true", "let it think between searches"),
-        limit("research_max_tokens_per_query", 1024, 16_384, 8192, "tokens read for each query"),
+        limit("research_max_tokens_per_query", 1024, 16_384, 8192, "tokens read per query"),
         limit("research_max_queries", 1, 50, 20, "queries of the research"),
         limit("research_max_iterations", 1, 5, 4, "rounds of research"),
         limit("research_max_seconds", 1, 300, 180, "seconds of research"),
-        limit("research_max_results_per_query", 1, 60, 60, "results for each query of research"),
+        limit("research_max_results_per_query", 1, 60, 60, "results per query of research"),
     ], "cannot": {"site": "The context command takes site.",
                   "since": "The context command takes since.",
                   "count": "answers has no result list; use web or context."}},
@@ -403,30 +414,26 @@ COMMANDS: dict[str, Command] = {
 def api_params(params: Fields) -> Fields:
     """Return the parameters with page as an offset and ll as lat and long.
 
-    Raises SearchError (invalid_input) for both spellings at once and for a wrong ll.
+    Raises SearchError (invalid_input) for both spellings at once or a wrong ll.
     """
-    for name, others in (("page", ["offset"]), ("ll", ["lat", "long"])):
-        both = [other for other in others if name in params and other in params]
-        if both:
-            message = f"{name} and {both[0]} say the same."
-            raise SearchError("invalid_input", message, f"Leave {both[0]} out.")
+    for name, other in (("page", "offset"), ("ll", "lat"), ("ll", "long")):
+        if name in params and other in params:
+            message = f"{name} and {other} mean the same."
+            raise SearchError("invalid_input", message, f"Leave {other} out.")
     params = dict(params)
     if "page" in params:
         params["offset"] = params.pop("page") - 1
     if "ll" in params:
-        entry = next(item for item in COMMANDS["places"]["params"] if item["name"] == "ll")
         point = re.fullmatch(r"@?([-+]?[\d.]+)\s*,\s*([-+]?[\d.]+)", text := params.pop("ll"))
         if not point:
-            raise wrong_value(entry, text, "LAT,LONG")
-        bounds: dict[str, Any] = {"lat": LATITUDE, "long": LONGITUDE}
-        for number, name in enumerate(bounds, 1):
-            part = parameter(name, "float", None, "", **bounds[name])
-            params[name] = check_value(part, point[number])
+            raise wrong_value(LL, text, "LAT,LONG")
+        for entry, number in zip(LOCATION, point.groups(), strict=False):  # lat, long
+            params[entry["name"]] = check_value(entry, number)
     return params
 
 
 def wire_params(command: str, params: Fields) -> Fields:
-    """Return the parameters that are sent, under Brave's names; raises as usable_goggles does."""
+    """Return the parameters to send, under Brave's names; raises the errors of usable_goggles."""
     wire: Fields = {}
     for entry in COMMANDS[command]["params"]:
         if entry["name"] in params and entry["wire"]:
@@ -441,15 +448,13 @@ def wire_params(command: str, params: Fields) -> Fields:
 
 
 def location_headers(endpoint: str, params: Fields) -> Fields:
-    """Return the X-Loc headers that tell an endpoint where the user is.
+    """Return the X-Loc headers with the user's location for an endpoint.
 
-    Raises SearchError (invalid_input) for text that no HTTP header can carry.
+    Raises SearchError (invalid_input) for text that an HTTP header cannot carry.
     """
-    # The endpoint for details of places takes lat and long as headers, to measure distances.
-    has_params = endpoint in COMMANDS
-    table = (
-        LOCATION[:2] if endpoint == "pois" else COMMANDS[endpoint]["params"] if has_params else []
-    )
+    tables = {name: command["params"] for name, command in COMMANDS.items()}
+    tables["pois"] = LOCATION[:2]  # to measure the distances of known places
+    table = tables.get(endpoint, [])
     entries = [entry for entry in table if "header" in entry and entry["name"] in params]
     for entry in entries:
         if not re.fullmatch(r"[ -~]+", str(params[entry["name"]])):
@@ -460,17 +465,17 @@ def location_headers(endpoint: str, params: Fields) -> Fields:
 
 
 def usable_goggles(params: Fields) -> tuple[list[str], list[str]]:
-    """Return the goggles to send, and a warning if some are left out because they are not https.
+    """Return the goggles to send, and a warning if some are omitted because they are not https.
 
     The site filters become one inline goggle. Raises SearchError (invalid_input) for a site that is
-    no host, for @FILE outside a command line, if no goggle can be used, and for too many of them.
+    not a host, @FILE outside a command line, too many goggles, or if none can be used.
     """
     goggles = params.get("goggles") or []
     goggles = [goggle.strip() for goggle in ([goggles] if isinstance(goggles, str) else goggles)]
     for goggle in goggles:
         if goggle.startswith("@"):
-            hint = "Give the rules themselves; only the command line reads files."
             message = f"goggles cannot be read from {quoted(goggle)}."
+            hint = "Give the rules themselves; only the command line reads files."
             raise SearchError("invalid_input", message, hint)
     rules = ["$discard"] if params.get("site") else []
     for name, rule in (("site", "$site="), ("exclude_site", "$discard,site=")):
@@ -489,17 +494,17 @@ def usable_goggles(params: Fields) -> tuple[list[str], list[str]]:
         hint = "Join inline rules with newlines in one goggle."
         message = f"goggles and site filters make {number} goggles; Brave takes {MAX_GOGGLES}."
         raise SearchError("invalid_input", message, hint)
-    left_out = ", ".join(quoted(goggle) for goggle in goggles if goggle not in usable)
-    return usable, [f"Left out goggles that are not https: {left_out}."] if left_out else []
+    omitted = ", ".join(quoted(goggle) for goggle in goggles if goggle not in usable)
+    return usable, [f"Left out goggles that are not https: {omitted}."] if omitted else []
 
 
 def build_request(endpoint: str, params: Fields, headers: Fields | None = None) -> Fields:
     """Return the request of an endpoint: method, url, headers, json; the key is added on sending.
 
-    params: Brave's names and values (query stands for q). Of a GET request None is skipped,
-    booleans become lower case, goggles and ids are repeated, other lists are joined by commas;
-    goggles as usable_goggles returns them. summary drops result_filter, because Brave then leaves
-    out the web results (brave-search-mcp-server, issue 272). Raises SearchError (invalid_input).
+    params: Brave's names and values (query means q). In a GET request None is skipped, booleans
+    become lower case, usable goggles and ids are repeated, other lists are joined by commas.
+    summary drops result_filter, because with it Brave omits the web results
+    (brave-search-mcp-server, issue 272). Raises SearchError (invalid_input).
     """
     from urllib.parse import urlencode
 
@@ -519,20 +524,8 @@ def build_request(endpoint: str, params: Fields, headers: Fields | None = None) 
             values = [",".join(map(str, values))] if values else []
         pairs += [("q" if name == "query" else name, item) for item in values]
     url += f"?{urlencode(pairs)}" if pairs else ""
-    return {
-        "method": "GET",
-        "url": url,
-        "headers": {"Accept": "application/json", **(headers or {})},
-    }
-
-
-def answers_body(params: Fields) -> Fields:
-    """Return the JSON body for the Answers endpoint: one user message and what was asked for."""
-    body: Fields = {"messages": [{"role": "user", "content": params["query"]}]}
-    body |= wire_params("answers", params)
-    if size := body.pop("search_context_size", None):
-        body["web_search_options"] = {"search_context_size": size}
-    return body
+    headers = {"Accept": "application/json", **(headers or {})}
+    return {"method": "GET", "url": url, "headers": headers}
 
 
 # ===== answers -> errors and documents ============================================================
@@ -542,7 +535,9 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
     """Return the error that an answer means, by Brave's code; None for a good answer."""
     if response.status == 200:
         return None
-    fault = error_fields(response)
+    body = json_object(response) or {}
+    # The API sends an object; its documentation shows a list.
+    fault = next(iter(objects(body.get("error") or body.get("errors"))), {})
     code = str(fault.get("code") or ("CREDIT_EXHAUSTED" if response.status == 402 else ""))
     detail = shorten(str(fault.get("detail") or code), 200)
     if code not in CODES:
@@ -552,7 +547,7 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
         error.details |= drop_empty({"code": code})
         return error
     kind, hint = CODES[code]
-    # A VALIDATION error names the refused parameter or header, and says what is wrong with it.
+    # A VALIDATION error names the refused parameter or header, with the reason.
     refused = next(iter(objects(object_field(fault, "meta").get("errors"))), {})
     location = "".join(map(str, as_list(refused.get("loc"))[-1:]))
     if location == "x-subscription-token":
@@ -572,16 +567,10 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
     return SearchError(kind, message, hint.format(plan=f"{plan} ({variable})"), **details)
 
 
-def error_fields(response: Response) -> Fields:
-    """Return Brave's error object, or {}. The API sends an object, its documentation has a list."""
-    body = json_object(response) or {}
-    return next(iter(objects(body.get("error") or body.get("errors"))), {})
-
-
 def rate_limit_wait(response: Response) -> float | None:
     """Return the seconds until every exhausted window of the rate limit is open again.
 
-    X-RateLimit-* hold one number for each window; a window with a limit of 0 is not limited.
+    X-RateLimit-* have one number per window; a window with a limit of 0 is not limited.
     """
 
     def numbers(name: str) -> list[int]:
@@ -594,7 +583,7 @@ def rate_limit_wait(response: Response) -> float | None:
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list as it is, an object as a list of one, and anything else as an empty list."""
+    """Return a list unchanged, an object as a list of one, and anything else as an empty list."""
     return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
 
@@ -609,7 +598,7 @@ def pick_fields(item: Fields, *names: str) -> Fields:
 
 
 def tidy_texts(value: Any, name: str = "") -> Any:
-    """Return data of an answer without highlighting marks, entities decoded once; URLs stay."""
+    """Return data of an answer without highlighting tags, entities decoded once; URLs stay."""
     if isinstance(value, str):
         verbatim = name in VERBATIM_FIELDS or value.startswith(("http://", "https://"))
         return value if verbatim else plain_text(value)
@@ -627,26 +616,25 @@ def trim_result(kind: str, item: Fields) -> Fields:
         fields |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
     if "long_desc" in fields:  # it repeats the description
         fields.pop("description", None)
-    if kind == "places" and "description" in fields:
+    is_place = kind in ("places", "locations")
+    if is_place and "description" in fields:
         fields["description"] = re.sub(r"^### Overview\s+", "", str(fields["description"]))
     day = re.match(r"\d{4}-\d\d-\d\d", str(item.get("page_age")))
     # News show the whole time, and the age of most pages is a date in words.
     if day and "page_age" not in fields and str(item.get("age")).endswith(" ago"):
         fields["date"] = day[0]
-    return {**fields, **hours_and_distance(item)} if kind == "places" else fields
+    return {**fields, **hours_and_distance(item)} if is_place else fields
 
 
 def hours_and_distance(place: Fields) -> Fields:
     """Return a place's hours_today, such as Mon 07:00-12:00, 14:00-21:00, and its distance."""
-    times, day = [], ""
-    for span in objects(object_field(place, "opening_hours").get("current_day")):
-        if span.get("opens") or span.get("closes"):
-            times.append(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}")
-            day = day or span.get("abbr_name") or ""
-    hours = f"{day} {', '.join(times)}".strip()
+    today = objects(object_field(place, "opening_hours").get("current_day"))
+    spans = [span for span in today if span.get("opens") or span.get("closes")]
+    times = [f"{span.get('opens') or '?'}-{span.get('closes') or '?'}" for span in spans]
+    day = next((span["abbr_name"] for span in spans if span.get("abbr_name")), "")
     distance = pick_fields(object_field(place, "distance"), "value", "units")
     length = " ".join(map(str, distance.values())) if "value" in distance else ""
-    return drop_empty({"hours_today": hours, "distance": length})
+    return drop_empty({"hours_today": f"{day} {', '.join(times)}".strip(), "distance": length})
 
 
 def found_document(params: Fields, **fields: Any) -> Document:
@@ -663,7 +651,7 @@ def nothing_found(what: str, offset: int = 0) -> Document:
 
 
 def request_warnings(params: Fields) -> list[str]:
-    """Return warnings about goggles that are left out and a query that Brave may refuse."""
+    """Return warnings about omitted goggles and a query that Brave may refuse."""
     query = params.get("query", "")
     words = len(query.split())
     warnings = usable_goggles(params)[1]
@@ -676,17 +664,18 @@ def request_warnings(params: Fields) -> list[str]:
 def web_document(params: Fields, answer: Fields) -> Document:
     """Return the document of a web search.
 
-    Without web results it is an error of kind no_results that still holds every other section; if
-    result_filter leaves web out, only without anything in the sections that it names.
+    Without web results it is an error of kind no_results that still has every other section. If
+    result_filter omits web, it is one only if the sections that it names are empty.
     """
     info, offset = object_field(answer, "query"), params.get("offset", 0)
     more = info.get("more_results_available") is True and offset < LAST_OFFSET
-    lists = {field: section_results(answer, name, name) for name, field in WEB_LISTS.items()}
+    sections = {field: section_results(answer, name) for name, (field, *_) in SECTIONS.items()}
+    lists = {field: sections[field] for field in WEB_LISTS}
     key = object_field(answer, "summarizer").get("key")
     searched = {"query": info.get("original", params["query"]), "country": info.get("country")}
     searched |= pick_fields(info, "altered", "more_results_available")
     extras = {
-        **{name: section_results(answer, name, kind) for name, kind in OPTIONAL_SECTIONS.items()},
+        **{field: sections[field] for field in reversed(OPTIONAL_LISTS)},
         "rich": object_field(answer, "rich"),
         "next_offset": offset + 1 if more else None,
         "warnings": request_warnings(params),
@@ -694,7 +683,7 @@ def web_document(params: Fields, answer: Fields) -> Document:
     document = found_document(params, **lists, summarizer_key=key, raw_query_info=searched)
     document |= drop_empty(extras)
     wanted = params.get("result_filter", ["web"])
-    others = [*lists, *OPTIONAL_SECTIONS, "rich", "summarizer_key"]
+    others = [*sections, "rich", "summarizer_key"]
     if not any(document.get(name) for name in (["web_results"] if "web" in wanted else others)):
         what = "web results" if "web" in wanted else " or ".join(wanted)
         document |= nothing_found(what, offset)
@@ -703,22 +692,21 @@ def web_document(params: Fields, answer: Fields) -> Document:
     return document
 
 
-def section_results(answer: Fields, name: str, kind: str) -> list[Fields]:
+def section_results(answer: Fields, name: str) -> list[Fields]:
     """Return the results of a section of a web answer; [] if it is missing or broken.
 
-    Discussions, news and videos each say whether goggles changed their section, if Brave says so.
+    Each says whether goggles changed its section, if Brave says so and the document shows it.
     """
     section = object_field(answer, name)
-    marked = name in ("discussions", "news", "videos")
-    mark = pick_fields(section, "mutated_by_goggles") if marked else {}
-    return [{**mark, **trim_result(kind, item)} for item in objects(section.get("results"))]
+    mark = pick_fields(section, "mutated_by_goggles")
+    return [trim_result(name, {**item, **mark}) for item in objects(section.get("results"))]
 
 
 def thin_excerpts(document: Document, params: Fields) -> None:
-    """Leave out as few of the excerpts as max_chars allows; "truncated" counts them.
+    """Omit as few of the excerpts as max_chars allows; "truncated" counts them.
 
-    They were asked for, so sections that were not go first. Each result keeps its first excerpts;
-    those of the last results go before those of the first.
+    The user asked for excerpts, so sections that nobody asked for go first. Each result keeps its
+    first excerpts; the last results lose theirs first.
     """
     max_chars = params.get("max_chars", 0)
     sections = () if "result_filter" in params else SIDE_SECTIONS
@@ -745,7 +733,7 @@ def thin_excerpts(document: Document, params: Fields) -> None:
 def list_document(command: str, params: Fields, answer: Fields) -> Document:
     """Return the document of an answer that is one list of results."""
     items = objects(answer.get("results"))
-    if command != "rich":  # live data has a shape of its own for each subject
+    if command != "rich":  # the shape of live data depends on its subject
         items = [trim_result(command, item) for item in items]
     return results_document(command, params, answer, [*filter(None, items)])
 
@@ -802,7 +790,7 @@ def summary_document(params: Fields, answer: Fields) -> Document:
 
 
 def summary_text(messages: list[Any], inline_references: bool) -> str:
-    """Return a summary's text: tokens joined, list items as lines, URLs only if asked for.
+    """Return a summary's text: tokens joined, list items as lines, URLs if inline_references.
 
     Brave's own MCP server loses the list items (types enum_start, enum_item and enum_end).
     """
@@ -830,10 +818,10 @@ def summary_text(messages: list[Any], inline_references: bool) -> str:
 def read_stream(response: Response) -> Fields:
     """Return text and usage of an Answers response, event stream or plain JSON.
 
-    Raises SearchError (provider) if the body holds no answer, or if an event is an error.
+    Raises SearchError (provider) if the body has no answer or an event is an error.
     """
     body = response.text()
-    # Not splitlines: an event may hold U+2028 and the like inside its text.
+    # Not splitlines: the text of an event may contain U+2028 and similar characters.
     lines = [line[5:].strip() for line in body.split("\n") if line.startswith("data:")]
     texts: list[str] = []
     usage: Fields = {}
@@ -851,7 +839,7 @@ def read_stream(response: Response) -> Fields:
 
 
 def answers_document(params: Fields, answer: Fields) -> Document:
-    """Return the document of an answer: text with [n] marks, citations, entities, cost.
+    """Return the document of an answer: text with [n] markers, citations, entities, cost.
 
     Raises SearchError (no_results) if the text is empty.
     """
@@ -887,8 +875,8 @@ def answers_document(params: Fields, answer: Fields) -> Document:
 def replace_tags(text: str, replaced: Callable[[str, str], str]) -> str:
     """Return the text with each of TAGS and its content replaced by replaced(tag, content).
 
-    A pattern that holds the closing tag, too, would read the rest of the text once more at every
-    tag that is never closed.
+    A pattern that also contains the closing tag would read the whole remaining text at every tag
+    that is never closed.
     """
     last = {tag: text.rfind(f"</{tag}>") for tag in TAGS}
     pieces, end = [], 0
@@ -921,9 +909,9 @@ def issue_request(
 ) -> Fields:
     """Send the request of an endpoint with the key of its plan and return the parsed answer.
 
-    params as for build_request; deadline on time.monotonic()'s clock, 30 s from now by default.
-    A warning on stderr names goggles that are left out. Raises SearchError, which the run_*
-    functions turn into an error document, and DryRun if dry_run.
+    params: see build_request. deadline: on time.monotonic()'s clock (default: 30 s from now). A
+    warning on stderr names omitted goggles. Raises SearchError, which the run_* functions turn
+    into an error document, and DryRun if dry_run.
     """
     request = build_request(endpoint, params, headers)
     if dry_run:
@@ -938,7 +926,7 @@ def issue_request(
 
 
 def call_endpoint(endpoint: str, wire: Fields, params: Fields, deadline: float) -> Fields:
-    """Send a command's request, or raise DryRun with it; return the parsed answer, tidied."""
+    """Send a command's request, or raise DryRun with it; return the parsed and tidied answer."""
     headers = location_headers(endpoint, params)
     answer = issue_request(endpoint, wire, headers, deadline, params.get("dry_run", False))
     marked = endpoint in MARKED_ENDPOINTS and not params.get("raw")
@@ -968,7 +956,7 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
 def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
     """Return the summary of a key, or of a query that is searched first. Never raises.
 
-    Polls until the summary is complete, failed, or the attempts or the time are used up.
+    Polls until the summary is complete or failed, or attempts or time are used up.
     """
 
     def operation(params: Fields) -> Document:
@@ -985,10 +973,10 @@ def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
             answer = call_endpoint("web", searched, params, deadline)
             wire["key"] = object_field(answer, "summarizer").get("key")
         elif " " in wire["key"] and not wire["key"].startswith("{"):  # a key looks like JSON
-            message = f"{quoted(wire['key'])} is no summarizer key."
+            message = f"{quoted(wire['key'])} is not a summarizer key."
             raise SearchError("invalid_input", message, "Ask with {query}.")
         if not (wire["key"] and isinstance(wire["key"], str)):
-            message = "The search brought no summarizer key."
+            message = "The search returned no summarizer key."
             raise SearchError("auth", message, SUMMARIZER_PLAN, status=200)
         return summary_document(params, poll_summary(wire, params, deadline, report))
 
@@ -998,7 +986,7 @@ def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
 def poll_summary(wire: Fields, params: Fields, deadline: float, report: ProgressCallback) -> Fields:
     """Ask for a summary until it is complete; raises SearchError if it never is.
 
-    "failed" and an API error end the polling at once.
+    "failed" or an API error ends the polling at once.
     """
     attempts, pause = params["max_attempts"], params["poll_interval_ms"] / 1000
     for tries in range(1, attempts + 1):
@@ -1052,7 +1040,7 @@ def find_places(params: Fields, deadline: float) -> Fields:
         entry: Parameter = {"name": "ids", "note": "Ask again for the others."}
         raise wrong_value(entry, len(ids), f"1 to {MAX_IDS} places")
     if "query" in params or "location" in params:
-        raise SearchError("invalid_input", "ids cannot go with a query or a location.", "Drop one.")
+        raise SearchError("invalid_input", "ids cannot go with a query or location.", "Drop one.")
     wire = {"ids": ids, **pick_fields(wire, "search_lang", "ui_lang", "units")}
     return call_endpoint("pois", wire, params, deadline)
 
@@ -1060,7 +1048,7 @@ def find_places(params: Fields, deadline: float) -> Fields:
 def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
     """Return an answer that Brave's model writes from search results. Never raises.
 
-    Research has a longer timeout than other answers, because it may take 300 s on the server.
+    Research has a longer timeout, because it may take 300 s on the server.
     """
 
     def operation(params: Fields) -> Document:
@@ -1072,8 +1060,12 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
             report("waiting for the answer", 0, 1)
         timeout = RESEARCH_TIMEOUT if params.get("research") else ANSWER_TIMEOUT
         params = params if params.get("research") else {"citations": True, **params}
-        body, deadline = answers_body(params), deadline_of(params, timeout)
-        return answers_document(params, call_endpoint("answers", body, params, deadline))
+        messages = [{"role": "user", "content": params["query"]}]
+        body = {"messages": messages, **wire_params("answers", params)}
+        if size := body.pop("search_context_size", None):
+            body["web_search_options"] = {"search_context_size": size}
+        answer = call_endpoint("answers", body, params, deadline_of(params, timeout))
+        return answers_document(params, answer)
 
     return run_operation("brave.answers", COMMANDS["answers"], params, operation, max_chars=0)
 
@@ -1112,7 +1104,7 @@ def item_markdown(number: int, item: Fields) -> str:
     title = next((str(item[name]) for name in names if item.get(name)), "")
     url = item.get("url") or item.get("href")
     head = markdown_link(title or str(url), str(url)) if url else shown_text(title)
-    if not head:  # live data has a shape of its own for each subject
+    if not head:  # the shape of live data depends on its subject
         return f"{number}. {make_harmless(dump_json(item))}"
     facts = {**item, "date": item.get("date") if "age" not in item else None}
     if item.get("rating"):
@@ -1120,8 +1112,7 @@ def item_markdown(number: int, item: Fields) -> str:
         facts["rating"] = f"rated {item['rating']}{reviews}"
     if item.get("width") and item.get("height"):
         facts["size"] = f"{item['width']} x {item['height']}"
-    order = "age date source duration address rating phone hours_today distance size image_url"
-    shown = [shown_text(facts[name]) for name in order.split() if facts.get(name)]
+    shown = [shown_text(facts[name]) for name in FACTS if facts.get(name)]
     head = " · ".join([head, *shown])
     texts = ("description", "long_desc", "answer", "snippet")
     lines = [shown_text(item[name]) for name in texts if name in item]
@@ -2166,6 +2157,8 @@ def take_words(
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
         hint = "Put the query in single quotes." if positional else hint
+        if positional and positional[0]["name"] == "input":
+            hint = "Give one file, or each query with {queries}."
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
@@ -2346,6 +2339,15 @@ def end_process(code: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
+    """Return the documents of a batch as Markdown, each below its query."""
+    blocks = []
+    for result in results:
+        query = make_harmless(one_line(result["query"], 200)) or "(no query)"
+        blocks.append(f"# {query}\n\n{to_markdown(result)}")
+    return blocks
 
 
 def batch_outcome(results: list[Document]) -> Document:

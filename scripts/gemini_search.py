@@ -11,10 +11,10 @@ Examples:
   gemini_search.py batch questions.txt --jsonl
 
 The key: GEMINI_API_KEY (or GOOGLE_API_KEY) in the environment or in secrets.yaml. Vertex AI needs
-GOOGLE_CLOUD_PROJECT with VERTEX_ACCESS_TOKEN or gcloud, or VERTEX_API_KEY alone.
+GOOGLE_CLOUD_PROJECT with VERTEX_ACCESS_TOKEN or gcloud, or only VERTEX_API_KEY.
 
 Exit codes: 0 answered, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or
-quota, 5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
+quota, 5 timeout, network or server error, 70 bug in this script, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ API_VERSION = "v1beta"  # v1 lacks the aliases such as gemini-flash-latest
 REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # the host of the links to sources
 REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
-DEFAULT_MODEL = "gemini-3.8-flash"  # the parameter model and GEMINI_MODEL go first
+DEFAULT_MODEL = "gemini-3.8-flash"  # model and GEMINI_MODEL take precedence
 FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 only (October 2026)
-MODELS_PAGE, MODELS_PAGES = 1000, 10  # models in one answer of the list; answers that are read
-MODELS_TIMEOUT = 4.0  # seconds for the list that an unknown model is compared with
+MODELS_PAGE, MODELS_PAGES = 1000, 10  # models per answer of the list; answers to read
+MODELS_TIMEOUT = 4.0  # seconds for the list of models, to suggest a name for an unknown model
 
-# Provider -> variable that overrides its address, address, variables with its key or token.
+# Provider -> variable that overrides its URL, URL, variables with its key or token.
 PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "gemini": ("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com",
                ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
@@ -71,19 +71,19 @@ PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 KEY_NAMES = PROVIDERS["gemini"][2]
 KEY_PAGE = "https://aistudio.google.com/apikey"
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
-LEAST_SECONDS = 1.0  # that must be left to begin another provider: no model answers in less
-GCLOUD_TIMEOUT = 10.0  # seconds; gcloud itself is a Python program and takes 1 to 2
+LEAST_SECONDS = 1.0  # left to ask another provider: no model answers in less
+GCLOUD_TIMEOUT = 10.0  # seconds; gcloud is a Python program and takes 1 to 2
 
 RESOLVE_WORKERS, RESOLVE_TIMEOUT = 8, 5.0  # redirect links at once; seconds for all of them
-BATCH_ITEM_CHARS = 1_750  # of one answer in a batch: 1,000 of text, a source, what was searched for
+BATCH_ITEM_CHARS = 1_750  # per answer in a batch: 1,000 of text, a source, its queries
 BATCH_WORKERS = 4  # searches at once: more meet the rate limit of a key, not an earlier answer
-LONGEST_TIMEOUT = 600.0  # seconds of one call; the shared table takes no more
-RATE_LIMIT_PAUSE = 2.0  # seconds that a batch pauses after a rate limit that names no time
-MAX_URLS = 20  # of one url_context request
-MAX_DRIFT = 32  # bytes around a segment in which it is looked for; seen off by 1 and 2
+LONGEST_TIMEOUT = 600.0  # seconds per call; the shared table allows no more
+RATE_LIMIT_PAUSE = 2.0  # seconds that a batch pauses after a rate limit without a time
+MAX_URLS = 20  # per url_context request
+MAX_DRIFT = 32  # bytes around a segment's offset to search; seen off by 1 and 2
 PERIOD_DAYS = {"week": 7, "month": 30, "year": 365}
 
-NO_SHORT_WINDOW = "Google's filter takes no window of a day or less"
+NO_SHORT_WINDOW = "Google's filter needs more than a day"
 # Callers compare errors with these sentences.
 EMPTY_QUERY = "query cannot be empty"
 EMPTY_QUERIES = "queries list cannot be empty"
@@ -96,21 +96,18 @@ HEADINGS = {
     "auth": "Authentication Error", "rate_limit": "Rate Limited", "quota": "Rate Limited",
 }  # fmt: skip
 
-# Of Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
+# In Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
 BLOCKED = (
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY ESCALATION "
     "MODEL_ARMOR"
 ).split()
 CUT_OFF = ("MAX_TOKENS", "CONTINUATION")
-ENDINGS = {  # finish_reason -> the warning; "The model stopped early" for others
-    **dict.fromkeys(("", "STOP"), ""), **dict.fromkeys(CUT_OFF, "The answer is cut off ({})."),
-}  # fmt: skip
 NOT_GROUNDED = {  # whether Google was searched -> why the answer has no sources
     True: "Google was searched, but the answer names no sources.",
     False: "The model answered without a search; no source backs this answer.",
 }
 
-# A citation marker would break these: a fenced block of code, a code span, a link. Lookarounds,
+# A citation marker would break these: a fenced code block, a code span, a link. Lookarounds,
 # excluded brackets and the 300 characters keep the patterns linear on degenerate text.
 FENCE = (
     r"^(?P<indent>[ \t>]*)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
@@ -118,7 +115,7 @@ FENCE = (
 )
 SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)"
 
-# Scripts that write no spaces between words: Thai to Tibetan, Burmese, Khmer, kana, ideographs.
+# Scripts without spaces between words: Thai to Tibetan, Burmese, Khmer, kana, ideographs.
 UNSPACED = (
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
@@ -126,10 +123,10 @@ UNSPACED = (
 
 # fmt: off
 THINKING_LEVELS = ("minimal", "low", "medium", "high", "xhigh")
-DEFAULT_THINKING = "low"  # enough for a search; the tokens of more thinking are billed as output
-# Beginning of a model's name -> what is sent for each of these levels, or for Gemini 2.5 the tokens
-# to think with; another value is refused with 400. An unknown model, such as an alias, is sent what
-# every family with levels takes.
+DEFAULT_THINKING = "low"  # enough for a search; tokens for thinking are billed as output
+# Start of a model's name -> the value to send for each of these levels (Gemini 2.5: tokens); Google
+# refuses other values with 400. An unknown model, such as an alias, gets the values that every
+# family with levels accepts.
 FROM_LOW_TO_HIGH = ("low", "low", "medium", "high", "high")
 THINKING_FAMILIES: dict[str, tuple[Any, ...]] = {
     "gemini-2.5-flash": (512, 1024, 8192, 24_576, 24_576),
@@ -146,27 +143,26 @@ TOKEN_COUNTS = {  # field of "usage" -> Google's name for it
     "thinking_tokens": "thoughtsTokenCount", "output_tokens": "candidatesTokenCount",
     "total_tokens": "totalTokenCount",
 }
-# Fields of a document. output_format -> the field that it gives alone; BESIDE it are those that
-# every document has, or that say what happened or what was asked for.
+# Fields of a document. output_format -> the only field that it keeps, in addition to BESIDE.
 ANSWER_FIELDS = (
     "ok provider query model requested_model text sources search_queries grounded "
     "finish_reason usage billed_queries pages thoughts suggestions_html attempts warnings"
 ).split()
 ALONE = {"text_only": "text", "sources_only": "sources"}
 BESIDE = "ok provider query warnings attempts pages thoughts suggestions_html".split()
-# Status text or status of an error, or what else it says -> kind, message, what to do.
+# Status text, status or other signal of an error -> kind, message, hint.
 TIMED_OUT = (
     "timeout", "Error: Request timed out on the server: {words}", "Try again, or raise timeout.",
 )
 REFUSED = "Google refused the request: {words}"
 FAULTS: dict[str | int, tuple[str, str, str]] = {
-    "search": (  # the key's tier has no search with this model, or none left
+    "search": (  # the key's tier has no searches with this model, or has used them up
         "quota", QUOTA_EXCEEDED,
         ("A free key cannot search with {model}, or the paid searches are used up: enable "
          f"billing, or use model {FREE_MODEL}.")),
     "quota": ("quota", QUOTA_EXCEEDED,
         "Google does not say when the quota is renewed: see https://ai.dev/rate-limit."),
-    "busy": ("rate_limit", QUOTA_EXCEEDED, "Wait, then send fewer requests a minute."),
+    "busy": ("rate_limit", QUOTA_EXCEEDED, "Wait, then send fewer requests per minute."),
     "DEADLINE_EXCEEDED": TIMED_OUT, 408: TIMED_OUT, 504: TIMED_OUT,
     "NOT_FOUND": ("invalid_input", "There is no model {model!r} here: {words}",
         "The models command lists the names."),
@@ -180,8 +176,8 @@ FOCUS = {
     "documentation": "Concentrate on official documentation and API references.",
     "troubleshooting": "Concentrate on solutions: causes, fixes, workarounds, known issues.",
 }
-# Command -> what follows the question: lines, each with the name of what it needs, or "". Google
-# takes no site or subreddit filter, so those can only be asked for in words.
+# Command -> lines after the question, each with the name of the value that it needs, or "". Google
+# has no filter for sites or subreddits, so the prompt asks for them in words.
 PROMPTS = {
     "search": (("context", "Context: {}"), ("focus", "{}")),
     "dev": (
@@ -201,7 +197,7 @@ PROMPTS = {
 }
 EVERY_PROMPT = (
     ("pages", "Read these pages as well: {}"), ("when", "Use only pages of {}."),
-    ("insistence", "{}"),  # for an answer without grounding, which is asked for once more
+    ("insistence", "{}"),  # in the second request after an answer without grounding
 )
 INSISTENCE = (
     "Search Google for this before you answer, even if you believe that you know the answer, and "
@@ -223,7 +219,7 @@ MODEL: Parameter = {
 URL: Parameter = {
     "name": "url", "type": "list", "wire": "tools.urlContext", "between": r"[\s,]{1,9}(?=https?://)",
     "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)",
-    "note": "Gemini reads addresses such as https://example.org/page, no redirect links of Google.",
+    "note": "Gemini reads URLs such as https://example.org/page, not redirect links of Google.",
 }
 SUBREDDIT: Parameter = {
     "name": "subreddit", **WORDS, "note": "Letters, digits and _ only, without r/.",
@@ -234,39 +230,39 @@ ANSWER_PARAMS: list[Parameter] = [
     {"name": "provider", "type": "str", "choices": ["auto", *PROVIDERS], "default": "auto",
      "help": "service to ask; auto: gemini, then vertex (default: auto)"},
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
-     "help": "sources listed, at most (default: all)"},
+     "help": "most sources to list (default: all)"},
     {"name": "output_format", "type": "str", "choices": ["full", *ALONE], "default": "full",
      "rare": True,
-     "help": "everything, the text alone or the sources alone (default: full)"},
+     "help": "everything, only the text or only the sources (default: full)"},
     {"name": "thinking", "type": "str", "choices": ["none", *THINKING_LEVELS],
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
      "documented_default": DEFAULT_THINKING,
-     "help": "how much the model thinks; none: send nothing, the model decides (default: low for "
-             "models that take a level)"},
+     "help": "amount of thinking; none: send nothing, the model decides (default: low for "
+             "models with levels)"},
     {"name": "include_thoughts", "type": "bool", "rare": True,
-     "help": "add a summary of what the model thought (field thoughts)"},
+     "help": "add a summary of the model's thoughts (field thoughts)"},
     {"name": "since", "type": "since", "choices": ["day", *PERIOD_DAYS], "aliases": ["freshness"],
      "wire": "tools.googleSearch.timeRangeFilter",
      "help": "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
-     "note": f"{NO_SHORT_WINDOW}; day is asked for in words."},
+     "note": f"{NO_SHORT_WINDOW}; the prompt asks for day in words."},
     URL,
     {"name": "resolve_urls", "type": "bool", "rare": True,
-     "help": "replace Google's redirect links by the pages' own addresses; off because of "
+     "help": "replace Google's redirect links by the pages' own URLs; off because of "
              "Google's terms"},
     {"name": "require_grounding", "type": "bool", "rare": True,
-     "help": "fail if the answer names no sources"},
+     "help": "fail if the answer has no sources"},
     {"name": "suggestions", "type": "bool", "rare": True,
      "help": "add Google's search suggestions as HTML"},
 ]
 SEARCH_PARAMS: list[Parameter] = [
-    {"name": "context", **WORDS, "help": "what the question is about, or what the answer is for"},
+    {"name": "context", **WORDS, "help": "the question's topic, or the answer's purpose"},
     {"name": "focus", **WORDS, "choices": list(FOCUS), "default": "general",
-     "help": "what the answer concentrates on (default: general)"},
+     "help": "main subject of the answer (default: general)"},
     *ANSWER_PARAMS,
 ]
-ANSWERS: Command = {  # of every command that answers
+ANSWERS: Command = {  # for every command that answers
     "expendable": ("thoughts", "suggestions_html", "domain"),
-    "cannot": {  # what Gemini cannot do -> what to do instead
+    "cannot": {  # parameter that Gemini lacks -> what to do instead
         "count": "The model decides how many sources it uses; max_sources lists fewer of them.",
         **dict.fromkeys(("site", "exclude_site"),
                         "Gemini has no site filter; name the site in the question."),
@@ -304,7 +300,7 @@ COMMANDS: dict[str, Command] = {
         "params": [
             QUERY,
             {"name": "technology", **WORDS,
-             "help": "whose documentation, for example React (asked for in words)"},
+             "help": "product of the documentation, for example React (asked for in words)"},
             *ANSWER_PARAMS,
         ],
     },
@@ -323,7 +319,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
              "wire": "contents", "help": "the questions; repeat it, or give input"},
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with a question a line; @- is standard input"},
+             "help": "file with one question per line; @- is standard input"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": BATCH_WORKERS,
              "help": f"searches at once (default: {BATCH_WORKERS})"},
             *SEARCH_PARAMS,
@@ -337,7 +333,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
-    """Return the text of a command's question: the query first, then what to look for."""
+    """Return the text of a command's question: the query first, then the instructions."""
     subreddit = params.get("subreddit", "")
     technology, official = params.get("technology"), "official documentation"
     values = {
@@ -357,7 +353,7 @@ def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
 
 
 def system_instruction(now: float) -> str:
-    """Return what the model is told first. Without the date it searches for the wrong year."""
+    """Return the system instruction. Without the date the model searches for the wrong year."""
     today = time.strftime("%A, %Y-%m-%d", time.gmtime(now))
     return (
         f"Today is {today} (UTC). Search Google before you answer, and answer from what you find. "
@@ -385,16 +381,16 @@ def time_window(since: str, now: float) -> tuple[str, str] | None:
 
 
 def time_in_words(params: Fields) -> str:
-    """Return the time that the prompt asks for because the filter cannot express it, or ""."""
+    """Return the time for the prompt if the filter cannot express it, or ""."""
     first, _, last = params.get("since", "").partition("..")
     return "the last 24 hours" if first == "day" else first if first == last else ""
 
 
 def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
-    """Return (thinkingConfig, warning); the warning is "" if the level is sent as asked for.
+    """Return (thinkingConfig, warning); the warning is "" if the level is sent unchanged.
 
-    The default level is for models that take it. In place of a level that the model's family
-    lacks, the next higher one is sent, or its highest.
+    Only models that have the default level get it. A level that the model's family lacks becomes
+    its next higher or its highest level.
     """
     config: Fields = {"includeThoughts": True} if params.get("include_thoughts") else {}
     families = THINKING_FAMILIES.items()
@@ -436,9 +432,9 @@ def build_request(
 ) -> Fields:
     """Return the generateContent request of a command, without its key.
 
-    insist: add the instruction to search. The body is that of Google's own SDK. Only search goes
-    into tools: it cannot be combined with function declarations, and a tool configuration can bring
-    an empty answer that costs tokens. No temperature: Gemini ignores it since version 3.6.
+    insist: add the instruction to search. The body is that of Google's own SDK. tools has only
+    search: it cannot be combined with function declarations, and a tool configuration can cause an
+    empty answer that costs tokens. No temperature: Gemini ignores it since version 3.6.
     """
     now = time.time()
     window = time_window(params.get("since", ""), now)
@@ -458,7 +454,7 @@ def build_request(
 
 
 def generate_url(credential: Fields, model: str) -> str:
-    """Return the address of generateContent for a credential's provider."""
+    """Return the URL of generateContent for a credential's provider."""
     variable, address, _ = PROVIDERS[credential["provider"]]
     path = f"{API_VERSION}/models/{model}"
     if credential["provider"] == "code-assist":
@@ -499,7 +495,7 @@ def check_details(params: Fields) -> Fields:
     urls, subreddit = params.get("url", []), params.get("subreddit", "")
     for url in urls:
         if not url_host(url) or len(url.split()) > 1 or url.startswith(REDIRECT_LINK):
-            raise wrong_value(URL, url, "the http or https address of a page")
+            raise wrong_value(URL, url, "the http or https URL of a page")
     if len(urls) > MAX_URLS:
         raise wrong_value(URL, len(urls), f"at most {MAX_URLS} pages")
     name = subreddit.removeprefix("/").removeprefix("r/").removesuffix("/")
@@ -513,9 +509,9 @@ def check_details(params: Fields) -> Fields:
 
 
 def given_credential(provider: str, secret: str) -> Fields:
-    """Return the credential of a key or token that the caller gives.
+    """Return the credential of a key or token from the caller.
 
-    Vertex AI without GOOGLE_CLOUD_PROJECT takes it for a key of express mode.
+    Without GOOGLE_CLOUD_PROJECT, Vertex AI treats it as a key of express mode.
     """
     express = provider == "vertex" and not google_cloud("GOOGLE_CLOUD_PROJECT")
     names = PROVIDERS[provider][2] if provider in PROVIDERS else KEY_NAMES
@@ -525,14 +521,14 @@ def given_credential(provider: str, secret: str) -> Fields:
 def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fields:
     """Return the configured credential of a provider; dry_run starts no other program.
 
-    Raises SearchError (auth); its detail "lacks" marks a provider that is not configured, in
-    contrast to one that is configured wrongly.
+    Raises SearchError (auth); its detail "lacks" marks a provider that is not configured, unlike
+    a wrong configuration.
     """
     names = PROVIDERS[provider][2]
     lacks = names[0]
     if provider == "vertex":
         project = google_cloud("GOOGLE_CLOUD_PROJECT")
-        names = names if project else names[1:]  # only express mode is without a project
+        names = names if project else names[1:]  # only express mode works without a project
         first = "VERTEX_ACCESS_TOKEN, gcloud" if project else "GOOGLE_CLOUD_PROJECT"
         lacks = f"{first} or VERTEX_API_KEY"
         if project and not configured_key(*names)[0]:
@@ -547,7 +543,7 @@ def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fi
 
 
 def configuration_error(provider: str) -> SearchError | None:
-    """Return what keeps a provider from being asked, None if it has credentials."""
+    """Return the error that prevents asking a provider; None if it has credentials."""
     try:
         find_credential(provider, 0.0, dry_run=True)
     except SearchError as error:
@@ -559,7 +555,7 @@ def configuration_error(provider: str) -> SearchError | None:
 def gcloud_token(program: str, deadline: float) -> str:
     """Return the access token that gcloud prints; a login is never started.
 
-    Raises SearchError: auth if gcloud has no account to print one for, timeout if it hangs.
+    Raises SearchError: auth if gcloud has no account for a token, timeout if it hangs.
     """
     import signal
     import subprocess
@@ -594,7 +590,7 @@ def gcloud_token(program: str, deadline: float) -> str:
 
 
 def api_error(response: Response, credential: Fields, model: str) -> SearchError:
-    """Return what an answer that is no 200 means, by status, status text and details."""
+    """Return the error that an answer other than 200 means, by status, status text and details."""
     try:
         body = clean_tree(response.json())
     except (ValueError, RecursionError):
@@ -628,9 +624,9 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
 
 
 def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
-    """Return what an error object says in its details: (reasons, exhausted, seconds to wait).
+    """Return the details of an error object: (reasons, exhausted, seconds to wait).
 
-    exhausted: the rule of FAULTS for a 429. "search" if the only detail is a link to help, "quota"
+    exhausted: the rule of FAULTS for a 429: "search" if the only detail is a link to help, "quota"
     if waiting does not help, else "busy".
     """
     types, reasons, exhausted, wait = set(), set(), "busy", None
@@ -649,14 +645,15 @@ def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
 
 
 def refused_credential(words: str, name: str, reasons: list[str], details: Fields) -> SearchError:
-    """Return the error for a key or token that Google refused; it names where to correct it."""
+    """Return the error for a key or token that Google refused, with the place to correct it."""
     message = f"Error: Google refused the credential in {name}: {words}"
-    if name != "gcloud":
-        variable = "GEMINI_API_KEY" if name in KEY_NAMES else name
-        message = f"{message.rstrip('.')}. Check {variable} in the environment or in secrets.yaml."
     if name == "gcloud":
         hint = "Run gcloud auth login yourself, and check the project's permissions."
-    elif name.endswith("TOKEN"):
+        return SearchError("auth", message, hint, reasons=reasons, **details)
+    variable = KEY_NAMES[0] if name in KEY_NAMES else name
+    message = f"{message.rstrip('.')}. Check {variable} in the environment or in secrets.yaml."
+    hint = f"Copy the key again, or make a new one at {KEY_PAGE}."
+    if name.endswith("TOKEN"):
         hint = "Access tokens are valid for an hour; set a new one, and check its permissions."
     elif "SERVICE_DISABLED" in reasons:
         hint = "Enable the API in the Google Cloud project that the key belongs to."
@@ -664,13 +661,11 @@ def refused_credential(words: str, name: str, reasons: list[str], details: Field
         hint = f"Google refuses old kinds of keys; make a new one at {KEY_PAGE}."
     elif details["status"] == 403:  # Google knows the key
         hint = f"Make a new key at {KEY_PAGE}, or check the permissions of this one."
-    else:
-        hint = f"Copy the key again, or make a new one at {KEY_PAGE}."
     return SearchError("auth", message, hint, reasons=reasons, **details)
 
 
 def check_answer(data: Fields, result: Fields) -> None:
-    """Raise SearchError if an answer was blocked or holds no text; result is the parsed answer."""
+    """Raise SearchError if an answer was blocked or has no text; result is the parsed answer."""
     data = object_field(data, "response") or data  # Code Assist wraps it
     feedback = object_field(data, "promptFeedback")
     candidate = (list_field(data, "candidates") or [{}])[0]
@@ -707,11 +702,11 @@ def text_field(item: Any, name: str) -> str:
 def parse_search_response(
     data: Any, resolved: dict[str, str] | None = None, max_sources: int | None = None
 ) -> Fields:
-    """Return text, sources, search_queries and the rest of an answer; missing parts are empty.
+    """Return text, sources, search_queries and other parts of an answer, empty if missing.
 
     data: the JSON of a generateContent answer, also as Code Assist wraps it. resolved: redirect
-    link -> page. cited_text is the text with marks such as [1], "" if it has none. Never raises:
-    check_answer says what an answer is worth.
+    link -> page. cited_text is the text with markers such as [1], "" if it has none. Never raises:
+    check_answer judges the answer.
     """
     data = object_field(data, "response") or data
     candidate = (list_field(data, "candidates") or [{}])[0]
@@ -771,8 +766,8 @@ def url_host(url: str) -> str:
 def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str]:
     """Return a grounding chunk as title, url and domain; {} if it names no page.
 
-    A redirect link says nothing about the page; its title is the page's site. Spaces, which
-    Google leaves in its own search links, are encoded: they would end the URL.
+    A redirect link hides the page; its title is the page's site. Spaces, which Google leaves in its
+    own search links, are encoded: they would end the URL.
     """
     page: Fields = {}
     for kind in ("web", "maps", "retrievedContext", "image"):
@@ -793,9 +788,9 @@ def cite_sources(
 ) -> tuple[list[Fields], list[Citation]]:
     """Return the sources, and the citations in the order of their positions in the text.
 
-    parts: index of a part of the answer -> its text, which together are the text. Each URL appears
-    once; numbers follow the order of first use in the text, without gaps, and those that nothing
-    cites come last. Sources that max_sources leaves out are cited nowhere.
+    parts: index of a part of the answer -> its text; together they are the text. Each URL appears
+    once; numbers follow the order of first use in the text, without gaps; uncited sources come
+    last. Sources beyond max_sources are not cited.
     """
     chunks = metadata.get("groundingChunks")  # as sent: the supports name them by their indices
     chunks = chunks if isinstance(chunks, list) else []
@@ -830,7 +825,7 @@ def cite_sources(
 def cited_end(parts: dict[int, bytes], segment: Fields) -> int | None:
     """Return where a segment ends in the text of all parts; None if it is not found there.
 
-    Offsets are bytes over all text parts that are no thoughts, or of the part that partIndex names.
+    Offsets are bytes in all text parts except thoughts, or in the part that partIndex names.
     """
     number = segment.get("partIndex")
     if isinstance(number, int) and number in parts:
@@ -843,7 +838,7 @@ def cited_end(parts: dict[int, bytes], segment: Fields) -> int | None:
 def segment_end(data: bytes, segment: Fields) -> int | None:
     """Return where a segment ends in UTF-8 text; None if it is not found there.
 
-    Google's offsets are sometimes off by one or two: the segment's text is looked for nearby, or
+    Google's offsets are sometimes off by one or two: the segment's text is searched nearby, or
     anywhere if it occurs once.
     """
     start, end, words = segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text")
@@ -861,19 +856,19 @@ def segment_end(data: bytes, segment: Fields) -> int | None:
 
 
 def insert_markers(text: str, citations: list[Citation]) -> str:
-    """Return the text with markers such as [1][2] behind what the sources back.
+    """Return the text with markers such as [1][2] after the parts that the sources back.
 
-    A marker stands behind words instead of spaces and outside of FENCE and SPAN; behind a block of
-    code it gets a line of its own. It is left out if no words stand before it, and in a block that
-    is never closed, because the text was cut off.
+    A marker follows words, not spaces, and is outside of FENCE and SPAN; after a code block it gets
+    its own line. It is omitted if no words precede it, and in a block that is never closed because
+    the text was cut off.
     """
-    broken = {*"`~["} & {*text}  # without these signs the patterns need not be compiled
+    broken = {*"`~["} & {*text}  # without these characters the patterns need not be compiled
     spans = [*re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE)] if broken else []
-    places: dict[int, tuple[str | None, set[int]]] = {}  # -> (indent behind a block, numbers)
+    places: dict[int, tuple[str | None, set[int]]] = {}  # -> (indent after a block, numbers)
     for cited, numbers in citations:
         at, indent = len(text[:cited].rstrip()), None
         for span in spans:
-            # A marker at the end of a block of code would be part of its last line.
+            # A marker at the end of a code block would be part of its last line.
             if span.start() < at < span.end() + bool(span["fence"]):
                 at = 0 if span["fence"] and span["closed"] is None else span.end()
                 indent = span["indent"]
@@ -895,7 +890,7 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
 
 
 def is_joined(text: str, at: int) -> bool:
-    """Return whether the character at a position belongs to the sign, word or number before it."""
+    """Return whether the character at a position belongs to the word or number before it."""
     from unicodedata import category
 
     before, after = text[at - 1], text[at]
@@ -918,10 +913,10 @@ def is_joined(text: str, at: int) -> bool:
 
 
 def end_of_cell(text: str, at: int) -> int:
-    """Return where the cell ends whose right border a position in a table is behind.
+    """Return the end of the table cell whose right border is just before a position.
 
-    Behind the last border a marker would be a cell too many, which renderers drop; within the line
-    below the head it would break the table.
+    After the last border a marker would be an extra cell, which renderers drop; in the line below
+    the head it would break the table.
     """
     start = text.rfind("\n", 0, at) + 1
     if start and "|" in text[start:at] and not text[start:at].strip(" \t>|:-"):
@@ -945,8 +940,8 @@ def foreign_sources(command: str, sources: list[Fields]) -> str:
 def answer_document(question: Question, result: Fields, marked: bool) -> Document:
     """Return the document of an answer with text, in the output_format that was asked for.
 
-    marked: whether citation marks stand in the text; the text alone has none. Raises SearchError
-    (no_results) if sources are required, or alone asked for, and there are none.
+    marked: whether the text has citation markers; text_only has none. Raises SearchError
+    (no_results) if sources are required, or sources_only, and there are none.
     """
     params, requested = question.params, question.requested
     reason, alone = result["ungrounded"], ALONE.get(params["output_format"])
@@ -956,7 +951,8 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
         details = drop_empty({"attempts": result["attempts"]})
         raise SearchError("no_results", f"{message} {reason}", hint, **details)
     finish = result["finish_reason"]
-    ending = ENDINGS.get(finish, "The model stopped early ({}).").format(finish)
+    ended = "The answer is cut off" if finish in CUT_OFF else "The model stopped early"
+    ending = "" if finish in ("", "STOP") else f"{ended} ({finish})."
     foreign = foreign_sources(question.command, result["sources"])
     document: Document = {
         **result,
@@ -972,7 +968,7 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
         if not params.get(parameter):
             names -= {field}
     if alone:
-        names &= {*BESIDE, alone, "text"}  # run_answer takes the text out of sources alone
+        names &= {*BESIDE, alone, "text"}  # run_answer removes the text from sources_only
     return {name: document[name] for name in ANSWER_FIELDS if name in names}
 
 
@@ -980,17 +976,16 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
 
 
 class Session:
-    """What the searches of one call share: credentials, and the pause after a rate limit.
+    """The credentials and the pause after a rate limit, which the searches of one call share.
 
-    own: a credential to use in place of the configured one. marks: whether the texts of the answers
-    have citation marks.
+    own: a credential to use instead of the configured one. marks: whether the texts of the answers
+    have citation markers.
     """
 
     def __init__(self, own: Fields | None = None, marks: bool = True) -> None:
         import threading
 
         self.marks = marks
-
         self.lock = threading.Lock()
         # Provider -> its credential, or the error of looking for it.
         self.credentials: dict[str, Fields | SearchError] = {own["provider"]: own} if own else {}
@@ -1019,8 +1014,8 @@ class Session:
     ) -> Response:
         """Send a request with its credential; raises SearchError.
 
-        A rate limit holds back every request to the provider that is not sent yet. log_failure:
-        gets the error of each try that another one follows.
+        A rate limit delays every later request to the provider. log_failure: called with the error
+        of each try that is followed by another.
         """
         provider, allowed = credential["provider"], round(deadline - time.monotonic(), 1)
         failed: list[SearchError] = []  # the try before, if it failed
@@ -1063,9 +1058,8 @@ class Session:
 def ask_providers(command: str, params: Fields, session: Session) -> Document:
     """Return the document of the first provider that answers; a dry run raises DryRun.
 
-    A named provider is strict. auto goes on where another provider may answer, and lists the
-    attempts: the first one may take all the time, the next one gets what is left of it. Raises
-    SearchError.
+    A named provider is strict. auto falls back to the next provider if it may answer, and lists the
+    attempts: the first may take all the time, the next gets the time left. Raises SearchError.
     """
     deadline, order = deadline_of(params), provider_order(params["provider"])
     if time_window(params.get("since", ""), 0.0):
@@ -1092,20 +1086,17 @@ def ask_in_order(
 ) -> Document:
     """Return the document of the first provider that answers; raises SearchError if none does.
 
-    A provider is not begun if less than LEAST_SECONDS are left; the error says so.
+    A provider is not asked if less than LEAST_SECONDS are left; the error reports this.
     """
     failures: list[SearchError] = []
     unasked: list[str] = []
-    logged = 0  # of those that were tried
     for provider in order:
         tried = [error for error in failures if "lacks" not in error.details]
         if tried and deadline - time.monotonic() < LEAST_SECONDS:
             unasked += [] if configuration_error(provider) else [provider]
             continue
-        if not configuration_error(provider):
-            for failure in tried[logged:]:
-                question.log_failure(failure)
-            logged = len(tried)
+        if tried and not configuration_error(provider):
+            question.log_failure(tried[-1])
         try:
             credential = session.credential(provider, deadline)
             document = ask_provider(question.changed(credential=credential), session, deadline)
@@ -1128,10 +1119,10 @@ def ask_in_order(
 
 
 class Question:
-    """What a provider is asked: a command's parameters, and what refusals have changed.
+    """A question to a provider: a command's parameters, and the changes after refusals.
 
-    is_named: whether the user named the model. requested: the model that was asked first. refusal:
-    the error that made another model answer. insist: whether the instruction to search is added.
+    is_named: whether the user named the model. requested: the first model asked. refusal: the error
+    after which another model is asked. insist: whether to add the instruction to search.
     """
 
     __slots__ = (
@@ -1162,14 +1153,14 @@ class Question:
 def ask_provider(question: Question, session: Session, deadline: float) -> Document:
     """Return the document of one provider's answer; raises SearchError.
 
-    An answer without sources is asked for once more, with an instruction to search. That takes
-    about as long as the first answer did, so it is not done if less time is left.
+    After an answer without sources the question is asked once more, with an instruction to search.
+    That takes about as long as the first answer, so it is skipped if less time is left.
     """
     started, provider = time.monotonic(), question.credential["provider"]
     try:
         result = ask_once(question, session, deadline)
     except SearchError as error:
-        again = mended(question, error, deadline)
+        again = corrected(question, error, deadline)
         question.log_failure(error)
         return ask_provider(again, session, deadline)
     now = time.monotonic()
@@ -1191,15 +1182,15 @@ def ask_provider(question: Question, session: Session, deadline: float) -> Docum
     return answer_document(question, result, session.marks)
 
 
-def mended(question: Question, error: SearchError, deadline: float) -> Question:
-    """Return what to ask after a refusal, with a warning; raises SearchError if there is nothing.
+def corrected(question: Question, error: SearchError, deadline: float) -> Question:
+    """Return the question to ask after a refusal, with a warning; raises SearchError if none helps.
 
-    A key that may not search with the default model asks the model that free keys can search with;
-    a model that the user named is never replaced.
+    A key that may not search with the default model asks the model for free keys; a model that the
+    user named is never replaced.
     """
     status_text, model = error.details.get("status_text"), question.model
     thinking = thinking_config(question.params, model)[0]
-    # No field of the answer says that it is about thinking, so the same goes without it.
+    # No field of the answer names thinking as the cause, so the question is repeated without it.
     if thinking and status_text == "INVALID_ARGUMENT" and error.kind != "auth":
         warnings = [*question.warnings, f"The thinking settings were left out: {error.message}"]
         params = {**question.params, "thinking": "none", "include_thoughts": False}
@@ -1209,7 +1200,7 @@ def mended(question: Question, error: SearchError, deadline: float) -> Question:
         try:
             listed = list_models(question.credential, until)
         except SearchError:
-            listed = []  # then the hint names none
+            listed = []  # then the hint suggests no name
         similar = nearest(model, [item["name"] for item in listed], "model")
         error.hint = f"{similar} {error.hint}".strip()
     if not error.details.get("grounding_refused") or question.is_named or question.refusal:
@@ -1221,14 +1212,14 @@ def mended(question: Question, error: SearchError, deadline: float) -> Question:
 def ask_once(question: Question, session: Session, deadline: float) -> Fields:
     """Return a model's parsed answer with warnings, billed_queries, attempts; raises SearchError.
 
-    Its "ungrounded" says why it names no sources.
+    Its "ungrounded" is the reason why it has no sources.
     """
     params, credential, model = question.params, question.credential, question.model
     request = build_request(question.command, params, credential, model, question.insist)
     response = session.send(request, credential, model, deadline, question.log_failure)
     data = json_answer(response, "Google", clean=False)
     result, unresolved = read_answer(params, data, deadline)
-    in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; it was asked for in words."
+    in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; the prompt asks for it in words."
     thinking = thinking_config(params, model)[1]
     answered, searches = result["model"] or model, len(result["search_queries"])
     return {
@@ -1246,7 +1237,7 @@ def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, 
     """Return (parsed answer, warning), its links resolved if asked for; raises SearchError."""
     links: list[str] = []
     if params.get("resolve_urls"):
-        # max_sources counts pages, and only resolved links show which are the same page.
+        # max_sources counts pages, and only resolved links show duplicates.
         sources = parse_search_response(data)["sources"]
         links = [source["url"] for source in sources if source["url"].startswith(REDIRECT_LINK)]
     resolved = resolve_links(links, deadline) if links else {}
@@ -1266,7 +1257,7 @@ def provider_order(provider: str = "auto") -> list[str]:
 
 
 def attempts_of(*failures: SearchError) -> list[Fields]:
-    """Return the attempts of failed providers: what each lacked, or what it answered."""
+    """Return the attempts of failed providers: missing configuration or error of each."""
     attempts = []
     for error in failures:
         attempt = {"kind": error.kind, "error": error.message}
@@ -1277,9 +1268,9 @@ def attempts_of(*failures: SearchError) -> list[Fields]:
 
 
 def no_provider(failures: list[SearchError]) -> SearchError:
-    """Return the error when auto got no answer: the only provider that was tried keeps its own.
+    """Return the error when auto got no answer: that of the only provider tried, if it is one.
 
-    Without any configured one it is NO_KEY, whichever providers GEMINI_PROVIDERS names.
+    Without a configured provider it is NO_KEY, regardless of GEMINI_PROVIDERS.
     """
     tried = [error for error in failures if "lacks" not in error.details]
     if len(tried) == 1:
@@ -1292,12 +1283,12 @@ def no_provider(failures: list[SearchError]) -> SearchError:
         return SearchError("auth", NO_KEY, hint, attempts=attempts)
     answers = [f"{error.details['provider']}: {error.message}" for error in tried]
     message = f"{NO_PROVIDERS}: {'; '.join(answers)}"
-    # That several models wrote nothing is their failure. That their answers lack the sources that
-    # are required is a result.
+    # If several models wrote nothing, they failed. If their answers lack the required sources, that
+    # is a result.
     is_empty = any("finish_reason" in error.details for error in tried)
     kinds = [error.kind for error in tried if error.kind != "no_results"]
     kind = next(iter(kinds), "provider" if is_empty else "no_results")
-    hint = "Mend what one of them names, or try again later."
+    hint = "Fix one of these problems, or try again later."
     retryable = any(error.retryable for error in tried)
     return SearchError(kind, message, hint, retryable=retryable, attempts=attempts)
 
@@ -1310,7 +1301,7 @@ def in_parallel(
 ) -> Iterator[tuple[str, Any]]:
     """Yield (job, work(job)) of each job as it is done, at most workers at once.
 
-    After Ctrl-C no further job is begun, and nothing waits for those that run.
+    After Ctrl-C no more jobs start, and nothing waits for running jobs.
     """
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -1324,9 +1315,9 @@ def in_parallel(
 
 
 def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
-    """Return redirect link -> page for the links that lead to an http or https page elsewhere.
+    """Return redirect link -> page for the links that redirect to an http or https page elsewhere.
 
-    Only Google's host is asked, with HEAD and without a key; the page itself never is.
+    The request goes only to Google's host, with HEAD and without a key, never to the page.
     """
     until = min(deadline, time.monotonic() + RESOLVE_TIMEOUT)
     address = base_url(*PROVIDERS["gemini"][:2])
@@ -1365,14 +1356,14 @@ def run_answer(
     asked: Fields = {}
 
     def operation(checked: Fields) -> Document:
-        # Cut below, because the log counts the text, which sources_only leaves out.
+        # Cut below, because the log counts the text, which sources_only omits.
         asked.update(checked, max_chars=checked.pop("max_chars", 0))
         if not str(checked.get("query", "")).strip():
-            raise SearchError("invalid_input", EMPTY_QUERY, "Give the question: query.")
+            raise SearchError("invalid_input", EMPTY_QUERY, "Pass the question: query.")
         checked["query"] = check_value(QUERY, checked.pop("query"))
         return ask_providers(command, check_details(checked), session or Session())
 
-    # Callers expect EMPTY_QUERY for a blank query, in place of what the table would say.
+    # Callers expect EMPTY_QUERY for an empty query, not the message of the table.
     spec = unchecked_first(command)
     document = run_operation(f"ground.{command}", spec, params, operation, max_chars=0)
     if ALONE.get(asked.get("output_format", "")) == "sources":
@@ -1397,8 +1388,8 @@ def run_batch(
     """Run several searches at once; results holds the document of each, in order. Never raises.
 
     params: those of COMMANDS["batch"]; each search has the timeout, from its own start.
-    emit(number, document) is called with each document as soon as it is there; number is that of
-    its query.
+    emit(number, document) is called with each document as soon as it is complete; number is that
+    of its query.
     """
 
     def operation(checked: Fields) -> Document:
@@ -1406,18 +1397,18 @@ def run_batch(
         queries = checked.pop("queries", [])
         queries = [*queries] if isinstance(queries, (list, tuple)) else [queries]
         if not queries:
-            raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
+            raise SearchError("invalid_input", EMPTY_QUERIES, "Pass the questions: queries.")
         order = provider_order(checked["provider"])
         failures = [*filter(None, map(configuration_error, order))]
         if len(failures) == len(order) and not checked.get("dry_run"):
-            # In place of one such error for each search.
+            # Instead of one such error per search.
             raise no_provider(failures) if checked["provider"] == "auto" else failures[0]
         max_chars = checked.get("max_chars", 0)
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
-            hint = "Give {max_chars} 0, or {output} or {jsonl}; nothing has been asked."
+            hint = "Pass {max_chars} 0, or {output} or {jsonl}; nothing was sent."
             message = f"The answers to {len(queries)} questions do not fit {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
-        if emit:  # each document is fitted alone, so run_operation cuts nothing
+        if emit:  # each document is fitted separately, so run_operation cuts nothing
             checked["max_chars"] = 0
         search_params = {**checked, "max_chars": max_chars if emit else 0}
         results = ask_all(queries, search_params, report, emit, session or Session())
@@ -1432,7 +1423,7 @@ def run_batch(
 def ask_all(
     queries: list[Any], params: Fields, report: ProgressCallback, emit: Emit, session: Session
 ) -> list[Document]:
-    """Return the documents of the queries, in order; a query that comes twice is asked once."""
+    """Return the documents of the queries, in order; a repeated query is asked once."""
     workers = params.pop("workers")
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
     distinct = dict(zip(keys, queries, strict=True))
@@ -1468,10 +1459,10 @@ def run_models(params: Fields, report: ProgressCallback = None) -> Document:
 
 
 def list_models(credential: Fields, deadline: float) -> list[Fields]:
-    """Return the models that can be asked, as name and token limits; raises SearchError."""
+    """Return the usable models, as name and token limits; raises SearchError."""
     models: list[Fields] = []
     token = ""
-    for _ in range(MODELS_PAGES):  # an answer may hold fewer models than were asked for
+    for _ in range(MODELS_PAGES):  # an answer may have fewer models than requested
         response = Session().send(models_request(token), credential, "", deadline)
         answer = json_answer(response, "Google")
         for entry in list_field(answer, "models"):
@@ -1495,9 +1486,8 @@ run_search, run_dev, run_docs, run_reddit = (
 )
 
 # ===== functions for Python programs ==============================================================
-# They return the document, nothing cut, without citation marks in its text. They raise ValueError
-# for a blank query, an empty list and if nothing is configured; every other failure is in the
-# document.
+# They return the whole document, without citation markers in its text. They raise ValueError for an
+# empty query, an empty list and if nothing is configured; any other failure is in the document.
 
 
 def search(query: str, **options: Any) -> Document:
@@ -1536,7 +1526,7 @@ def run_or_raise(command: str, params: Fields) -> Document:
 def execute_grounded_search(
     query: str, provider: str, access_token: str, options: Fields | None = None
 ) -> str:
-    """Ask one provider with the given key or token; return Markdown, also for an error.
+    """Ask one provider with this key or token; return Markdown, also for an error.
 
     options: parameters of the search command.
     """
@@ -1556,11 +1546,7 @@ def search_with_fallback(query: str, options: Fields | None = None) -> str:
 def to_markdown(document: Document) -> str:
     """Return a document, or an error document, as Markdown."""
     if "results" in document:
-        blocks = []
-        for result in document["results"]:
-            heading = one_line(result["query"], 200) or "(no query)"
-            blocks.append(f"# {heading}\n\n{to_markdown(result)}")
-        return frame_markdown(document, *blocks)
+        return frame_markdown(document, *batch_blocks(document["results"], to_markdown))
     if not document["ok"]:
         return error_to_markdown(document)
     if "request" in document:
@@ -1573,10 +1559,10 @@ def to_markdown(document: Document) -> str:
 
 
 def format_search_result(result: Fields) -> str:
-    """Return an answer as Markdown; sections without content are left out.
+    """Return an answer as Markdown, without empty sections.
 
-    Sources are numbered, because the markers in the text refer to the numbers. A document with the
-    text alone or the sources alone gets no headings for them.
+    Sources are numbered, because the markers in the text refer to the numbers. A document with only
+    the text or only the sources gets no headings for them.
     """
     alone = "text" not in result or "sources" not in result
     blocks = ["" if alone else "## Search Results"]
@@ -1584,19 +1570,21 @@ def format_search_result(result: Fields) -> str:
     notes = [f"{attempt['provider']} was tried first: {attempt['error']}" for attempt in tried]
     blocks += [f"> {make_harmless(note)}" for note in (*notes, *result.get("warnings", []))]
     blocks.append(result.get("cited_text") or result.get("text") or "")
-    lines = [] if alone else ["### Sources"]
+    sources = []
     for number, source in enumerate(result.get("sources", []), 1):
-        line = f"{number}. {markdown_link(source['title'], source['url'])}"
-        lines.append(f"{line} ({source['domain']})" if source.get("domain") else line)
-    blocks.append("\n".join(lines) if result.get("sources") else "")
+        domain = f" ({source['domain']})" if source.get("domain") else ""
+        sources.append(f"{number}. {markdown_link(source['title'], source['url'])}{domain}")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
-    blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []
     pages = [f"- {page['url']} ({page['status']})" for page in result.get("pages", [])]
-    blocks += ["\n".join(["### Pages Read", *pages])] if pages else []
-    if result.get("thoughts"):
-        blocks.append(f"### Thoughts\n\n{result['thoughts']}")
-    if result.get("suggestions_html"):
-        blocks.append(f"### Search Suggestions\n\n```html\n{result['suggestions_html']}\n```")
+    html_text, thoughts = result.get("suggestions_html"), result.get("thoughts", "")
+    for heading, text in (
+        ("" if alone else "### Sources\n", "\n".join(sources)),
+        ("### Search Queries Used\n", "\n".join(queries)),
+        ("### Pages Read\n", "\n".join(pages)),
+        ("### Thoughts\n\n", thoughts),
+        ("### Search Suggestions\n\n", f"```html\n{html_text}\n```" if html_text else ""),
+    ):
+        blocks.append(f"{heading}{text}" if text else "")
     blocks.append(object_field(result, "truncated").get("hint", ""))
     return "\n\n".join(filter(None, blocks))
 
@@ -1609,7 +1597,7 @@ def format_error_response(status: int, error_text: str, provider: str = "gemini"
 
 
 def error_to_markdown(document: Document) -> str:
-    """Return an error document as Markdown under one of four headings, which callers look for."""
+    """Return an error document as Markdown below one of four headings, which callers look for."""
     details, message = document["details"], document["error"]
     attempts = details.get("attempts", [])  # see no_provider
     heading = NO_PROVIDERS if attempts else HEADINGS.get(details["kind"], "Search Error")
@@ -1617,7 +1605,7 @@ def error_to_markdown(document: Document) -> str:
         f"- {attempt['provider']}: {attempt.get('error') or 'needs ' + attempt['lacks']}"
         for attempt in attempts
     ]
-    was_tried = any("error" in attempt for attempt in attempts)  # then the lines say it all
+    was_tried = any("error" in attempt for attempt in attempts)  # then the lines have it all
     message = "" if was_tried else make_harmless(message)
     blocks = (f"## {heading}", message, error_advice(document), "\n".join(lines))
     return "\n\n".join(filter(None, blocks))
@@ -1626,8 +1614,8 @@ def error_to_markdown(document: Document) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line, which may read the queries of a batch from a file."""
     if (sys.argv[1:] if argv is None else argv) == ["batch"]:
-        argv = ["batch", "--params-json", '{"queries": []}']  # so that EMPTY_QUERIES is said
-    hint = "Name a file with a question a line, or give the questions: queries."
+        argv = ["batch", "--params-json", '{"queries": []}']  # for EMPTY_QUERIES
+    hint = "Name a file with one question per line, or pass the questions: queries."
     run = {**RUN, "batch": functools.partial(run_with_input, run_batch, hint)}
     script = {
         "name": "gemini_search.py",
@@ -2636,6 +2624,8 @@ def take_words(
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
         hint = "Put the query in single quotes." if positional else hint
+        if positional and positional[0]["name"] == "input":
+            hint = "Give one file, or each query with {queries}."
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
@@ -2816,6 +2806,15 @@ def end_process(code: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
+    """Return the documents of a batch as Markdown, each below its query."""
+    blocks = []
+    for result in results:
+        query = make_harmless(one_line(result["query"], 200)) or "(no query)"
+        blocks.append(f"# {query}\n\n{to_markdown(result)}")
+    return blocks
 
 
 def batch_outcome(results: list[Document]) -> Document:

@@ -10,12 +10,12 @@ Examples:
   serper_search.py news 'interest rates' --country de --language de
   serper_search.py batch queries.txt --jsonl
 
-The key: SERPER_API_KEY in the environment or in secrets.yaml. It comes from serper.dev; a key of
-serpapi.com, another company, does not work. "credits" in a document is what the call has cost;
-the account command shows what is left.
+The key: SERPER_API_KEY in the environment or in secrets.yaml. It comes from serper.dev; a key from
+serpapi.com, another company, does not work. "credits" in a document is the cost of the call;
+the account command shows the credits left.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
-5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
+5 timeout, network or server error, 70 bug in this script, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -49,44 +49,45 @@ if TYPE_CHECKING:
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
     Emit = Callable[[int, Document], None] | None  # gets the number of a query and its document
 
-API_ADDRESS = "https://google.serper.dev"  # SERPER_BASE_URL overrides it; each command has a path
+API_ADDRESS = "https://google.serper.dev"  # SERPER_BASE_URL overrides it
 SCRAPE_ADDRESS = "https://scrape.serper.dev"  # SERPER_SCRAPE_BASE_URL overrides it; no path
 KEY_NAME = "SERPER_API_KEY"
 TOP_RESULTS = 5  # results of the default command; the others return 10
-MAX_RESULTS = 100  # of one call: Google shows hardly more
-# A request for more than 10 results costs double, is refused to free accounts from 20 on, and
-# Google has dropped num=100 (September 2025). More than 10 are therefore fetched page by page.
+MAX_RESULTS = 100  # per call: Google shows hardly more
+# A request for more than 10 results costs double, Serper refuses 20 and more to free accounts, and
+# Google has dropped num=100 (September 2025). The script therefore fetches them page by page.
 PAGE_SIZE, MAP_PAGE_SIZE = 10, 20  # results on a result page
-MAP_ZOOM = "14z"  # about a town: what Google Maps opens with
+MAP_ZOOM = "14z"  # about a town; the zoom with which Google Maps opens
 MAX_ARRAY = 100  # queries in the JSON array of one batch request
 MAX_BATCH = 1_000  # result pages of a batch: each costs a credit; a longer file is a mistake
 BATCH_TIMEOUT = 120.0  # seconds; an array of 100 takes longer to answer than one query
-BATCH_ITEM_CHARS = 450  # characters of one query in a batch's document, with one result
-NO_QUERIES = "Give queries, or input: a file with one query a line (@- is standard input)."
-# What people and models write -> the codes of the standards.
+BATCH_ITEM_CHARS = 450  # characters per query in a batch's document, with one result
+NO_QUERIES = "Pass queries, or input: a file with one query per line (@- is standard input)."
+# Spelling of people and models -> the code of the standard.
 COUNTRY_SPELLINGS = {"uk": "gb"}
 LANGUAGE_SPELLINGS = {
-    "jp": "ja", "kr": "ko", "cn": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw", "en-uk": "en-gb",
+    "jp": "ja", "kr": "ko", "cn": "zh-cn", "zh": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw",
+    "en-uk": "en-gb",
 }  # fmt: skip
 GOOGLE_PERIODS = {"hour": "h", "day": "d", "week": "w", "month": "m", "year": "y"}
 # fmt: off
 KEY_HINT = (f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does not work), "
             "without quotes or spaces around it.")
-# Part of Serper's message -> (kind, sentence, what to do). The message decides, not the status:
-# used-up credits are a 400, and so is a query that only a paid plan may send.
+# Part of Serper's message -> (kind, sentence, hint). The message decides, not the status: used-up
+# credits are a 400, and so is a query that only a paid plan may send.
 MESSAGES = {
     "unauthorized": ("auth", f"Serper refused the key in {KEY_NAME}", KEY_HINT),
     "not enough credits": ("quota", "The Serper account has no credits left",
         "Buy credits at serper.dev, or use another provider: credits are not renewed."),
     "not allowed for free accounts": ("auth",
         f"The free account of {KEY_NAME} may not send this query",
-        ("Take quotation marks, operators (site:, filetype:, inurl:, ...), {site} and "
-         "{exclude_site} out of the query; or use a paid plan or another provider.")),
+        ("Remove quotation marks, operators (site:, filetype:, inurl:, ...), {site} and "
+         "{exclude_site}. Or use a paid plan or another provider.")),
     "query not allowed": ("provider", "Serper refused the query",
-        "Serper answers this to bursts, too: wait a minute and send it alone, or use other words."),
-    "missing query": ("invalid_input", "Serper found no query", "Give a query."),
+        "Serper also says this to bursts: wait a minute and send only this query, or change it."),
+    "missing query": ("invalid_input", "Serper found no query", "Pass a query."),
 }
-# Markdown: the fields that follow a result's title, in this order, and how they are written.
+# Markdown: the fields after a result's title, in this order -> their form.
 FACTS = dict.fromkeys((
     "date source channel duration publication_info address phone_number rating rating_count "
     "cited_by price delivery category type publication_number publication_date inventor assignee "
@@ -95,36 +96,36 @@ FACTS = dict.fromkeys((
     "rating": "rated {}", "rating_count": "{} ratings", "cited_by": "cited by {}",
     "publication_date": "published {}", "pdf_url": "PDF: {}", "cid": "cid {}", "id": "id {}",
 }
-# Markdown: the fields of a document that are one line under its results.
+# Markdown: the fields of a document that get one line below its results.
 NOTES = {
-    "balance": "Credits left", "rate_limit": "Requests a second",
+    "balance": "Credits left", "rate_limit": "Requests per second",
     "next_page_token": "Token of the next result page", "ll": "Map",
     "failed": "Queries without results", "credits": "Credits used",
 }
 
 # ===== commands and their parameters ==============================================================
 
-# "wire" is the API's name of a parameter; a parameter without it is used by this script itself.
+# "wire" is the API's name of a parameter; only this script uses a parameter without it.
 QUERY: Parameter = {
     "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
     "wire": "q", "help": "what to search for"}
 BATCH_COUNT: Parameter = {
     "name": "count", "type": "int", "min": 1, "max": MAX_RESULTS, "flags": ["-n"],
     "aliases": ["num"], "wire": "num",
-    "help": "results of each query (default: that of the command)"}
+    "help": "results per query (default: the command's)"}
 COUNT: Parameter = {
     **BATCH_COUNT, "default": 10,
-    "help": "results, 1 to 100 (default: 10); each further 10 take one more request"}
+    "help": "results, 1 to 100 (default: 10); 10 per request"}
 TOP_COUNT: Parameter = {
     **COUNT, "default": TOP_RESULTS, "help": "results, 1 to 100 (default: 5; 10 in the "
-    "other commands); each further 10 take one more request"}
+    "other commands); 10 per request"}
 UNSENT_COUNT: Parameter = {
     **COUNT, "wire": "",  # the API cannot be asked for a number
     "help": "results, 1 to 100 (default: 10), cut from what Google shows"}
 PAGE: Parameter = {
     "name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
-    "help": "result page to begin with; each holds count results, at most 10"}
-PAGE_OF_TEN: Parameter = {**PAGE, "help": "result page to begin with; each holds 10 results"}
+    "help": "first result page; a page has count results, at most 10"}
+PAGE_OF_TEN: Parameter = {**PAGE, "help": "first result page; a page has 10 results"}
 PERIODS = ["hour", "day", "week", "month", "year"]
 SINCE: Parameter = {
     "name": "since", "type": "since", "wire": "tbs", "choices": PERIODS,
@@ -140,14 +141,14 @@ SIZE: Parameter = {
     "help": "only images of this size"}
 COUNTRY: Parameter = {
     "name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
-    "note": "Codes are those of ISO 3166-1; for a language, give language.",
+    "note": "Use a code of ISO 3166-1; for a language, pass language.",
     "help": "two-letter country of the results, for example us"}
 LANGUAGE: Parameter = {
     "name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
     "help": "language of the results, for example en or pt-br"}
 LOCATION: Parameter = {
     "name": "location", "type": "str", "wire": "location",
-    "rare": True, "help": "where the search comes from, for example 'Austin, Texas, United States'"}
+    "rare": True, "help": "place of the searcher, for example 'Austin, Texas, United States'"}
 AUTOCORRECT: Parameter = {
     "name": "autocorrect", "type": "bool", "wire": "autocorrect", "rare": True,
     "help": "let Google correct the query (its default)"}
@@ -162,10 +163,10 @@ PLACE_ID: Parameter = {
     "help": "a place, by its place_id in maps"}
 URL: Parameter = {
     "name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
-    "note": "Write the whole address, for example https://example.com/page.",
-    "help": "address of the page"}
+    "note": "Write the whole URL, for example https://example.com/page.",
+    "help": "URL of the page"}
 LL: Parameter = {
-    "name": "ll", "type": "str", "wire": "ll", "help": "middle of the map: LAT,LONG or "
+    "name": "ll", "type": "str", "wire": "ll", "help": "center of the map: LAT,LONG or "
     "@LAT,LONG,14z", "note": "For example ll: '@37.7749,-122.4194,14z'; south and west are "
     "negative."}
 RELATED: Parameter = {
@@ -184,7 +185,7 @@ NO_SITES = dict.fromkeys(("site", "exclude_site"), "This command takes no site f
                                                    "takes site and exclude_site.")
 NO_FILTERS = {**NO_SAFE, **NO_PERIOD, **NO_SITES}
 NO_PAGES = {"page": "This command has no further result pages."}
-# "expendable": what goes first from a document that is too long.
+# "expendable": the fields cut first from a document that is too long.
 SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories", "knowledge_graph")
 
 COMMANDS: dict[str, Command] = {
@@ -208,7 +209,7 @@ COMMANDS: dict[str, Command] = {
         "examples": ["'sourdough shaping' -n 5 --md", "'python tutorial' --since month",
                      "'guitar' --page 2"], "params": WEB_PARAMS, "cannot": NO_SAFE},
     "places": {
-        "help": "places that fit a query, in short; maps says more of each",
+        "help": "places that fit a query, in short; maps has more about each",
         "examples": ["'coffee' --location 'Austin, Texas, United States' --md",
                      "'dentist berlin' --country de", "'coffee in oslo' --page 2"],
         "cannot": NO_FILTERS,
@@ -220,7 +221,7 @@ COMMANDS: dict[str, Command] = {
                      "'coffee' --ll 37.7749,-122.4194 --page 2"],
         "params": [
             {**QUERY, "required": False}, UNSENT_COUNT,
-            {**PAGE, "help": "result page to begin with; from 2 on it needs ll"},
+            {**PAGE, "help": "first result page; from 2 on it needs ll"},
             LL, PLACE_ID, CID, COUNTRY, LANGUAGE,
         ],
         "cannot": {**NO_FILTERS, "location": "maps takes a point, ll; places takes location."},
@@ -241,11 +242,11 @@ COMMANDS: dict[str, Command] = {
             {"name": "topic_id", "type": "str", "wire": "topicId",
              "help": "only reviews of this topic (topics[].id of an earlier call)"},
             {"name": "next_page_token", "type": "str", "verbatim": True, "wire": "nextPageToken",
-             "help": "go on where an earlier call ended"},
+             "help": "continue where an earlier call ended"},
             COUNTRY, LANGUAGE,
         ],
-        "cannot": {**NO_FILTERS, "page": "reviews go on with next_page_token.",
-                   "query": "Give {cid}: the command places lists it with each place."},
+        "cannot": {**NO_FILTERS, "page": "reviews continue with next_page_token.",
+                   "query": "Pass {cid}: the command places lists it with each place."},
     },
     "shopping": {
         "help": "products with prices",
@@ -259,8 +260,8 @@ COMMANDS: dict[str, Command] = {
                      "https://example.com/photo.jpg --query 'chair' -n 5"],
         "cannot": {**NO_FILTERS, **NO_PAGES},
         "params": [
-            {**URL, "help": "address of the image"},
-            {**QUERY, "positional": False, "required": False, "help": "words to narrow it down"},
+            {**URL, "help": "URL of the image"},
+            {**QUERY, "positional": False, "required": False, "help": "words to narrow the search"},
             UNSENT_COUNT, COUNTRY, LANGUAGE,
         ],
     },
@@ -275,7 +276,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "year_to", "type": "int", "min": 1500, "max": 2100, "aliases": ["as_yhi"],
              "wire": "as_yhi", "help": "published in this year or earlier"},
             {"name": "cites", "type": "str", "wire": "cites",
-             "help": "only articles that cite the one with this id (id of an earlier result)"},
+             "help": "only articles that cite the article with this id (id of an earlier result)"},
             COUNTRY, LANGUAGE, LOCATION, AUTOCORRECT,
         ],
         "cannot": {**NO_FILTERS, **dict.fromkeys(("since", "freshness"),
@@ -314,20 +315,20 @@ COMMANDS: dict[str, Command] = {
         "batch": True, "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with a query or a JSON object a line; @- is standard input"},
+             "help": "file with a query or a JSON object per line; @- is standard input"},
             {"name": "queries", "type": "list", "aliases": ["query"],
              "help": "queries, or JSON objects as text; repeat it"},
             {"name": "type", "type": "str", "default": "search",
              "choices": ["search", "news", "images", "videos", "places", "shopping", "scholar",
                          "patents", "autocomplete"],
-             "help": "command that every query is for (default: search)"},
+             "help": "command for every query (default: search)"},
             BATCH_COUNT, *FILTERS,
         ],
     },
 }
 
-# For each command that lists results: the field of the answer that holds them, the fields of a
-# result that the document keeps, and those that tell two results apart (default: link).
+# Command that lists results -> the field of the answer with the results, the fields of a result
+# that the document keeps, and the fields that tell two results apart (default: link).
 ANSWERS = {
     "search": {"list": "organic", "fields": "title link snippet date"},
     "news": {"list": "news", "fields": "title link snippet date source"},
@@ -350,7 +351,7 @@ ANSWERS = {
                 "assignee priorityDate filingDate grantDate publicationDate language pdfUrl"},
     "autocomplete": {"list": "suggestions", "identity": "value", "fields": "value"},
 }
-# Names that every script of this project uses -> Serper's, as the documents write them.
+# Field names that all scripts share -> Serper's, in the spelling of the documents.
 COMMON_FIELDS = {
     "url": ("link", "website"), "width": ("image_width",), "height": ("image_height",),
     "date": ("publication_date",),
@@ -361,7 +362,7 @@ COMMON_FIELDS = {
 
 
 def wire_params(command: str, params: Fields) -> Fields:
-    """Return the JSON body of a request: the given parameters under the API's names.
+    """Return the JSON body of a request: the parameters under the API's names.
 
     Raises SearchError (invalid_input) for a value that Google would silently misread.
     """
@@ -378,14 +379,14 @@ def wire_params(command: str, params: Fields) -> Fields:
 
 
 def site_filter(name: str, site: str) -> str:
-    """Return a host, domain ending or path for a site: operator; it may be written as a URL.
+    """Return a host, domain ending or path for a site: operator, also from a URL.
 
     name: the parameter that an error names. Raises SearchError (invalid_input).
     """
     host = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
     if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", host):
         message = f"{name} must be a host such as docs.python.org, not {quoted(site)}."
-        raise SearchError("invalid_input", message, "Give several separated by commas.")
+        raise SearchError("invalid_input", message, "Separate several with commas.")
     return host
 
 
@@ -402,17 +403,22 @@ def country_code(text: str) -> str:
     code = COUNTRY_SPELLINGS.get(text.lower(), text.lower())
     if code and not re.fullmatch("[a-z]{2}", code):
         message = f"country must be a two-letter code such as us, gb or de, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Codes are those of ISO 3166-1.")
+        raise SearchError("invalid_input", message, "Use a code of ISO 3166-1.")
     return code
 
 
-def language_code(text: str) -> str:
-    """Return a language as a lower-case code such as de or pt-br, "" for ""; raises SearchError."""
+def google_language(text: str) -> str:
+    """Return a language as Google's hl: a lower-case code such as de or pt-br, "" for "".
+
+    Raises SearchError (invalid_input) for a name.
+    """
     code = text.lower().replace("_", "-")
     code = LANGUAGE_SPELLINGS.get(code, code)
-    if code and not re.fullmatch(r"simple|[a-z]{2,3}(-[a-z0-9]{2,8})*", code):
+    if code == "simple":  # Wikipedia's name for simple English
+        raise SearchError("invalid_input", "Google has no language 'simple'.", "Pass language en.")
+    if code and not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", code):
         message = f"language must be a code such as en, de or pt-br, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Give the code, not the name.")
+        raise SearchError("invalid_input", message, "Pass the code, not the name.")
     return code
 
 
@@ -424,32 +430,24 @@ def google_period(since: str) -> str:
     return f"qdr:{GOOGLE_PERIODS[since]}" if since else ""
 
 
-def google_language(text: str) -> str:
-    """Return a language as Google's hl, which writes Chinese as zh-cn or zh-tw."""
-    code = language_code(text)
-    if code == "simple":  # Wikipedia's name for simple English
-        raise SearchError("invalid_input", "Google has no language 'simple'.", "Give language en.")
-    return "zh-cn" if code == "zh" else code
-
-
 def tbs_filters(params: Fields) -> str:
     """Return Google's tbs: the filters of tbs, the period of since and the size of images.
 
     Raises SearchError (invalid_input) if tbs already names a period or size.
     """
-    filters, since = params.get("tbs", ""), params.get("since", "")
-    size = IMAGE_SIZES.get(params.get("size", ""), "")
-    if size and re.search(r"(^|,)isz:", filters):
-        message = f"size and tbs both name a size: {quoted(params['size'])} and {quoted(filters)}."
-        raise SearchError("invalid_input", message, "Leave one out.")
-    if since and re.search(r"(^|,)(qdr|cdr|cd_min|cd_max):", filters):
-        message = f"since and tbs both name a period: {quoted(since)} and {quoted(filters)}."
-        raise SearchError("invalid_input", message, "Leave one out.")
-    return ",".join(text for text in (filters, size, google_period(since)) if text)
+    tbs, size, since = (params.get(name, "") for name in ("tbs", "size", "since"))
+    for name, value, kind, tags in (
+        ("size", size, "size", "isz"),
+        ("since", since, "period", "qdr|cdr|cd_min|cd_max"),
+    ):
+        if value and re.search(rf"(^|,)({tags}):", tbs):
+            message = f"{name} and tbs both name a {kind}: {quoted(value)} and {quoted(tbs)}."
+            raise SearchError("invalid_input", message, "Leave one out.")
+    return ",".join(filter(None, (tbs, IMAGE_SIZES.get(size), google_period(since))))
 
 
 def map_point(text: str) -> str:
-    """Return the middle of a map as @LAT,LONG,ZOOMz; raises SearchError (invalid_input)."""
+    """Return the center of a map as @LAT,LONG,ZOOMz; raises SearchError (invalid_input)."""
     number = r"([-+]?\d+(?:\.\d+)?)"
     point = re.fullmatch(rf"@?{number}\s*,\s*{number}(?:\s*,\s*(\d+(?:\.\d+)?[mz]))?", text)
     if not point or abs(float(point[1])) > 90 or abs(float(point[2])) > 180:
@@ -457,15 +455,8 @@ def map_point(text: str) -> str:
     return f"@{point[1]},{point[2]},{point[3] or MAP_ZOOM}"
 
 
-def checked_url(text: str) -> str:
-    """Return a URL that begins with http:// or https://; raises SearchError otherwise."""
-    if not re.fullmatch(r"(?i)https?://[^\s/?#]\S*", text):
-        raise wrong_value(URL, text, "a web address")
-    return text
-
-
 def wire_value(name: str, value: Any) -> Any:
-    """Return a value as the API takes it, by the API's name; raises SearchError (invalid_input)."""
+    """Return a value in the API's form, by the API's name; raises SearchError (invalid_input)."""
     if name == "num":
         return min(value, PAGE_SIZE)
     if name == "gl":
@@ -474,25 +465,27 @@ def wire_value(name: str, value: Any) -> Any:
         return google_language(value)
     if name == "ll":
         return map_point(value)
-    return checked_url(value) if name == "url" else value
+    if name == "url" and not re.fullmatch(r"(?i)https?://[^\s/?#]\S*", value):
+        raise wrong_value(URL, value, "a web address")
+    return value
 
 
 def check_place(command: str, params: Fields) -> None:
-    """Raise SearchError (invalid_input) if the parameters do not say which places are meant."""
+    """Raise SearchError (invalid_input) if the parameters do not identify a place."""
     names = {"query", "cid", "fid", "place_id"} & params.keys()
     if command == "maps" and not names:
         hint = "For example query: 'coffee', ll: '@37.7749,-122.4194,14z'."
-        raise SearchError("invalid_input", "Give a query, a cid or a place_id.", hint)
+        raise SearchError("invalid_input", "Pass a query, a cid or a place_id.", hint)
     if command == "maps" and params.get("page", 1) > 1 and "ll" not in params:
-        hint = "Give the {ll} of the document of page 1, so that the map stays the same."
+        hint = "Pass the {ll} of the document of page 1, so that the map stays the same."
         raise SearchError("invalid_input", f"page {params['page']} of maps needs ll.", hint)
     if command == "reviews" and len(names) != 1:
-        hint = "Give {cid}: the command places lists it with each place, maps all three."
-        raise SearchError("invalid_input", "Give one of cid, fid and place_id.", hint)
+        hint = "Pass {cid}: the command places lists it with each place, maps lists all three."
+        raise SearchError("invalid_input", "Pass one of cid, fid and place_id.", hint)
 
 
 def page_bodies(command: str, params: Fields) -> list[Fields]:
-    """Return the JSON bodies of the requests for the result pages that hold count results."""
+    """Return the JSON bodies of the requests for the result pages of count results."""
     body = wire_params(command, params)
     if not any(parameter["name"] == "page" for parameter in COMMANDS[command]["params"]):
         return [body]
@@ -501,7 +494,7 @@ def page_bodies(command: str, params: Fields) -> list[Fields]:
 
 
 def page_size(command: str, params: Fields) -> int:
-    """Return how many results a result page holds."""
+    """Return the number of results on a result page."""
     if command == "maps":
         return MAP_PAGE_SIZE
     has_num = any(parameter.get("wire") == "num" for parameter in COMMANDS[command]["params"])
@@ -522,7 +515,7 @@ def build_request(command: str, body: Any) -> Fields:
 
 
 def answer_error(response: Response) -> SearchError | None:
-    """Return the error that an answer means, told by Serper's message; None for a good one."""
+    """Return the error that Serper's message in an answer means; None for a good answer."""
     if response.status == 200:
         return None
     text = error_text(json_object(response))  # Serper's front server answers with HTML
@@ -543,7 +536,7 @@ def error_text(answer: Any) -> str:
 
 
 def known_error(text: str, status: int) -> SearchError | None:
-    """Return the error that a message of Serper's stands for; None if it is not known."""
+    """Return the error that a message of Serper means; None if the message is not known."""
     for fragment, (kind, sentence, hint) in MESSAGES.items():
         if fragment in text.lower():
             return SearchError(kind, f"{sentence}: {shorten(text, 200)}", hint, status=status)
@@ -551,7 +544,7 @@ def known_error(text: str, status: int) -> SearchError | None:
 
 
 def hidden_error(command: str, answer: Any) -> SearchError | None:
-    """Return the error in an answer whose status is good; None for results, or an empty answer.
+    """Return the error in an answer with status 200; None for results or an empty answer.
 
     An error in the body of a 200, or of one query of a batch, must not look like an empty result.
     """
@@ -568,14 +561,10 @@ def hidden_error(command: str, answer: Any) -> SearchError | None:
     return SearchError("provider", message, "Try again later.", status=200)
 
 
-def snake_case(name: str) -> str:
-    """Return an API name as the documents write it: imageUrl as image_url."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
 def pick(item: Fields, *names: str) -> Fields:
-    """Return the named fields of an object under the documents' names, without the empty ones."""
-    return drop_empty({snake_case(name): item.get(name) for name in names})
+    """Return the named fields of an object without the empty ones, imageUrl as image_url."""
+    fields = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): item.get(name) for name in names}
+    return drop_empty(fields)
 
 
 def trim_item(command: str, item: Fields) -> Fields:
@@ -610,8 +599,8 @@ def results_document(
 ) -> Document:
     """Return the document of a list of results; an empty list is an error of kind no_results.
 
-    answers: one for each result page. failure: the error of the next result page. position
-    continues over the result pages, because the API's own begins anew or is missing.
+    answers: one per result page. failure: the error of the next result page. position continues
+    over the result pages, because the API's own starts again or is missing.
     """
     count: int = params["count"]
     start = (params.get("page", 1) - 1) * page_size(command, params) + 1
@@ -640,14 +629,14 @@ def results_document(
 
 
 def credits_used(answers: list[Fields]) -> int | float | None:
-    """Return what a call has cost, the sum over its answers; None if they do not say it."""
+    """Return the cost of a call, the sum over its answers; None if they do not name it."""
     costs = [answer.get("credits") for answer in answers]
     numbers = [cost for cost in costs if isinstance(cost, (int, float)) and cost is not True]
     return sum(numbers) if numbers else None
 
 
 def answer_extras(command: str, params: Fields, answers: list[Fields]) -> Fields:
-    """Return what a command's answers hold besides the results."""
+    """Return the fields of a command's answers besides the results."""
     if command == "search":
         return search_extras(params, answers[0])
     if command == "maps":
@@ -687,13 +676,13 @@ def page_document(params: Fields, answer: Fields) -> Document:
         "credits": credits_used([answer]),
     }
     if not texts:
-        hint = "The page may need a browser, or hold no text; open it in another way."
+        hint = "The page may need a browser, or have no text; read it in another way."
         document |= error_document(SearchError("no_results", "No text found.", hint))
     return drop_empty(document)
 
 
 def account_document(answer: Fields) -> Document:
-    """Return the document of an account: balance (credits left), rate_limit (requests a second)."""
+    """Return the document of an account: balance (credits left), rate_limit (per second)."""
     numbers = pick(answer, "balance", "rateLimit")
     if "balance" in numbers:
         return {"ok": True, "provider": "serper", **numbers}
@@ -748,8 +737,8 @@ def fetch_result_pages(
 ) -> tuple[list[Fields], SearchError | None]:
     """Return the answers of the result pages, and the error of the page that failed, if any.
 
-    Ends early when a page brings nothing new. Raises SearchError if the first page fails; if a
-    later one fails, what has been paid for is kept.
+    Ends early when a page has nothing new. Raises SearchError if the first page fails; if a later
+    page fails, the answers already paid for are kept.
     """
     deadline = deadline_of(params)
     answers: list[Fields] = []
@@ -758,7 +747,7 @@ def fetch_result_pages(
         body = pages[len(answers)]
         if report and len(pages) > 1:
             report(f"{command} result pages", len(answers) + 1, len(pages))
-        if command == "maps" and answers:  # further pages need the map of the first
+        if command == "maps" and answers:  # later pages need the map of the first
             body = {**pick(answers[0], "ll"), **body}
         try:
             answers.append(fetch_answer(command, body, deadline))
@@ -791,12 +780,14 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
             arrays = [[body for _, body in array] for array in request_arrays(queries)]
             raise DryRun([build_request(params["type"], bodies) for bodies in arrays])
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
-            hint = "Give {max_chars} 0, or {output} or {jsonl}; nothing has been sent."
+            hint = "Pass {max_chars} 0, or {output} or {jsonl}; nothing was sent."
             message = f"The results of {len(queries)} queries do not fit {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
-        find_key(KEY_NAME)  # a missing key is one error, not one for each query
+        find_key(KEY_NAME)  # a missing key is one error, not one per query
         if emit:
-            params["max_chars"] = 0  # each document is fitted alone, so run_operation cuts nothing
+            params["max_chars"] = (
+                0  # each document is fitted separately, run_operation cuts nothing
+            )
         documents: list[Document] = []
         for document in answered_queries(queries, params, report):
             if emit:
@@ -811,7 +802,7 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
 def plan_batch(params: Fields) -> list[Fields]:
     """Return the queries of a batch (see plan_query).
 
-    Raises SearchError (invalid_input) for what is wrong with all of them.
+    Raises SearchError (invalid_input) for an error in the shared parameters.
     """
     if "queries" not in params:
         raise SearchError("invalid_input", "There is no query.", NO_QUERIES)
@@ -823,15 +814,15 @@ def plan_batch(params: Fields) -> list[Fields]:
     pages = sum(len(query["bodies"]) for query in queries)
     if pages > MAX_BATCH:
         message = f"A batch fetches at most {MAX_BATCH} result pages, not {pages}."
-        raise SearchError("invalid_input", message, "Split the file; nothing has been sent.")
+        raise SearchError("invalid_input", message, "Split the file; nothing was sent.")
     return queries
 
 
 def plan_query(command: str, shared: Fields, text: str) -> Fields:
     """Return one query of a batch: text, params, bodies (of its requests), and outcomes.
 
-    outcomes will hold an answer or a SearchError for each body. A query with an error of its own
-    has no bodies, and that error as its outcome.
+    outcomes gets an answer or a SearchError per body. A query with an error of its own has no
+    bodies, and that error as its outcome.
     """
     query: Fields = {"text": text, "bodies": [], "outcomes": []}
     try:
@@ -839,7 +830,7 @@ def plan_query(command: str, shared: Fields, text: str) -> Fields:
         for parameter in COMMON_PARAMS:
             if parameter["name"] in own:
                 message = f"{parameter['name']} is for the whole batch, not for one query."
-                raise SearchError("invalid_input", message, "Give it beside the queries.")
+                raise SearchError("invalid_input", message, "Pass it next to the queries.")
         query["params"] = check_params(command, COMMANDS[command], {**shared, **own})
         query["text"] = query["params"]["query"]
         query["bodies"] = page_bodies(command, query["params"])
@@ -881,7 +872,7 @@ def answered_queries(
             query["outcomes"].append(outcome)
             if isinstance(outcome, SearchError) and (
                 # Used-up credits, a refused key, or a server that cannot be reached (no status):
-                # every further query would meet the same error.
+                # every later query would meet the same error.
                 outcome.kind == "quota" or outcome.status in (0, 401, 403)
             ):
                 fatal = outcome
@@ -891,7 +882,7 @@ def answered_queries(
 
 
 def complete_documents(command: str, waiting: list[Fields]) -> Iterator[Document]:
-    """Take the queries that have all their outcomes off the front; yield their documents."""
+    """Remove the complete queries from the front of the list; yield their documents."""
     while waiting and len(waiting[0]["outcomes"]) >= len(waiting[0]["bodies"]):
         yield query_document(command, waiting.pop(0))
 
@@ -899,8 +890,8 @@ def complete_documents(command: str, waiting: list[Fields]) -> Iterator[Document
 def fetch_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
     """Send bodies as one JSON array; return an answer or a SearchError for each.
 
-    If Serper refuses the array because of one of its queries, each is sent alone, so that the
-    error belongs to its own query (refused requests cost nothing).
+    If Serper refuses the array because of one query, each is sent separately, so that the error
+    belongs to its own query (refused requests cost nothing).
     """
     try:
         response = send_request(command, bodies, deadline)
@@ -914,7 +905,7 @@ def fetch_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
     except (ValueError, RecursionError):
         answers = None
     if not isinstance(answers, list) or len(answers) != len(bodies):
-        message = f"Serper's answer is no JSON array of {len(bodies)}: {response.excerpt()}"
+        message = f"Serper's answer is not a JSON array of {len(bodies)}: {response.excerpt()}"
         return [SearchError("provider", message, "Try again.", status=200)] * len(bodies)
     return [hidden_error(command, answer) or answer for answer in answers]
 
@@ -967,7 +958,7 @@ def to_markdown(document: Document) -> str:
     page, title = document.get("markdown") or document.get("text"), document.get("title")
     items = document.get("results") or []
     if items and "ok" in items[0]:  # of a batch: the items are documents
-        results = [f"# {join_texts(item['query'])}\n\n{to_markdown(item)}" for item in items]
+        results = batch_blocks(items, to_markdown)
     else:
         results = ["\n".join(["## Results\n", *map(item_markdown, items)])] if items else []
     return frame_markdown(
@@ -983,12 +974,12 @@ def to_markdown(document: Document) -> str:
 
 
 def join_texts(*texts: Any, by: str = " ") -> str:
-    """Return the texts of pages that are not empty in one line, without live Markdown and HTML."""
+    """Return the non-empty texts of pages on one line, without active Markdown or HTML."""
     return by.join(make_harmless(" ".join(str(text).split())) for text in texts if text)
 
 
 def entry(item: Fields, *texts: Any) -> str:
-    """Return an item's title, as a link if it has one, and texts in one line."""
+    """Return an item's title, as a link if it has a URL, and texts on one line."""
     link = item.get("link") or item.get("website")
     title = item.get("title") or item.get("question") or item.get("query") or link
     head = markdown_link(str(title), str(link)) if link else join_texts(title)
@@ -2050,6 +2041,8 @@ def take_words(
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
         hint = "Put the query in single quotes." if positional else hint
+        if positional and positional[0]["name"] == "input":
+            hint = "Give one file, or each query with {queries}."
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
@@ -2230,6 +2223,15 @@ def end_process(code: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
+    """Return the documents of a batch as Markdown, each below its query."""
+    blocks = []
+    for result in results:
+        query = make_harmless(one_line(result["query"], 200)) or "(no query)"
+        blocks.append(f"# {query}\n\n{to_markdown(result)}")
+    return blocks
 
 
 def batch_outcome(results: list[Document]) -> Document:

@@ -1024,6 +1024,8 @@ def take_words(
     if words:
         hint = spec.get("cannot", {}).get("query", "It takes flags only.")
         hint = "Put the query in single quotes." if positional else hint
+        if positional and positional[0]["name"] == "input":
+            hint = "Give one file, or each query with {queries}."
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
@@ -1204,6 +1206,15 @@ def end_process(code: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
+    """Return the documents of a batch as Markdown, each below its query."""
+    blocks = []
+    for result in results:
+        query = make_harmless(one_line(result["query"], 200)) or "(no query)"
+        blocks.append(f"# {query}\n\n{to_markdown(result)}")
+    return blocks
 
 
 def batch_outcome(results: list[Document]) -> Document:

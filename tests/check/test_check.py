@@ -187,7 +187,7 @@ class Verdicts(CheckCase):
         text = self.cite("Nobody asked why the harbour was closed")
         self.assertEqual(self.check(text).code, 0)
         self.set_environment(**self.own(), WEB_SEARCH_BLOCK_SITES="127.0.0.1")
-        self.assertIn("kept out", self.check(text).document["checks"][0]["error"])
+        self.assertIn("does not allow", self.check(text).document["checks"][0]["error"])
         self.set_environment(GLSI_DB_PATH=self.own()["GLSI_DB_PATH"])
         run = self.check(text.replace("/tides", "/new"))
         self.assertIn("no public address", run.document["checks"][0]["error"])
@@ -247,6 +247,14 @@ class Verdicts(CheckCase):
         self.serve(page)
         run = self.check(self.cite(*quotations), "--force", "--max-chars", "0")
         return sorted(run.document["checks"], key=lambda check: int(check["line"]))
+
+    def test_cut_verbatim_quotations_are_not_told_in_markdown(self) -> None:
+        right = self.cite(*["Nobody asked why the harbour was closed"] * 100)
+        self.assertNotIn("Cut to fit", self.check(right, "--md").stdout.decode())
+        document = self.check(right).document
+        self.assertEqual([name in document for name in ("truncated", "never_shown")], [True] * 2)
+        wrong = self.cite(*["Nobody asked why the harbour was open"] * 100)
+        self.assertIn("Cut to fit", self.check(wrong, "--md").stdout.decode())
 
     def test_a_character_that_changes_a_number_is_a_difference(self) -> None:
         for (text, differs), check in zip(
@@ -411,6 +419,51 @@ class NumbersOfDrafts(CheckCase):
         ((missing, _),) = self.verdicts("By the end of 2022 Verden had 1.3 MW of solar capacity")
         self.assertEqual(missing, ["1.3"])
 
+    def test_numbers_of_a_list_belong_to_words_in_order(self) -> None:
+        self.serve(
+            "<html lang=en><p>The yields of wheat and barley were 3.1 and 5.4 tons per hectare, "
+            "respectively.</p><p>Narvik, Oslo and Bergen have 7, 12 and 31 ferries.</p>"
+            "<p>The north tower and the south tower are 30 and 50 m high, respectively.</p>"
+        )
+        for (text, doubtful), verdict in zip(
+            cases := (
+                ("The yields of wheat and barley were 3.1 and 5.4 tons per hectare", []),
+                ("The yields of wheat and barley were 5.4 and 3.1 tons", ["5.4", "3.1"]),
+                ("Barley yielded 5.4 tons and wheat 3.1 tons per hectare", []),
+                ("Wheat yielded 5.4 tons and barley 3.1 tons", ["5.4", "3.1"]),
+                ("The yield of wheat was 3.1 tons per hectare", []),
+                ("The yield of wheat was 5.4 tons per hectare", ["5.4"]),
+                ("Oslo has 12 ferries and Bergen has 31", []),
+                ("The north tower is 30 m high and the south tower 50 m", []),
+                ("Oslo has 31 ferries and Bergen has 12", ["31", "12"]),
+            ),
+            self.verdicts(*(text for text, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], doubtful))
+
+    def test_powers_of_ten_are_numbers(self) -> None:
+        self.serve(
+            "<html lang=en><p>The cluster holds 10<sup>9</sup> stars, emits 3 × 10<sup>8</sup> "
+            "watts and moves 1.5e-3 degrees.</p>"
+        )
+        right = (
+            "The cluster holds 10^9 stars", "The cluster holds 10⁹ stars",
+            "The cluster holds 1e9 stars", "The cluster holds 1 billion stars",
+            "The cluster emits 3×10⁸ watts", "The cluster emits 300 million watts",
+            "The cluster moves 0.0015 degrees", "The cluster moves 1.5 × 10⁻³ degrees",
+        )  # fmt: skip
+        wrong = (
+            "The cluster holds 10^8 stars", "The cluster holds 10⁸ stars",
+            "The cluster emits 3×10^9 watts", "The cluster moves 1.5 × 10^3 degrees",
+        )  # fmt: skip
+        for text, (missing, doubtful) in zip(
+            (*right, *wrong), self.verdicts(*right, *wrong), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual((bool(missing), doubtful), (text in wrong, []))
+
     def test_other_notations_are_the_same_number(self) -> None:
         texts = (
             "64 % of it, the share of wood", "The share of wood was 0,64", "The fee rose by 0.12",
@@ -472,13 +525,65 @@ class NumbersOfDrafts(CheckCase):
                 self.assertEqual("missing" in item, text in wrong)
                 if text in right:
                     self.assertIn("Rounded from", item["proof"][0]["note"])
+        told = self.check(f"{right[0]} ([s]({self.url})).", "--md").stdout.decode()
+        self.assertIn("4.5 million: Rounded from 4,512,000.", told)
         (item,) = self.sentences("The budget was $1,500 per head").values()
         self.assertEqual([one["note"] for one in item["doubtful"]], ["Rounded from 1,530."])
+
+    def test_day_that_only_a_reference_has_is_doubtful(self) -> None:
+        self.serve(
+            "<html lang=en><p>The bridge of Lisle opened on 7 May 2020, after years of work.</p>"
+            "<h2>References</h2><ol><li>Smith: The bridge of Lisle. 9 May 2020.</ol>"
+        )
+        self.check("x " + self.url, "--force")
+        for text, verdict in (
+            ("The bridge of Lisle opened on 7 May 2020", ([], [])),
+            ("The bridge of Lisle opened on 2020-05-07", ([], [])),
+            ("The bridge of Lisle opened on 9 May 2020", ([], ["2020-05-09"])),
+            ("The bridge of Lisle opened on 2020-05-09", ([], ["2020-05-09"])),
+            ("The bridge of Lisle opened on 8 May 2020", (["8", "2020-05-08"], [])),
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.verdicts(text), [verdict])
+
+    def test_code_that_is_a_number_is_a_number(self) -> None:
+        for text, missing in (
+            ("The default is `59,000` berths", []),
+            ("The default is `58,000` berths", ["58,000"]),
+            ("The default is `58 * 1024` bytes", ["58", "1024"]),
+            ("The default is `port58`", None),
+        ):
+            (item,) = self.sentences(text).values()
+            with self.subTest(text):
+                self.assertEqual(item and item.get("missing", []), missing)
+
+    def test_value_in_a_table_names_no_other_row(self) -> None:
+        self.serve(
+            "<html lang=en><table><tr><th>Place<th>Country<th>Points<th>Appearances</tr><tr><td>1"
+            "<td>Ireland<td>155<td>398</tr><tr><td>4<td>Malta<td>123<td>60</tr><tr><td>23"
+            "<td>Finland<td>4<td>71</tr></table><p>The 20 league teams had 30 players.</p>"
+        )
+        texts = (
+            "Ireland won with 155 points and Finland came last with 4 points",
+            "Ireland made 398 league appearances",
+        )
+        for text, verdict in zip(texts, self.verdicts(*texts), strict=True):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], []))
+
+    def test_markdown_says_what_was_doubted_or_that_nothing_was_checked(self) -> None:
+        for text, told in (
+            ("Oslo has a population of 285,000", "1 of 1 sentences, 1 doubtful."),
+            ("The option is `foo`", "Nothing to check: no quotation, no number beside a link."),
+        ):
+            run = self.check(f"{text} ([s]({self.url})).", "--md")
+            self.assertIn(told, run.stdout.decode())
 
     def test_labels_are_not_numbers(self) -> None:
         texts = (
             "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
             "It follows ISO 8601 and RFC 9110", "It runs on Python 3.12", "At the Web Summit 2023",
+            "The Web Summit 2023 showed it",
         )  # fmt: skip
         for text, item in self.sentences(*texts, "There were 38 goats").items():
             with self.subTest(text):
@@ -565,6 +670,20 @@ class Links(CheckCase):
         self.assertEqual((link["url"], link["line"], run.code), (dead, 3, 1))
         self.assertIn("404", link["error"])
         self.assertIn("dead link, line 1", self.check(f"It [is]({dead}).", "--md").stdout.decode())
+
+    def test_hint_is_about_what_failed(self) -> None:
+        right = f"The committee found that 1,200 people were not affected ([s]({self.url}))."
+        dead = "[s](http://no-such-host.invalid/x)"
+        for text, *cures in (
+            (dead, "dead link"),
+            (f"{right} {dead}", "dead link"),
+            (f"{right.replace('1,200', '1,300')} {dead}", "Correct the number", "dead link"),
+            (self.cite("Every sailor knows a song about the moon"), "source_text"),
+        ):
+            hint = self.check(text).document["details"]["hint"]
+            for cure in ("dead link", "Correct the number", "source_text"):
+                with self.subTest(text, cure=cure):
+                    self.assertEqual(cure in hint, cure in cures)
 
     def test_link_that_nothing_has_shown_is_noted(self) -> None:
         text = f"Tides [are]({self.url}) known."
@@ -680,6 +799,8 @@ class Drafts(unittest.TestCase):
             (f"“one two three four” [1, 2]\n\n1. T. {a}\n2. [U]({b})", [a, b]),
             (f'“one two three four” [s][ref]\n\n[ref]: <{a}> "Title"', [a]),
             (f"[A]({a}) says “one two three four”, [B]({b}) “five six seven eight”", [a], [b]),
+            (f"[A]({a}) says “one two three four.” The second [B]({b}) came.", [a, b]),
+            (f"[A]({a}) came. “One two three four.” says [B]({b}).", [b]),
             (f"“one two three four” ([s]({a})) and “five six seven eight” ([s]({b}))", [a], [b]),
             (f"“one two three four” and “five six seven eight” ([s]({a}))", [a], [a]),
             (f"> one two three\n> four\n>\n> — [s]({a})", [a]),
@@ -750,12 +871,28 @@ class Numbers(unittest.TestCase):
             ("3", "three", True), ("3.12.1", "3.12.1", True), ("3.12.1", "3.12.2", False),
             ("2", "H2O", False), ("0.5", "0,50", True), ("1.2万", "12000", True),
             ("300", "12 300 men", True), ("5", "05", True),
+            ("10^9", "10^8", False), ("10⁹", "10^8", False), ("1e9", "10^8", False),
+            ("3 × 10⁹", "3 x 10^8", False), ("10^9", "10", False), ("10^8", "10⁸", True),
+            ("1e8", "10^8", True), ("3.2 × 10⁸", "3.2e8", True), ("10^8", "100,000,000", True),
+            ("100 million", "10^8", True), ("2.5e-4", "2.5 × 10^−4", True),
+            ("3·10^{8}", "300 million", True), ("10", "10³", False),
         ):  # fmt: skip
             with self.subTest(text, page=page):
                 compared = numbers.ComparedNumbers(
                     text, "", [numbers.PageNumbers("u", "", page)], "en"
                 )
                 self.assertEqual(not compared.missing(), is_there)
+
+    def test_long_sentence_is_shown_around_its_number(self) -> None:
+        long = f"The bridge of Oslo, repaired by masons {'and smiths of the old guild ' * 12}"
+        page = numbers.PageNumbers("u", "", f"{long} was 285 m long.\n\nA boat is 40 m long.")
+        own, other = (
+            numbers.ComparedNumbers(f"The bridge of Oslo, repaired by masons, is {value} m long",
+                                    "", [page], "en")
+            for value in (285, 40)
+        )  # fmt: skip
+        self.assertIn("285 m long", own.proof()[0]["text"])
+        self.assertIn("285 m long", other.doubtful()[0]["note"])
 
     def test_no_text_raises(self) -> None:
         pick = random.Random(67)

@@ -16,7 +16,7 @@ PACING = ("websearch.engines.base.pacing", "websearch.engines.base.turns")
 
 
 class Clock:
-    """Stands in the place of a module's time: sleep() returns at once, and the clock moves on.
+    """Replaces a module's time: sleep() returns at once, and the clock advances.
 
     skipped: seconds that were slept.
     """
@@ -25,19 +25,19 @@ class Clock:
         self.skipped = 0.0
 
     def time(self) -> float:
-        """The wall clock, moved on."""
+        """The wall clock, advanced."""
         return time.time() + self.skipped
 
     def monotonic(self) -> float:
-        """The clock of deadlines, moved on."""
+        """The clock of deadlines, advanced."""
         return time.monotonic() + self.skipped
 
     def sleep(self, seconds: float) -> None:
-        """Move the clock on."""
+        """Advance the clock."""
         self.skipped += seconds
 
     def __getattr__(self, name: str) -> Any:
-        """What else a module takes from time."""
+        """Return any other attribute of the module time."""
         return getattr(time, name)
 
 

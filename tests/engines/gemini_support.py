@@ -1,4 +1,4 @@
-"""What the test modules of gemini_search.py share: a test case, and answers of the API's shapes."""
+"""Shared by the tests of gemini_search.py: a test case, and answers in the API's formats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNSET = dict.fromkeys(
 
 
 class GeminiCase(FakeServerCase):
-    """A test case whose environment leads every provider to the fake server; gemini has a key."""
+    """A test case that sends every provider's requests to the fake server; gemini has a key."""
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:
@@ -29,11 +29,11 @@ class GeminiCase(FakeServerCase):
         return self.server.requests[-1].json()
 
     def last_prompt(self) -> str:
-        """The text that the last request asks."""
+        """The prompt of the last request."""
         return str(self.last_body()["contents"][0]["parts"][0]["text"])
 
     def fake_gcloud(self, body: str) -> str:
-        """A PATH whose first gcloud is a shell script with this body."""
+        """A PATH that starts with a gcloud shell script with this body."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         program = Path(folder.name) / "gcloud"
@@ -45,7 +45,7 @@ class GeminiCase(FakeServerCase):
 def answer(
     text: str = "", metadata: dict[str, Any] | None = None, reason: str = "STOP", **fields: Any
 ) -> dict[str, Any]:
-    """An answer of generateContent with one text part; fields go into the candidate."""
+    """An answer of generateContent with one text part; fields are added to the candidate."""
     candidate: dict[str, Any] = {"finishReason": reason, "index": 0, **fields}
     if text:
         candidate["content"] = {"parts": [{"text": text}], "role": "model"}
@@ -55,12 +55,12 @@ def answer(
 
 
 def chunk(url: str, title: str = "") -> dict[str, Any]:
-    """A grounding chunk of a web page."""
+    """A grounding chunk for a web page."""
     return {"web": {"uri": url, **({"title": title} if title else {})}}
 
 
 def support(text: str, words: str, *indices: int, drift: int = 0) -> dict[str, Any]:
-    """A grounding support for words of a text, its byte offsets off by drift."""
+    """A grounding support for words in a text, with its byte offsets shifted by drift."""
     start = len(text[: text.index(words)].encode()) + drift
     segment: dict[str, Any] = {"startIndex": start} if start else {}
     segment |= {"endIndex": start + len(words.encode()), "text": words}

@@ -39,7 +39,7 @@ BASE: dict[str, dict[str, Any]] = {
 class WaitTest(FakeServerCase):
     """Waits and deadlines; kinds of faults: the matrix of faults."""
 
-    def test_a_rate_limit_that_outlasts_the_deadline_is_an_error_with_the_waiting_time(
+    def test_rate_limit_beyond_the_deadline_is_an_error_with_the_wait(
         self,
     ) -> None:
         self.set_environment(BRAVE_SEARCH_API_KEY=f"busy-short-{CANARY}")
@@ -71,7 +71,7 @@ def error_body(code: str, detail: str, status: int = 0, **more: Any) -> bytes:
 
 
 def response(status: int, body: bytes = b"", **headers: str) -> Any:
-    """An answer as exchange hands it over; rate_limit becomes x-ratelimit-..."""
+    """A response as exchange returns it; rate_limit becomes x-ratelimit-..."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     return brave.Response(status, names, body)
 
@@ -82,16 +82,16 @@ class ErrorBodyTest(CannedCase):
     def error(self, status: int, body: bytes, endpoint: str = "web") -> Any:
         return brave.answer_error(response(status, body), endpoint, "BRAVE_SEARCH_API_KEY")
 
-    def test_an_error_without_details_of_its_own_says_status_and_body(self) -> None:
+    def test_error_without_details_shows_status_and_body(self) -> None:
         error = self.error(504, b"<html><body>Gateway <b>Timeout</b></body></html>")
         self.assertEqual(error.message, "Brave answered 504: Gateway Timeout")
 
-    def test_an_unknown_code_says_the_detail_of_brave_and_not_the_whole_body(self) -> None:
+    def test_unknown_code_shows_only_braves_detail(self) -> None:
         for status, code in ((404, "NOT_FOUND"), (418, "TEAPOT"), (500, "INTERNAL")):
             error = self.error(status, error_body(code, "The key is unknown.", status))
             self.assertEqual(error.message, f"Brave answered {status}: The key is unknown.")
 
-    def test_what_brave_says_of_a_parameter_stands_beside_our_sentence(self) -> None:
+    def test_braves_text_on_a_parameter_follows_the_error_sentence(self) -> None:
         problem = {"type": "too_long", "loc": ["header", "x-loc-state"], "msg": "Input is too long"}
         detail, meta = "Unable to validate request parameter(s)", {"errors": [problem]}
         self.server.status = 422
@@ -193,7 +193,7 @@ class LogTest(FakeServerCase):
     def records(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log.read_text("utf-8").splitlines()]
 
-    def test_a_line_for_each_operation_has_span_query_and_size_of_the_result(self) -> None:
+    def test_each_operation_logs_span_query_and_result_size(self) -> None:
         self.set_environment(WEB_SEARCH_LOG=str(self.log))
         found = brave.run_web_search({"query": "sourdough\nbröd"})
         brave.run_context({"query": "coffee"})

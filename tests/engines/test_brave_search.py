@@ -1,7 +1,7 @@
 """scripts/brave_search.py: its Python function, its tables against the API's, its summarizer.
 
 What it sends and prints, line by line: test_brave_wire.py.
-The only module to notice a table of Brave's values that is not the API's.
+The only module to notice a table of values that differs from Brave's API.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMMANDS = brave.COMMANDS
 
 
 def flags(command: str, given: dict[str, Any]) -> list[str]:
-    """Given parameters as flags of a command line."""
+    """Parameters as flags of a command line."""
     words: list[str] = []
     for name, value in given.items():
         flag = "--" + name.replace("_", "-")
@@ -42,7 +42,7 @@ BASE: dict[str, dict[str, Any]] = {
 
 
 def base(command: str) -> dict[str, Any]:
-    """What must be given to a command."""
+    """The required parameters of a command."""
     return BASE.get(command, {"query": "bread"})
 
 
@@ -50,7 +50,7 @@ class IssueRequestTest(FakeServerCase):
     """issue_request, the function for other programs, and goggles from standard input."""
 
     def seen(self, index: int = -1) -> dict[str, list[str]]:
-        """The query of a request that was sent."""
+        """The query string of a request that was sent."""
         return self.server.requests[index].query
 
     def test_goggles_flag_reads_rules_from_standard_input(self) -> None:
@@ -67,7 +67,7 @@ class IssueRequestTest(FakeServerCase):
         brave.issue_request("summarizer", {"key": answer["summarizer"]["key"]})
         self.assertEqual(self.seen(), {"key": [answer["summarizer"]["key"]]})
 
-    def test_issue_request_leaves_out_goggles_that_are_not_https_and_warns(self) -> None:
+    def test_issue_request_omits_goggles_without_https_and_warns(self) -> None:
         good, bad = ["https://goggles.example.org/a", "$boost=2,site=a.org"], "http://x.example/b"
         stderr = io.StringIO()
         with contextlib.redirect_stderr(stderr):
@@ -78,7 +78,7 @@ class IssueRequestTest(FakeServerCase):
         warning = f"warning: Left out goggles that are not https: {bad!r}.\n"
         self.assertEqual(stderr.getvalue(), warning)
 
-    def test_issue_request_refuses_goggles_of_which_none_is_https(self) -> None:
+    def test_issue_request_refuses_goggles_if_none_is_https(self) -> None:
         for goggles in ("http://x.example/a", ["http://x.example/a", "ftp://x.example/b"]):
             with self.assertRaises(brave.SearchError) as caught:
                 brave.issue_request("web", {"query": "bread", "goggles": goggles})
@@ -94,7 +94,7 @@ class IssueRequestTest(FakeServerCase):
 
 
 class ApiDefaultTest(unittest.TestCase):
-    """What Brave assumes for a parameter that is not sent, against the fake server's tables."""
+    """Brave's defaults for missing parameters, compared with the fake server's tables."""
 
     TABLES: ClassVar = {
         "web": api.WEB, "summarizer": api.SUMMARIZER, "context": api.CONTEXT, "news": api.NEWS,
@@ -118,7 +118,7 @@ class ApiDefaultTest(unittest.TestCase):
                         expected = None if default in ("", ()) else default
                         self.assertEqual(parameter["api_default"], expected)
 
-    def test_help_shows_it_unless_the_script_sends_a_default_of_its_own(self) -> None:
+    def test_help_shows_it_unless_the_script_sends_its_own_default(self) -> None:
         for command, spec in COMMANDS.items():
             text = call_main(brave, command, "--help").stdout.decode()
             for parameter in spec["params"]:
@@ -131,7 +131,7 @@ class ApiDefaultTest(unittest.TestCase):
                     found = re.findall(r"[(; ](default: .*\))$", line)
                     self.assertEqual([] if known is None else found, shown)
 
-    def test_help_is_the_commands_and_the_flags_of_web_in_few_characters(self) -> None:
+    def test_help_is_short_and_lists_the_commands_and_flags_of_web(self) -> None:
         text = call_main(brave, "--help").stdout.decode()
         self.assertLess(len(text), 2_500)
         for command in COMMANDS:
@@ -146,13 +146,13 @@ class ApiDefaultTest(unittest.TestCase):
 
 
 class ValidationTest(FakeServerCase):
-    """Rules for every parameter of the tables; messages one by one: snapshots/brave."""
+    """Rules for every parameter in the tables; messages one by one: snapshots/brave."""
 
     def tearDown(self) -> None:
         self.assertEqual(self.server.requests, [])
 
     def refused(self, command: str, given: dict[str, Any], *parts: Any, hint: str = "") -> None:
-        """The input is refused; every part is in the message, and hint in the hint."""
+        """Check that the input is refused, with every part in the message, and hint in the hint."""
         document = brave.RUN[command](given)
         self.assertIs(document["ok"], False, given)
         self.assertEqual(document["details"]["kind"], "invalid_input", document)
@@ -166,7 +166,7 @@ class ValidationTest(FakeServerCase):
         self.assertIs(document["ok"], True, document)
 
     def parameters(self, *types: str) -> list[tuple[str, dict[str, Any]]]:
-        """(command, parameter) for every parameter of these types, the common ones included."""
+        """(command, parameter) for every parameter of these types, including common ones."""
         return [
             (command, parameter)
             for command, spec in COMMANDS.items()
@@ -190,7 +190,7 @@ class ValidationTest(FakeServerCase):
                 for value in (choice, choice.upper(), f" {choice.lower()} "):
                     self.accepted(command, {**base(command), parameter["name"]: value})
 
-    def test_what_a_command_cannot_do_is_said_and_not_dropped(self) -> None:
+    def test_unsupported_parameters_are_refused_not_ignored(self) -> None:
         for command, spec in COMMANDS.items():
             for name, reason in spec.get("cannot", {}).items():
                 with self.subTest(command=command, parameter=name):
@@ -234,7 +234,7 @@ class SummarizerTest(FakeServerCase):
         assert isinstance(key, str)
         return key
 
-    def test_it_polls_until_complete_and_sleeps_at_least_the_interval_between(self) -> None:
+    def test_it_polls_until_complete_at_least_an_interval_apart(self) -> None:
         key = self.summary_key("sourdough bread")
         found = brave.run_summarizer({"key": key, "poll_interval_ms": 120})
         self.assertIs(found["ok"], True, found)
@@ -269,7 +269,7 @@ class SummarizerTest(FakeServerCase):
         self.assertIn("raise timeout", found["details"]["hint"])
         self.assertLessEqual(len(self.polls()), 6)
 
-    def test_everything_that_brave_sends_is_in_the_document_under_its_name(self) -> None:
+    def test_every_field_from_brave_is_in_the_document(self) -> None:
         found = brave.run_summarizer({"query": "sourdough bread", "entity_info": True})
         sent = ["raw", "images", "qa", "entities", "context"]
         self.assertEqual(list(found["enrichments"]), sent)

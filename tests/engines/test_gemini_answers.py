@@ -37,7 +37,7 @@ def cited(text: str, *supports: dict[str, Any], chunks: int = 3, **options: Any)
 
 
 def code_lines(text: str) -> list[str]:
-    """The lines of fenced blocks without indentation, blank ones left out, found line by line."""
+    """The lines of fenced blocks, found line by line, without indentation and blank lines."""
     lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -53,7 +53,7 @@ def code_lines(text: str) -> list[str]:
 
 
 class Markers(unittest.TestCase):
-    def test_of_random_texts_and_supports_stand_exactly_behind_their_segments(self) -> None:
+    def test_random_markers_follow_their_segments_exactly(self) -> None:
         chance = random.Random(4)
         for _ in range(400):
             sentences = [
@@ -93,7 +93,7 @@ class Markers(unittest.TestCase):
             marked = result["cited_text"] or result["text"]
             self.assertEqual(re.sub(r"\[1\]|\s", "", marked), re.sub(r"\s", "", result["text"]))
 
-    def test_never_stand_inside_a_block_of_code(self) -> None:
+    def test_markers_are_never_inside_a_code_block(self) -> None:
         chance = random.Random(6)
         blocks = [
             "```python\nx = [1]\n\ny\n```",
@@ -112,11 +112,11 @@ class Markers(unittest.TestCase):
             result = cited(text, *supports)
             self.assertEqual(code_lines(result["cited_text"] or text), code_lines(text))
 
-    def test_of_a_block_that_was_cut_off_are_left_out(self) -> None:
+    def test_markers_of_a_cut_block_are_omitted(self) -> None:
         text = "Do this:\n```sh\nrun it\nand then"
         self.assertEqual(cited(text, support(text, "run it", 0))["cited_text"], "")
 
-    def test_of_offsets_that_are_off_by_a_few_bytes_are_mended(self) -> None:
+    def test_offsets_wrong_by_a_few_bytes_are_corrected(self) -> None:
         text = "The same. The same. Another one."
         for drift in (-3, -2, -1, 1, 2, 3):
             marked = cited(text, support(text, "Another one.", 0, drift=drift))["cited_text"]
@@ -126,26 +126,26 @@ class Markers(unittest.TestCase):
         marked = cited(text, {"segment": segment, "groundingChunkIndices": [0]})["cited_text"]
         self.assertEqual(marked, "The same. The same.[1] Another one.")
 
-    def test_of_offsets_that_count_characters_are_mended_where_the_words_occur_once(self) -> None:
+    def test_character_offsets_are_corrected_for_unique_words(self) -> None:
         text = "京都の紅葉は美しい。" * 20 + " Only once."
         start = text.index("Only once.")
         segment = {"startIndex": start, "endIndex": start + 10, "text": "Only once."}
         result = cited(text, {"segment": segment, "groundingChunkIndices": [0]})
         self.assertEqual(result["cited_text"], text + "[1]")
 
-    def test_of_segments_that_are_not_in_the_text_are_left_out(self) -> None:
+    def test_markers_of_segments_not_in_the_text_are_omitted(self) -> None:
         text = "Something else."
         segment = {"startIndex": 2, "endIndex": 9, "text": "Not in it."}
         result = cited(text, {"segment": segment, "groundingChunkIndices": [0]})
         self.assertEqual((result["cited_text"], len(result["sources"])), ("", 3))
 
-    def test_of_offsets_without_a_text_never_split_a_character(self) -> None:
+    def test_offsets_without_a_text_never_split_a_character(self) -> None:
         text = "a🙂b"
         for end, expected in ((1, "a[1]🙂b"), (3, ""), (5, "a🙂[1]b"), (6, "a🙂b[1]"), (7, "")):
             segment = {"segment": {"endIndex": end}, "groundingChunkIndices": [0]}
             self.assertEqual(cited(text, segment)["cited_text"], expected)
 
-    def test_stand_behind_whole_words_and_numbers(self) -> None:
+    def test_markers_follow_whole_words_and_numbers(self) -> None:
         for cut, rest in (
             ("The town of Mar", "cus grew."), ("It is 40", ".5 m high."), ("It has 1,", "000."),
             ("नद", "ी पर बाँध।"), ("1931年に", "建った。"), ("It stands", ". It holds."),
@@ -157,7 +157,7 @@ class Markers(unittest.TestCase):
                 self.assertIn(f"{end}[1]", marked)
                 self.assertEqual(marked.replace("[1]", ""), cut + rest)
 
-    def test_stand_inside_the_cells_of_a_table(self) -> None:
+    def test_markers_are_inside_table_cells(self) -> None:
         head = "| what | year |\n|---|---|\n"
         table = f"{head}| dam | 1931 |\n| mill | 1950 |"
         for words, expected in (
@@ -172,7 +172,7 @@ class Markers(unittest.TestCase):
                     self.assertIn(expected, marked)
                     self.assertEqual(marked.replace("[1]", ""), text)
 
-    def test_stand_in_the_part_that_a_segment_names(self) -> None:
+    def test_markers_are_in_the_part_of_their_segment(self) -> None:
         texts = ("The mill is old. ", "The dam holds. The mill is old. Boats pass.")
         pieces = [{"text": "hm", "thought": True}, *({"text": text} for text in texts)]
         for said in (True, False):
@@ -193,7 +193,7 @@ class Markers(unittest.TestCase):
 
 
 class OddShapes(CannedCase):
-    """Whole answers as a process meets them."""
+    """Whole answers with unusual content, read by a process."""
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -201,7 +201,7 @@ class OddShapes(CannedCase):
         cls.environment = GeminiCase.environment_of(cls.server.url, "good-" + CANARY)
 
     def ask(self, body: Any, *arguments: str) -> tuple[int, dict[str, Any]]:
-        """Return exit code and document of a search that is answered with the body."""
+        """Return exit code and document of a search answered with this body."""
         self.server.body = body
         run = call_main(gemini, "question", *arguments)
         return run.code, run.document
@@ -221,7 +221,7 @@ class OddShapes(CannedCase):
         self.assertEqual(len(run.document["sources"]), 6)
         self.assertNotIn("truncated", run.document)
 
-    def test_of_a_long_answer_goes_what_is_repeated_then_sources_then_text(self) -> None:
+    def test_long_answer_loses_repetitions_then_sources_then_text(self) -> None:
         text = "Wörter and words. " * 200
         chunks = [chunk(REDIRECT + "A" * 300 + str(n), "a.example") for n in range(30)]
         self.server.body = answer(text, {"groundingChunks": chunks})
@@ -249,7 +249,7 @@ class OddShapes(CannedCase):
         document = gemini.run_search({"query": "x", "max_chars": 5_000})
         self.assertLessEqual(len(json.dumps(document, ensure_ascii=False)), 5_200)
 
-    def test_one_without_sources_is_not_asked_for_again_if_too_little_time_is_left(self) -> None:
+    def test_ungrounded_answer_is_not_retried_near_the_deadline(self) -> None:
         self.server.delay = 0.6
         self.addCleanup(setattr, self.server, "delay", 0.0)
         started = time.monotonic()
@@ -258,16 +258,16 @@ class OddShapes(CannedCase):
         self.assertEqual((code, document["grounded"]), (0, False))
         self.assertNotIn("attempts", document)
 
-    def test_an_answer_that_is_no_object_is_the_provider_s_fault(self) -> None:
+    def test_non_object_answer_is_a_provider_error(self) -> None:
         for body in ([], "text", 3, None, b"", b"{", b"[" * 100_000):
             code, document = self.ask(body)
             self.assertEqual((code, document["details"]["kind"]), (5, "provider"), body)
 
 
 class RedirectLinks(GeminiCase):
-    """--resolve-urls: Google's redirect host is asked where a link leads, and nobody else."""
+    """--resolve-urls: only Google's redirect host is asked for the target of a link."""
 
-    def test_that_lead_to_something_else_than_a_page_stay_as_they_are(self) -> None:
+    def test_links_to_anything_but_a_page_are_unchanged(self) -> None:
         targets = (
             "javascript:alert(1)", "ftp://a.example/", "/relative", "file:///etc/passwd", "",
             "https://user:pw@a.example/", "http://[bad", REDIRECT + "AUZIYQloop", "fault:html",
@@ -275,7 +275,7 @@ class RedirectLinks(GeminiCase):
         links = [redirect_link(target, number) for number, target in enumerate(targets)]
         self.assertEqual(gemini.resolve_links(links, time.monotonic() + 10), {})
 
-    def test_of_any_other_host_are_never_asked(self) -> None:
+    def test_links_to_other_hosts_are_never_requested(self) -> None:
         links = [
             self.server.url + "/grounding-api-redirect/x",
             "https://vertexaisearch.cloud.google.com.evil.example/grounding-api-redirect/x",
@@ -284,7 +284,7 @@ class RedirectLinks(GeminiCase):
         self.assertEqual(gemini.resolve_links(links, time.monotonic() + 10), {})
         self.assertEqual(self.server.requests, [])
 
-    def test_are_asked_at_google_s_host_whatever_the_address_of_the_api(self) -> None:
+    def test_redirects_use_googles_host_for_any_api_address(self) -> None:
         self.set_environment(
             GEMINI_BASE_URL="https://gateway.example.com", https_proxy=self.server.other_url
         )
@@ -293,7 +293,7 @@ class RedirectLinks(GeminiCase):
         (request, *_) = self.server.other_requests
         self.assertEqual(request.target, "vertexaisearch.cloud.google.com:443")
 
-    def test_that_hang_cost_five_seconds_in_all_and_are_asked_at_most_eight_at_once(self) -> None:
+    def test_hanging_links_take_five_seconds_in_total_eight_at_once(self) -> None:
         links = [redirect_link("https://a.example/", 0)]
         links += [redirect_link("fault:hang", number) for number in range(1, 20)]
         started = time.monotonic()

@@ -1,6 +1,6 @@
 """Several searches at once with gemini_search.py: order, duplicates, failures, rate limits.
 
-The only module to notice answers that are given to the wrong question.
+The only module to notice answers assigned to the wrong question.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Batch(GeminiCase):
             for early, late in zip(times, times[workers:], strict=False):
                 self.assertGreater(late - early, SLOW_SECONDS * 0.95)
 
-    def test_a_rate_limit_holds_back_the_searches_that_are_not_sent_yet(self) -> None:
+    def test_rate_limit_delays_the_searches_not_sent_yet(self) -> None:
         self.set_environment(
             GEMINI_API_KEY=f"throttle-batch-{CANARY}"
         )  # refuses its second request
@@ -120,7 +120,7 @@ class Batch(GeminiCase):
         self.assertEqual(sorted(emitted), list(enumerate(queries)))
         self.assertEqual(len(document["results"]), 4)
 
-    def test_stays_within_the_size_of_a_document_and_says_what_was_cut(self) -> None:
+    def test_document_stays_within_its_size_and_reports_cuts(self) -> None:
         queries = ["sourdough starter", "python asyncio", "aurora", "chess openings", "espresso"]
         words = [word for query in queries for word in ("--query", query)]
         document = self.run_script(SCRIPT, "batch", *words).document
@@ -138,7 +138,7 @@ class Batch(GeminiCase):
 
 
 class BatchCommand(GeminiCase):
-    def test_queries_are_read_from_a_file_and_from_standard_input_one_a_line(self) -> None:
+    def test_queries_are_read_from_a_file_or_standard_input_by_line(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "queries.txt"
             path.write_text("sourdough\n\n  aurora  \r\n", encoding="utf-8")

@@ -1,6 +1,6 @@
 """Waits of gemini_search.py, gcloud's tokens, and faults after which another provider is asked.
 
-The only module to notice that a provider is not asked, or asked twice, after another one failed.
+The only module to notice a provider that is skipped, or called twice, after another failed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ErrorAnswers(GeminiCase):
         self.assertGreaterEqual(time.monotonic() - started, 2 * bodies.RETRY_SECONDS)
         self.assertEqual(len(self.server.requests), 3)
 
-    def test_a_wait_beyond_the_deadline_is_told(self) -> None:
+    def test_wait_beyond_the_deadline_is_reported(self) -> None:
         self.set_environment(GEMINI_API_KEY=f"busy-hurried-{CANARY}")
         document = gemini.run_search({**QUESTION, "timeout": 0.6})
         self.assertEqual(document["details"]["kind"], "rate_limit")
@@ -78,7 +78,7 @@ class Vertex(GeminiCase):
         self.assertLess(time.monotonic() - started, 0.5 + SLACK)
         self.assertEqual(document["details"]["kind"], "timeout")
 
-    def test_gcloud_is_not_started_when_a_key_is_given_or_for_a_dry_run(self) -> None:
+    def test_gcloud_is_not_started_with_a_key_or_for_a_dry_run(self) -> None:
         path = self.fake_gcloud("echo started; exit 1")
         self.set_environment(
             GOOGLE_CLOUD_PROJECT="p1", PATH=path, VERTEX_API_KEY=f"good-x-{CANARY}"
@@ -93,14 +93,14 @@ class Fallback(GeminiCase):
     def providers(
         self, gemini_key: str, vertex_key: str = "good-v", timeout: float = 4.0
     ) -> dict[str, Any]:
-        """The document of a search with keys of two providers that begin with these words."""
+        """The document of a search with keys for two providers that begin with these words."""
         self.server.clear()
         keys = [key and f"{key}-{CANARY}" for key in (gemini_key, vertex_key)]
         self.set_environment(GEMINI_API_KEY=keys[0], VERTEX_API_KEY=keys[1])
         document: dict[str, Any] = gemini.run_search({**QUESTION, "timeout": timeout})
         return document
 
-    def test_goes_on_after_what_another_provider_may_answer_and_lists_the_attempts(self) -> None:
+    def test_falls_back_after_provider_errors_and_lists_attempts(self) -> None:
         for key, kind in (
             ("crowded", "rate_limit"), ("overloaded", "provider"), ("reset", "network"),
         ):  # fmt: skip
@@ -115,7 +115,7 @@ class Fallback(GeminiCase):
         self.assertEqual((document["ok"], document.get("provider")), (True, "gemini"))
         self.assertNotIn("attempts", document)
 
-    def test_the_next_one_is_not_begun_with_less_than_a_second_and_that_is_said(self) -> None:
+    def test_no_provider_is_tried_in_the_last_second(self) -> None:
         for key, kind, timeout in (("hang", "timeout", 0.5), ("quota", "quota", 0.9)):
             document = self.providers(key, timeout=timeout)
             with self.subTest(key):

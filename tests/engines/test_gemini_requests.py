@@ -1,6 +1,6 @@
 """What gemini_search.py sends for any model and at any time; line by line: test_gemini_wire.py.
 
-The only module to notice a request that only some models, or some days, get wrong.
+The only module to notice a request that is wrong only for some models or on some days.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Request(GeminiCase):
 
 class Time(GeminiCase):
     def window(self, since: str) -> tuple[str, str] | None:
-        """The time range filter that the last search sent."""
+        """The time range filter of the last search."""
         document = gemini.run_search({"query": "sourdough", "since": since})
         self.assertTrue(document["ok"], document)
         search = self.last_body()["tools"][0]["googleSearch"]

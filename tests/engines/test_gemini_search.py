@@ -91,7 +91,7 @@ class GroundedWebSearch(GeminiCase):
         self.assertEqual([one["number"] for one in document["sources"]], [1, 2])
         self.assertEqual(set(re.findall(r"\[(\d+)\]", document["text"])), {"1", "2"})
 
-    def test_a_document_holds_one_text_with_marks_and_text_only_has_none(self) -> None:
+    def test_document_has_one_text_with_markers_text_only_has_none(self) -> None:
         document = gemini.run_search({"query": "sourdough starter"})
         self.assertRegex(document["text"], r"flour and water\.\[1\]")
         self.assertNotIn("cited_text", document)
@@ -99,7 +99,7 @@ class GroundedWebSearch(GeminiCase):
         alone = gemini.run_search({"query": "sourdough starter", "output_format": "text_only"})
         self.assertEqual(alone["text"], re.sub(r"\[\d\]", "", document["text"]))
 
-    def test_output_format_text_only_gives_the_text_alone(self) -> None:
+    def test_output_format_text_only_returns_only_the_text(self) -> None:
         for run in EVERY_SEARCH:
             document = run("sourdough", output_format="text_only")
             document.pop("warnings", None)  # of reddit, whose sources are other sites
@@ -107,7 +107,7 @@ class GroundedWebSearch(GeminiCase):
             self.assertEqual(document.keys(), {"ok", "provider", "query", "text"})
             self.assertEqual(gemini.to_markdown(document), document["text"])
 
-    def test_output_format_sources_only_gives_the_numbered_sources_alone(self) -> None:
+    def test_output_format_sources_only_returns_only_sources(self) -> None:
         document = gemini.search("sourdough", output_format="sources_only")
         self.assertEqual(document.keys(), {"ok", "provider", "query", "sources"})
         self.assertEqual(document["sources"][0]["title"], "encyclopedia.example.org")
@@ -116,7 +116,7 @@ class GroundedWebSearch(GeminiCase):
         for number, line in enumerate(lines, 1):
             self.assertRegex(line, f"^{number}" + LINK.removeprefix(r"\d+") + "$")
 
-    def test_output_format_keeps_warnings_and_what_other_parameters_ask_for(self) -> None:
+    def test_output_format_keeps_warnings_and_requested_fields(self) -> None:
         self.set_environment(GEMINI_API_KEY=f"ungrounded-{CANARY}")
         params = {"query": "sourdough", "include_thoughts": True, "suggestions": True}
         document = gemini.run_search({**params, "output_format": "text_only"})
@@ -135,7 +135,7 @@ class GroundedWebSearch(GeminiCase):
 
 
 class DeveloperResourcesSearch(GeminiCase):
-    def test_basic_developer_search_asks_for_github_stack_overflow_and_documentation(self) -> None:
+    def test_basic_developer_search_prompts_for_github_and_stack_overflow(self) -> None:
         document = gemini.dev("python timeouts")
         self.assertIn("timeout", document["text"])
         self.assertTrue(self.last_prompt().startswith("python timeouts\n"))
@@ -157,7 +157,7 @@ class DeveloperResourcesSearch(GeminiCase):
 
 
 class DocumentationSearch(GeminiCase):
-    def test_basic_docs_search_asks_for_official_documentation_and_api_references(self) -> None:
+    def test_basic_docs_search_prompts_for_official_documentation(self) -> None:
         document = gemini.docs("python generics")
         self.assertTrue(document["sources"])
         self.assertRegex(self.last_prompt(), "Search official documentation: .*API references")
@@ -199,7 +199,7 @@ class RedditSearch(GeminiCase):
 
 
 class BatchSearch(GeminiCase):
-    def test_basic_batch_search_runs_in_parallel_and_returns_combined_results(self) -> None:
+    def test_basic_batch_search_runs_in_parallel_in_one_result(self) -> None:
         # The key's requests are answered only as soon as two of them wait at the same time.
         self.set_environment(GEMINI_API_KEY=f"together--{CANARY}" + CANARY)
         document = gemini.search_batch(queries=["sourdough", "espresso"])
@@ -249,7 +249,7 @@ class SourceCitations(GeminiCase):
         text = gemini.format_search_result(gemini.parse_search_response(self.duplicates))
         self.assertIn("1. [A](https://a.example/1) (a.example)\n2. [B](https://b", text)
 
-    def test_the_domain_of_each_source_is_shown_also_behind_a_redirect(self) -> None:
+    def test_each_sources_domain_is_shown_despite_redirects(self) -> None:
         redirect = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
         for title, url, shown in (
             ("a.example", "https://a.example/1", "a.example"),
@@ -309,7 +309,7 @@ class ApiKeyConfiguration(GeminiCase):
         with self.assertRaisesRegex(ValueError, r"^GEMINI_API_KEY not set in secrets\.yaml$"):
             gemini.search_batch(["python"])
 
-    def test_missing_key_raises_a_value_error_whichever_providers_are_listed(self) -> None:
+    def test_missing_key_raises_a_value_error_for_any_providers(self) -> None:
         for providers in ("gemini", "vertex", "vertex,gemini", "code-assist", "vertex,code-assist"):
             self.set_environment(GEMINI_API_KEY="", GEMINI_PROVIDERS=providers)
             for run in (lambda: gemini.search("python"), lambda: gemini.search_batch(["python"])):
@@ -326,7 +326,7 @@ class ApiKeyConfiguration(GeminiCase):
         lacks = [attempt["lacks"] for attempt in document["details"]["attempts"]]
         self.assertEqual(len(lacks), 2)
 
-    def test_the_command_line_says_the_same_with_variable_and_file_in_the_hint(self) -> None:
+    def test_command_line_error_has_variable_and_file_in_the_hint(self) -> None:
         self.set_environment(GEMINI_API_KEY="")
         for arguments in (["python"], ["dev", "python"], ["batch", "--query", "python"]):
             run = call_main(gemini, *arguments)
@@ -365,7 +365,7 @@ class ApiKeyConfiguration(GeminiCase):
 
 class GroundingSearchLogging(GeminiCase):
     def all_logged(self, *arguments: str) -> list[dict[str, object]]:
-        """The lines that a command logs."""
+        """All lines that a command logs."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log"
             with mock.patch.dict("os.environ", WEB_SEARCH_LOG=str(path)):
@@ -373,7 +373,7 @@ class GroundingSearchLogging(GeminiCase):
             return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
     def logged(self, *arguments: str) -> dict[str, object]:
-        """The one line that a command logs."""
+        """The single line that a command logs."""
         (record,) = self.all_logged(*arguments)
         return record
 
@@ -393,7 +393,7 @@ class GroundingSearchLogging(GeminiCase):
         self.assertIn("GEMINI_API_KEY", str(record["error"]))
         self.assertNotIn(CANARY, str(record))
 
-    def test_a_failure_is_logged_also_if_another_try_or_provider_answers(self) -> None:
+    def test_failure_is_logged_even_if_a_later_try_succeeds(self) -> None:
         quota, overload = "API quota exceeded", "Google answered 503"
         for key, arguments, errors in (
             ("flaky", [], [overload, overload]),  # two tries fail, the third one answers
@@ -422,7 +422,7 @@ class GroundingSearchLogging(GeminiCase):
         self.set_environment(GEMINI_API_KEY=f"flaky-{CANARY}")
         self.assertEqual(call_main(gemini, "sourdough").stderr, "")
 
-    def test_the_length_of_sources_alone_is_that_of_the_text_which_they_back(self) -> None:
+    def test_sources_only_reports_the_length_of_the_backed_text(self) -> None:
         alone = self.logged("sourdough", "--output-format", "sources_only")
         text = self.logged("sourdough", "--output-format", "text_only")
         self.assertEqual(alone["resultLen"], text["resultLen"])
@@ -430,7 +430,7 @@ class GroundingSearchLogging(GeminiCase):
 
 
 class CoreSearchTruths(GeminiCase):
-    """What a grounded search returns, as a document and as Markdown."""
+    """The document and Markdown of a grounded search."""
 
     def test_search_performs_an_actual_grounded_search_through_the_api(self) -> None:
         text = gemini.execute_grounded_search("sourdough", "gemini", f"good-token-{CANARY}")
@@ -451,7 +451,7 @@ class CoreSearchTruths(GeminiCase):
         headings = re.findall(r"(?m)^#+ .*$", gemini.search_with_fallback("sourdough"))
         self.assertEqual(headings, ["## Search Results", "### Sources", "### Search Queries Used"])
 
-    def test_sections_without_content_are_left_out(self) -> None:
+    def test_sections_without_content_are_omitted(self) -> None:
         text = gemini.format_search_result(gemini.parse_search_response(answer("Only text.")))
         self.assertEqual(text, "## Search Results\n\nOnly text.")
 
@@ -494,11 +494,11 @@ class CoreSearchTruths(GeminiCase):
                 self.assertTrue(text.startswith(heading), text)
                 self.assertIn(word, text)
 
-    def test_a_refused_key_is_an_authentication_error_although_its_status_is_400(self) -> None:
+    def test_refused_key_is_an_auth_error_despite_status_400(self) -> None:
         text = gemini.execute_grounded_search("sourdough", "gemini", f"bad-token-{CANARY}")
         self.assertTrue(text.startswith("## Authentication Error\n"), text)
 
-    def test_a_refused_key_that_a_program_gave_names_the_variable_that_holds_such_a_key(
+    def test_refused_key_from_a_program_gets_the_variable_in_the_hint(
         self,
     ) -> None:
         for provider, variable, project in (
@@ -536,7 +536,7 @@ class CoreSearchTruths(GeminiCase):
         text = gemini.search_with_fallback("sourdough")
         self.assertTrue(text.startswith("## Search Results\n\n> gemini was tried first: "), text)
 
-    def test_if_all_fail_no_providers_available_says_what_each_answered_or_lacks(self) -> None:
+    def test_if_all_providers_fail_the_error_lists_each_reason(self) -> None:
         self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}", VERTEX_API_KEY=f"bad-x-{CANARY}")
         text = gemini.search_with_fallback("sourdough")
         self.assertTrue(text.startswith("## No Providers Available\n"), text)
@@ -549,7 +549,7 @@ class CoreSearchTruths(GeminiCase):
 
 
 class Grounding(GeminiCase):
-    """An answer without sources is asked for once more, with an instruction to search."""
+    """An answer without sources is retried once, with an instruction to search."""
 
     def search(self, key: str, **params: Any) -> dict[str, Any]:
         """The document of a search with a key that begins with this word."""
@@ -563,7 +563,7 @@ class Grounding(GeminiCase):
         bodies = [request.json() for request in self.server.requests]
         return [body["contents"][0]["parts"][0]["text"] for body in bodies]
 
-    def test_an_answer_without_a_search_is_asked_for_once_more_and_then_grounded(self) -> None:
+    def test_answer_without_a_search_is_retried_once_then_grounded(self) -> None:
         document = self.search("lazy")
         self.assertTrue(document["grounded"])
         self.assertTrue(document["sources"])
@@ -572,7 +572,7 @@ class Grounding(GeminiCase):
         self.assertTrue(second.startswith(first), second)
         self.assertIn("Search Google for this before you answer", second.removeprefix(first))
 
-    def test_the_first_prompt_is_counted_among_the_attempts_and_in_the_costs(self) -> None:
+    def test_first_prompt_counts_as_an_attempt_and_in_the_costs(self) -> None:
         once, twice = self.search("good"), self.search("lazy")
         self.assertNotIn("attempts", once)
         (attempt,) = twice["attempts"]
@@ -599,7 +599,7 @@ class Grounding(GeminiCase):
         self.search("good")
         self.assertEqual(len(self.server.requests), 1)
 
-    def test_a_second_prompt_that_fails_costs_neither_the_answer_nor_the_deadline(self) -> None:
+    def test_failed_second_prompt_keeps_the_answer_and_the_deadline(self) -> None:
         started = time.monotonic()
         document = self.search("stubborn", timeout=1)
         self.assertLess(time.monotonic() - started, 1 + SLACK)

@@ -1,8 +1,8 @@
 """scripts/keyless_search.py: the promises of its origin, pages and walls of any kind, its pacing.
 
-What each engine is asked and what is shown: test_keyless_wire.py.
+Requests and documents: test_keyless_wire.py.
 
-Where ENGINE_SAMPLES names folders with saved result pages, those are read, too.
+Where ENGINE_SAMPLES names folders with saved result pages, those are also read.
 The only module to notice a wall that is read as an empty page, or an engine that is asked too
 often.
 """
@@ -65,22 +65,22 @@ ADDRESSES = [f"{engine.upper()}_BASE_URL" for engine in ENGINES]
 
 
 def keyless_environment(url: str, _key: str = "") -> dict[str, str]:
-    """The variables that lead every engine to a server, without pauses."""
+    """Variables that send every engine's requests to a server, without pauses."""
     return {**dict.fromkeys(ADDRESSES, url), "GLSI_RATE_LIMIT": "0s"}
 
 
 def urls(query: str, **filters: Any) -> list[str]:
-    """The addresses that the corpus has for a query, best first."""
+    """The corpus's URLs for a query, best first."""
     return [document.url for document in ranked(query, **filters)[0]]
 
 
 def addresses(run: Run) -> list[str]:
-    """The addresses in a run's document."""
+    """The URLs in a run's document."""
     return [item["url"] for item in run.document["results"]]
 
 
 class KeylessCase(FakeServerCase):
-    """A fake server, and a pacing database of the test's own."""
+    """A fake server, and a separate pacing database per test."""
 
     environment_of = staticmethod(keyless_environment)
 
@@ -112,7 +112,7 @@ class KeylessCase(FakeServerCase):
 
 
 class CannedKeylessCase(CannedCase):
-    """A server that answers what the test says."""
+    """A server whose response the test sets."""
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -149,7 +149,7 @@ class SeedTest(KeylessCase):
         self.assertEqual((run.returncode, run.stderr), (0, b""))
         self.assertTrue(json.loads(run.stdout)["results"])
 
-    def test_a_realistic_user_agent_is_sent_and_glsi_user_agent_replaces_it(self) -> None:
+    def test_realistic_user_agent_is_sent_unless_glsi_user_agent_is_set(self) -> None:
         self.search("guide")
         self.set_environment(**self.variables, GLSI_USER_AGENT="Mozilla/5.0 (Test) Test/1")
         self.search("guide", "--engine", "google")
@@ -159,7 +159,7 @@ class SeedTest(KeylessCase):
         self.assertEqual(agents[1], "Mozilla/5.0 (Test) Test/1")
         self.assertRegex(agents[2], r"^web-search-skill/")  # an API that wants to know who asks
 
-    def test_wikipedia_is_told_the_tool_its_version_and_the_contact_that_is_set(self) -> None:
+    def test_wikipedia_gets_tool_version_and_contact_in_the_user_agent(self) -> None:
         version = f"web-search-skill/{kit.VERSION}"
         self.search("guide", "--engine", "wikipedia")
         self.set_environment(**self.variables, WEB_SEARCH_CONTACT="me@example.org")
@@ -173,7 +173,7 @@ class SeedTest(KeylessCase):
         self.assertIn("WEB_SEARCH_CONTACT", run.document["error"])
         self.assertEqual(len(self.server.requests), 3)
 
-    def test_glsi_rate_limit_is_the_delay_between_requests_of_one_process(self) -> None:
+    def test_glsi_rate_limit_is_the_delay_between_requests(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="300ms")
         started = time.monotonic()
         for _ in range(3):
@@ -191,9 +191,9 @@ class SeedTest(KeylessCase):
 
 
 class WireTest(KeylessCase):
-    """What goes over the wire, read from the record of a server that takes nothing else."""
+    """Requests on the wire, recorded by a server that accepts nothing else."""
 
-    def test_duckduckgo_gets_its_headers_in_the_order_of_a_browsers_form(self) -> None:
+    def test_duckduckgo_gets_headers_in_a_browsers_order(self) -> None:
         self.search("guide")
         names = [name.lower() for name, _ in self.server.requests[0].headers]
         self.assertEqual(
@@ -215,8 +215,8 @@ class WireTest(KeylessCase):
 
     def test_a_query_that_is_too_long_is_refused(self) -> None:
         for words, said in (
-            (("g" * 480, "--site", "docs.python.org"), "at most 499 characters of query, not 501"),
-            (("g" * 301, "--engine", "wikipedia"), "at most 300 characters of query, not 301"),
+            (("g" * 480, "--site", "docs.python.org"), "at most 499 characters, not 501"),
+            (("g" * 301, "--engine", "wikipedia"), "at most 300 characters, not 301"),
         ):
             run = self.search(*words)
             self.assertEqual(run.code, 2)
@@ -251,7 +251,7 @@ class WireTest(KeylessCase):
 
 
 class ResultsTest(KeylessCase):
-    def test_each_engine_returns_its_pages_in_order_without_advertisements(self) -> None:
+    def test_each_engine_returns_results_in_order_without_ads(self) -> None:
         wanted = urls("guide")
         for engine in ("duckduckgo", "google", "searxng"):
             with self.subTest(engine):
@@ -280,7 +280,7 @@ class ResultsTest(KeylessCase):
                 for date in dates:
                     self.assertRegex(date, r"^\d{4}-\d\d-\d\d$")
 
-    def test_the_pages_of_the_fake_engines_do_hold_advertisements_and_wrapped_links(self) -> None:
+    def test_fake_result_pages_contain_advertisements_and_wrapped_links(self) -> None:
         table = {
             "duckduckgo": ["result--ad", "/y.js", "y.js%3F", "/l/?uddg=", 'href="https://'],
             "google": ['id="tads"', "uEierd", "/aclk", "/url?q=", 'href="https://', "Images for"],
@@ -315,7 +315,7 @@ class ResultsTest(KeylessCase):
             ("Title of quoted", "https://quoted.example/", ""),
         ])  # fmt: skip
 
-    def test_more_results_come_from_further_pages_each_once(self) -> None:
+    def test_more_results_come_from_later_pages_each_once(self) -> None:
         wanted = urls("guide python sourdough coffee")
         for engine in ("duckduckgo", "searxng"):
             with self.subTest(engine):
@@ -327,7 +327,7 @@ class ResultsTest(KeylessCase):
                 self.assertEqual(addresses(run), wanted[:30])
                 self.assertEqual(len(self.server.requests), 3)
 
-    def test_no_further_page_is_asked_than_needed(self) -> None:
+    def test_only_the_needed_result_pages_are_requested(self) -> None:
         for engine in ENGINES:
             self.server.clear()
             self.search("guide", "--engine", engine, "--count", "10")
@@ -348,7 +348,7 @@ class ResultsTest(KeylessCase):
             found = [item["url"] for item in run.document.get("results", [])]
             self.assertNotIn("https://nightlife.example.com/cabaret-guide", found)
 
-    def test_progress_is_reported_for_further_pages_and_for_waiting(self) -> None:
+    def test_progress_is_reported_for_later_pages_and_waiting(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="1s")
         seen: list[str] = []
         params = {"query": "guide python sourdough coffee", "count": 20}
@@ -383,7 +383,7 @@ class OutcomeTest(KeylessCase):
                     self.assertTrue(run.document["error"])
                     self.assertTrue(run.document["details"].get("hint"))
 
-    def test_a_hint_names_no_engine_that_rests_itself(self) -> None:
+    def test_hint_suggests_no_paused_engine(self) -> None:
         first = self.search("faultblocked", "--engine", "duckduckgo").document["details"]["hint"]
         self.assertIn("wikipedia", first)
         self.search("faultdenied", "--engine", "wikipedia")
@@ -399,7 +399,7 @@ class OutcomeTest(KeylessCase):
             run = self.search(f"faultempty {words}", "--engine", engine)
             self.assertEqual(run.document["details"]["kind"], "no_results")
 
-    def test_a_block_on_a_further_page_keeps_the_results_and_rests_all_the_same(self) -> None:
+    def test_block_on_a_later_page_keeps_results_and_pauses_the_engine(self) -> None:
         run = self.search("faultsecond guide python", "--count", "20")
         self.assertEqual((run.code, len(run.document["results"])), (0, 10))
         self.assertRegex(run.document["warnings"][0], "Only 10 of 20 results: DuckDuckGo blocked")
@@ -413,7 +413,7 @@ class OutcomeTest(KeylessCase):
             self.assertLess(time.monotonic() - started, 0.4 + SLACK)
             self.assertEqual(run.document["details"]["kind"], "timeout", run.document)
 
-    def test_passing_faults_are_tried_again_and_each_try_takes_a_turn(self) -> None:
+    def test_temporary_errors_are_retried_each_in_its_turn(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="200ms")
         started = time.monotonic()
         self.assertEqual(self.search("faultflaky sourdough bread").code, 0)
@@ -422,7 +422,7 @@ class OutcomeTest(KeylessCase):
         for place, moment in enumerate(times):
             self.assertGreaterEqual(moment, 0.2 * place - 0.02)
 
-    def test_retry_after_of_an_api_is_waited_out_or_told(self) -> None:
+    def test_retry_after_is_waited_for_or_reported(self) -> None:
         with skipped_waits(*PACING) as clock:
             self.assertEqual(self.search("faultbusy sourdough", "--engine", "wikipedia").code, 0)
             waited = clock.skipped
@@ -434,13 +434,13 @@ class OutcomeTest(KeylessCase):
 
 
 class CannedAnswers(CannedKeylessCase):
-    """Answers of shapes that no engine should send."""
+    """Responses that no engine should send."""
 
     def kind(self, engine: str) -> str:
         document = keyless.run_search({"query": "x", "engine": engine})
         return str(document.get("details", {}).get("kind", ""))
 
-    def test_an_answer_in_an_encoding_that_cannot_be_undone_is_the_providers_fault(self) -> None:
+    def test_unsupported_encoding_is_a_provider_error(self) -> None:
         self.server.body = b"\x1f\x8bno gzip at all"
         for engine in ENGINES:
             for encoding in ("gzip", "br"):
@@ -468,7 +468,7 @@ class CannedAnswers(CannedKeylessCase):
                     self.server.body = body
                     self.assertEqual(self.kind(engine), "blocked")
 
-    def test_a_bot_check_rests_searxng_and_is_quoted_without_its_style_sheet(self) -> None:
+    def test_bot_check_pauses_searxng_and_is_quoted_without_styles(self) -> None:
         self.server.status = 200
         style = b"<style>body{color:red}</style>"
         self.server.body = b"<title>searx.be | Verifying your request</title>" + style
@@ -478,11 +478,11 @@ class CannedAnswers(CannedKeylessCase):
         self.assertTrue(pacing.present_state("searxng").rest_seconds())
         self.assertNotIn("color:red", run.stdout.decode())
 
-    def test_a_page_whose_title_only_speaks_of_a_check_is_no_wall(self) -> None:
+    def test_page_with_a_title_about_checks_is_not_a_wall(self) -> None:
         self.server.body = b"<title>Verifying your request body in Flask - SearXNG</title>"
         self.assertEqual(self.kind("searxng"), "provider")  # a layout that nobody knows
 
-    def test_an_empty_page_behind_cloudflare_is_empty_and_no_wall(self) -> None:
+    def test_empty_page_behind_cloudflare_is_not_a_wall(self) -> None:
         script = b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>"
         table = {
             "duckduckgo": b"<div class='result result--no-result'>-</div>",
@@ -493,7 +493,7 @@ class CannedAnswers(CannedKeylessCase):
             self.server.body = page + script
             self.assertEqual(self.kind(engine), "no_results")
 
-    def test_a_query_that_quotes_googles_word_for_none_hides_no_wall(self) -> None:
+    def test_query_with_googles_no_results_message_hides_no_wall(self) -> None:
         self.server.body = (
             b"<title>did not match any documents - Google Search</title><noscript>"
             b"<iframe src='/httpservice/retry/enablejs?sei=1'></iframe></noscript>"
@@ -628,7 +628,7 @@ class LinksTest(unittest.TestCase):
             self.assertEqual(duckduckgo.result_target(href), url)
             self.assertEqual(google.result_target(f"/url?q={quote(url, safe='')}&sa=U"), url)
 
-    def test_addresses_of_one_page_are_told_to_be_doubles(self) -> None:
+    def test_urls_of_one_page_are_recognized_as_duplicates(self) -> None:
         same = [
             "https://www.a.example/x", "http://a.example/x/", "https://A.example:443/x#part",
             "https://a.example/x?utm_source=feed&gclid=1", "https://m.a.example/x",
@@ -647,7 +647,7 @@ class LinksTest(unittest.TestCase):
                  "https://m.example/x", "https://shop.a.example/x"]  # fmt: skip
         self.assertEqual(len({result_pages.canonical_url(url) for url in other}), len(other))
 
-    def test_a_page_with_doubles_and_advertisements_keeps_each_page_once(self) -> None:
+    def test_duplicates_and_advertisements_are_removed(self) -> None:
         block = '<div class="result"><a class="result__a" href="{}">T</a></div>'
         hrefs = ["https://a.example/", "http://www.a.example", "https://duckduckgo.com/y.js?x=1",
                  "https://b.example/"]  # fmt: skip
@@ -660,7 +660,7 @@ class LinksTest(unittest.TestCase):
 
 
 class Oracle(html.parser.HTMLParser):
-    """What the standard library's parser makes of a page: its start tags."""
+    """A page's start tags according to the standard library's parser."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)
@@ -674,7 +674,7 @@ class Oracle(html.parser.HTMLParser):
 
 
 class TreeTest(unittest.TestCase):
-    def test_well_formed_pages_are_read_as_the_standard_library_reads_them(self) -> None:
+    def test_well_formed_pages_are_read_like_the_standard_library(self) -> None:
         source = random.Random(5)
         values = ['"x y"', "'a > b'", "plain", '"&amp;&quot;"', '""', '"a=b"', "'\"'"]
         for _ in range(400):
@@ -720,11 +720,11 @@ class TreeTest(unittest.TestCase):
         for value, decoded in table.items():
             self.assertEqual(html_tree.decode_attribute(value), decoded)
 
-    def test_stray_end_tags_among_many_open_elements_take_no_quadratic_time(self) -> None:
+    def test_stray_end_tags_in_many_open_elements_take_linear_time(self) -> None:
         page = "<div></p></b><i>" * 30_000
         self.assertEqual(len(result_pages.read_nodes(page)), 60_001)
 
-    def test_the_form_of_the_next_page_is_told_from_that_of_the_page_before(self) -> None:
+    def test_next_page_form_is_not_the_previous_page_form(self) -> None:
         form = (
             "<form><input type=hidden name=q value=x><input type=hidden name=s value={}>"
             "<input type=hidden name=vqd value=4-1></form>"
@@ -759,13 +759,13 @@ class TreeTest(unittest.TestCase):
 
 
 class PacingRules(unittest.TestCase):
-    """Pure rules over a state, with a clock of the test's own."""
+    """The rules for a state, with the test's own clock."""
 
     def setUp(self) -> None:
         self.state = pacing.EngineState()
 
     def at(self, now: float) -> Any:
-        """The state at a moment."""
+        """The state at a time."""
         with mock.patch.object(pacing.time, "time", return_value=now):
             return self.state.set_clock()
 
@@ -779,7 +779,7 @@ class PacingRules(unittest.TestCase):
         self.assertEqual(self.reserve(1003.5, 1.0, 99), 0.5)
         self.assertEqual(self.reserve(2000.0, 1.0, 99), 0)
 
-    def test_a_slot_that_was_not_used_is_given_back_if_it_was_the_last(self) -> None:
+    def test_unused_slot_is_given_back_if_it_was_the_last(self) -> None:
         for later, wait in ((False, 1.0), (True, 3.0)):
             self.setUp()
             for _ in range(2):
@@ -790,7 +790,7 @@ class PacingRules(unittest.TestCase):
             self.state.give_back(slot, 1.0)
             self.assertEqual(self.reserve(1000.0, 1.0, 99), wait)
 
-    def test_slots_of_any_callers_at_any_times_are_never_closer_than_the_interval(self) -> None:
+    def test_slots_are_never_closer_than_the_interval_for_any_callers(self) -> None:
         source = random.Random(1)
         for _ in range(200):
             self.setUp()
@@ -801,7 +801,7 @@ class PacingRules(unittest.TestCase):
                 self.assertGreaterEqual(slot - last, interval - 1e-6)
                 last = slot
 
-    def test_a_queue_longer_than_the_deadline_is_an_error_that_says_how_long(self) -> None:
+    def test_queue_beyond_the_deadline_is_an_error_with_the_wait(self) -> None:
         for _ in range(30):
             self.reserve(1000.0, 1.0, 99)
         before = copy.copy(self.state)
@@ -820,7 +820,7 @@ class PacingRules(unittest.TestCase):
         self.state.note_limit(5, (0.0, 1))
         self.assertEqual(self.reserve(1000.0, 0.0, 10), 5)
 
-    def test_a_rest_doubles_with_each_further_block_up_to_a_limit(self) -> None:
+    def test_pause_doubles_with_each_block_up_to_a_limit(self) -> None:
         now, rests = 0.0, []
         for _ in range(8):
             rests.append(self.at(now).note_block("sign", 0).rest_seconds() / 60)
@@ -832,7 +832,7 @@ class PacingRules(unittest.TestCase):
         self.assertEqual(self.at(105.0).note_block("sign", 0).rest_seconds(), 595)
         self.assertEqual(self.state.blocks, 1)
 
-    def test_a_good_answer_resets_the_growth_but_ends_no_rest_after_a_block(self) -> None:
+    def test_good_answer_resets_pause_growth_but_not_a_pause(self) -> None:
         answer, pace = messages.EngineAnswer(), (1.0, 1)
         self.at(100.0).note_block("sign", 0)
         self.at(150.0).note_answer(answer, pace)  # sent before the block
@@ -841,7 +841,7 @@ class PacingRules(unittest.TestCase):
         self.assertEqual((self.state.blocks, self.state.signal), (0, ""))
         self.assertEqual(self.at(900.0).note_block("sign", 0).rest_seconds(), 600)
 
-    def test_failures_within_ten_minutes_rest_an_engine_and_a_good_answer_ends_it(self) -> None:
+    def test_failures_pause_an_engine_until_a_good_answer(self) -> None:
         for moments, seconds in (
             ([0, 100], 0), ([0, 100, 599], 300), ([0, 100, 601], 0), ([0, 2, 3, 304], 300),
             ([0, 0.1, 0.2, 0.3], 0),  # all were on their way when the first failed
@@ -863,7 +863,7 @@ class PacingRules(unittest.TestCase):
         self.state.note_failure(0.0)
         self.assertEqual(self.state.rest_seconds(), 0)
 
-    def test_a_resting_engine_is_refused_with_what_is_left(self) -> None:
+    def test_paused_engine_is_refused_with_the_time_left(self) -> None:
         self.state = pacing.EngineState(rest_until=1300.0, signal="a sign")
         with self.assertRaises(kit.SearchError) as caught:
             self.reserve(1000.0, 1.0, 99)
@@ -915,7 +915,7 @@ class PacingTest(KeylessCase):
         for place, moment in enumerate(times):
             self.assertGreaterEqual(moment, 0.4 * place - 0.02)
 
-    def test_a_queue_longer_than_the_deadline_fails_at_once_and_says_how_long(self) -> None:
+    def test_queue_beyond_the_deadline_fails_at_once_with_the_wait(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
         self.assertEqual(self.search("guide").code, 0)
         started = time.monotonic()
@@ -934,7 +934,7 @@ class PacingTest(KeylessCase):
         for engine in ENGINES:
             self.assertEqual(self.search("sourdough", "--engine", engine).code, 0)
 
-    def test_after_a_block_every_process_is_told_at_once_without_asking_again(self) -> None:
+    def test_after_a_block_other_processes_fail_without_a_request(self) -> None:
         self.assertEqual(self.process("faultblocked").document["details"]["kind"], "blocked")
         run = self.process("guide")
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "blocked"))
@@ -945,7 +945,7 @@ class PacingTest(KeylessCase):
         self.assertEqual(len(self.server.requests), 1)
         self.assertEqual(self.process("guide", "--engine", "google").code, 0)
 
-    def test_one_who_waits_is_told_when_another_is_blocked_meanwhile(self) -> None:
+    def test_waiting_caller_fails_when_another_is_blocked(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2s")
         self.search("guide")
         runs: list[Run] = []
@@ -975,7 +975,7 @@ class PacingTest(KeylessCase):
         self.assertEqual(self.search("guide").code, 0)
         self.assertEqual(self.search("faultblocked").document["details"]["retry_after"], 600)
 
-    def test_states_tell_who_rests_for_how_long_and_why(self) -> None:
+    def test_states_show_paused_engines_with_time_and_reason(self) -> None:
         states = pacing.engine_states()
         self.assertLessEqual({*engines.keyless_engines()}, {*states})
         self.assertEqual({state.rest_seconds() for state in states.values()}, {0.0})
@@ -997,7 +997,7 @@ class PacingTest(KeylessCase):
         self.set_environment(**self.variables, DUCKDUCKGO_BASE_URL="")
         self.assertEqual(pacing.present_state("duckduckgo").rest_seconds(), 0.0)
 
-    def test_a_store_that_cannot_be_used_costs_a_warning_and_never_the_answer(self) -> None:
+    def test_unusable_store_causes_a_warning_and_keeps_the_answer(self) -> None:
         foreign = self.folder / "foreign.db"
         with contextlib.closing(sqlite3.connect(foreign)) as database:
             database.execute("CREATE TABLE mine (name)")
@@ -1020,7 +1020,7 @@ class PacingTest(KeylessCase):
                 self.assertRegex(run.document["warnings"][0], "within this process only")
                 self.assertRegex(run.document["warnings"][0], said)
 
-    def test_without_a_database_pause_and_rest_hold_within_the_process(self) -> None:
+    def test_without_a_database_pacing_works_within_the_process(self) -> None:
         for path in (":memory:", "/proc/nowhere/cache.db"):
             with self.subTest(path):
                 pacing._LOCAL.clear()
@@ -1051,7 +1051,7 @@ class PacingTest(KeylessCase):
         self.assertEqual(run.code, 0)
         self.assertIn("locked", run.document["warnings"][0])
 
-    def test_changes_at_the_same_time_are_applied_one_after_the_other(self) -> None:
+    def test_simultaneous_changes_are_applied_in_turn(self) -> None:
         warnings: list[str] = []
 
         def add(state: Any) -> None:
@@ -1112,7 +1112,7 @@ class ReferenceTest(KeylessCase):
                 self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
                 self.assertEqual(os.listdir(folder), [])
 
-    def test_it_names_every_field_and_every_kind_that_a_document_may_have(self) -> None:
+    def test_it_lists_every_field_and_kind_of_a_document(self) -> None:
         for name in (
             "file_type", "suggestions", "answers", "unresponsive_engines", "warnings",
             "signal", "details.resting", "retry_after", "author", "license",
@@ -1134,10 +1134,10 @@ SAMPLES = samples_folder("searxng/search_hello_world.json")
 if SAMPLES:
 
     class SavedPages(unittest.TestCase):
-        """At least as many right results as ddgs and SearXNG find, and walls named as walls."""
+        """At least as many correct results as ddgs and SearXNG, and block pages named as such."""
 
         def answer(self, name: str, status: int = 200) -> Any:
-            """A saved page as an answer; some begin with the headers they came with."""
+            """A saved page as a response; some begin with their original headers."""
             text = (SAMPLES / name).read_text(encoding="utf-8")
             if text.startswith("HTTP/"):
                 status = int(text.split()[1])
@@ -1145,7 +1145,7 @@ if SAMPLES:
             return kit.Response(status, {}, text.encode())
 
         def page(self, engine: str, name: str) -> Any:
-            """What the script makes of a saved page."""
+            """The script's result for a saved page."""
             return engines.load_module(engine).read_answer(REQUEST, self.answer(name))
 
         def assert_wall(self, engine: str, name: str, signal: str, status: int) -> None:
@@ -1154,7 +1154,7 @@ if SAMPLES:
             self.assertEqual(caught.exception.kind, "blocked")
             self.assertIn(signal, caught.exception.details["signal"])
 
-        def test_duckduckgo_gives_ten_results_unwrapped_with_title_and_snippet(self) -> None:
+        def test_duckduckgo_returns_ten_unwrapped_complete_results(self) -> None:
             page = self.page("duckduckgo", "duckduckgo/danilo-ddg_html_pagina_1.html")
             self.assertGreaterEqual(len(engine_calls.merged_results([page])), 10)
             self.assertEqual(page.results[0]["url"], "https://rust-lang.org/")
@@ -1204,7 +1204,7 @@ if SAMPLES:
 
 
 class OwnServer(CannedCase):
-    """A SearXNG behind a login (Basic), which no text shows."""
+    """A SearXNG behind a login (Basic), which no output shows."""
 
     def test_a_login_is_sent_and_shown_nowhere(self) -> None:
         self.server.body = {

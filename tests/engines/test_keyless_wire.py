@@ -1,6 +1,6 @@
 """Every request and document of keyless_search.py, engine by engine, as snapshots.
 
-The only module to notice a parameter that is sent or shown in another way than before.
+The only module to notice a change in how a parameter is sent or shown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class KeylessWireTest(WireCase):
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
-        """Each line has a store of its own: no engine rests because of an earlier one."""
+        """A separate store per line, so no engine is paused because of an earlier line."""
         load_script("websearch.engines.base.pacing")._LOCAL.clear()
         store = f"{STORES.name}/{next(NUMBERS)}.db"
         return {**small_web_environment(url), "GLSI_DB_PATH": store}

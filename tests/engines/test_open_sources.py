@@ -1,9 +1,9 @@
 """The open sources: every fault and filter, odd answers, and that their limits are kept.
 
-What each is asked and what is shown: test_keyless_wire.py.
+Requests and documents: test_keyless_wire.py.
 
-Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
-The only module to notice an open source whose limits are not kept.
+Where ENGINE_SAMPLES names folders with recorded answers, those are also read.
+The only module to notice requests beyond an open source's limits.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DAY = 86_400.0
 
 
 def status_of(url: str, **headers: str) -> int:
-    """The status with which an address is answered."""
+    """The status of the response at a URL."""
     request = urllib.request.Request(url, headers=headers)
     try:
         with urllib.request.urlopen(request) as answer:
@@ -60,7 +60,7 @@ def status_of(url: str, **headers: str) -> int:
 
 
 class OpenSourceCase(FakeServerCase):
-    """A fake server with the open sources' APIs, and a pacing database of the test's own."""
+    """A fake server with the open sources' APIs, and a separate pacing database per test."""
 
     environment_of = staticmethod(lambda url, _: small_web_environment(url))
 
@@ -69,7 +69,7 @@ class OpenSourceCase(FakeServerCase):
         self.use_folder()
 
     def use_folder(self, **variables: str) -> None:
-        """Begin with an empty store and pacing database."""
+        """Start with an empty store and pacing database."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.store = f"{folder.name}/cache.db"
@@ -81,14 +81,14 @@ class OpenSourceCase(FakeServerCase):
         return call_main(command, query, "--engine", engine, *words)
 
     def results(self, engine: str, query: str, *words: str) -> list[dict[str, Any]]:
-        """What a search finds."""
+        """The results of a search."""
         run = self.search(engine, query, *words)
         self.assertEqual(run.code, 0, run.stdout)
         found: list[dict[str, Any]] = run.document["results"]
         return found
 
     def fields(self, path: str = "") -> list[dict[str, str]]:
-        """The fields of the requests that the server received, of one path or of all."""
+        """The fields of the requests received, for one path or all."""
         return [dict(one.query_pairs) for one in self.server.requests if path in one.path]
 
 
@@ -109,7 +109,7 @@ class Results(OpenSourceCase):
                     self.assertTrue(item["title"] and item["snippet"])
                     self.assertRegex(item["date"], r"^\d{4}(-\d\d){0,2}$")
 
-    def test_a_search_that_finds_nothing_is_repeated_once_in_fewer_words(self) -> None:
+    def test_empty_search_is_repeated_once_with_fewer_words(self) -> None:
         for engine in ("stackexchange", "hackernews", "arxiv"):
             with self.subTest(engine):
                 self.server.clear()
@@ -132,7 +132,7 @@ class Results(OpenSourceCase):
                 found = open_sources.key_words(query, 7)
                 self.assertEqual(found, words or query)
 
-    def test_a_query_of_any_length_is_cut_to_its_key_words_or_refused(self) -> None:
+    def test_query_of_any_length_is_cut_to_key_words_or_refused(self) -> None:
         for query in ("a" * 32_000, "a_" * 16_000, "a." * 16_000, "é" * 32_000, "A " * 16_000):
             for engine in SOURCES:
                 with contextlib.suppress(kit.SearchError):
@@ -170,7 +170,7 @@ class Outcomes(OpenSourceCase):
                 document = self.search(engine, f"fault{fault} sourdough bread").document
                 self.assertEqual("" if document["ok"] else document["details"]["kind"], kind)
 
-    def test_a_seconds_throttle_is_told_and_kept_by_every_process(self) -> None:
+    def test_throttle_is_reported_and_observed_by_every_process(self) -> None:
         for engine, fault, seconds in (
             ("stackexchange", "throttled", 82_235),
             ("stackexchange", "violation", 60),
@@ -200,7 +200,7 @@ class Outcomes(OpenSourceCase):
             self.assertAlmostEqual(run.document["details"]["retry_after"], seconds, delta=2)
             self.assertEqual(len(server.requests), 1)
 
-    def test_a_quota_that_a_good_answer_ends_is_a_pause_until_it_is_renewed(self) -> None:
+    def test_used_up_quota_in_a_good_answer_pauses_until_renewal(self) -> None:
         self.results("stackexchange", "faultspent sourdough bread")
         run = self.search("stackexchange", "sourdough bread", "--timeout", "3")
         self.assertEqual(run.document["details"]["kind"], "rate_limit")
@@ -209,7 +209,7 @@ class Outcomes(OpenSourceCase):
         self.assertEqual(state.remaining, 0)
         self.assertAlmostEqual(state.renewal - state.now, DAY, delta=5)
 
-    def test_a_refusal_that_names_no_time_rests_the_source_and_names_others(self) -> None:
+    def test_refusal_without_a_time_pauses_the_source(self) -> None:
         for engine, fault, signal in (
             ("hackernews", "limit", "HTTP 429"),
             ("github", "abuse", "secondary rate limit"),
@@ -224,7 +224,7 @@ class Outcomes(OpenSourceCase):
                 again = self.search(engine, "sourdough bread").document["details"]
                 self.assertTrue(again["resting"])
 
-    def test_a_query_that_a_source_does_not_take_says_the_sources_words(self) -> None:
+    def test_rejected_query_shows_the_sources_own_words(self) -> None:
         for engine, query, words in (
             ("stackexchange", "sourdough", "No site found for name `cooking`"),
             ("github", "sourdough repo:nobody/nothing", "do not exist or you do not have perm"),
@@ -235,7 +235,7 @@ class Outcomes(OpenSourceCase):
                 self.assertEqual(run.document["details"]["kind"], "invalid_input")
                 self.assertIn(words, run.document["error"])
 
-    def test_what_the_fakes_refuse_is_what_the_apis_refuse(self) -> None:
+    def test_fakes_refuse_the_same_requests_as_the_apis(self) -> None:
         table = (
             ("/search/issues?q=sourdough", {"User-Agent": "x (a@b.org)"}, 422),
             ("/search/issues?q=sourdough+is:issue", {"User-Agent": ""}, 403),
@@ -250,7 +250,7 @@ class Outcomes(OpenSourceCase):
 
 
 class Callers(OpenSourceCase):
-    def test_every_source_is_told_the_tool_and_the_contact_and_no_browser(self) -> None:
+    def test_every_source_gets_tool_and_contact_not_a_browser(self) -> None:
         for contact in ("", "ada@example.org"):
             self.use_folder(WEB_SEARCH_CONTACT=contact)
             self.server.clear()
@@ -262,7 +262,7 @@ class Callers(OpenSourceCase):
                 self.assertNotIn("Mozilla", agent)
                 self.assertIn(contact, agent)
 
-    def test_github_works_without_a_token_and_is_the_only_one_that_gets_it(self) -> None:
+    def test_github_works_without_a_token_and_alone_gets_it(self) -> None:
         self.use_folder(GITHUB_TOKEN=TOKEN)
         for engine in SOURCES:
             self.assertTrue(self.search(engine, "sourdough bread").document["ok"])
@@ -334,7 +334,7 @@ class Callers(OpenSourceCase):
             second.take_turn()
         self.assertEqual(pacing.present_state("arxiv").busy_until, 0.0)
 
-    def test_a_contact_counts_where_it_is_told_and_nowhere_else(self) -> None:
+    def test_contact_counts_only_in_the_environment(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         secrets = Path(folder.name) / "secrets.yaml"
@@ -358,9 +358,9 @@ class Callers(OpenSourceCase):
 
 
 class Limits(EnvironmentCase):
-    """No source is asked faster than its own rules say, by the clock of a server that counts."""
+    """No source is queried faster than its own rules allow, by the clock of a counting server."""
 
-    def test_what_comes_faster_than_a_limit_is_refused_by_the_fakes(self) -> None:
+    def test_fakes_refuse_requests_faster_than_their_limit(self) -> None:
         with FakeServer(limits=True) as server:
             for path, most in (
                 ("/api/query?search_query=all:bread", 1),
@@ -398,7 +398,7 @@ class Limits(EnvironmentCase):
             gaps = [after - before for before, after in itertools.pairwise(times)]
             self.assertGreaterEqual(min(gaps), 0.15)
 
-    def test_github_is_asked_ten_times_a_minute_and_its_reset_is_waited_for(self) -> None:
+    def test_github_gets_ten_requests_per_minute_then_waits_for_reset(self) -> None:
         # The rules alone, on a clock of their own: sixty seconds hold ten requests, not eleven.
         state, times = pacing.EngineState(now=1_000.0), []
         self.set_environment(GITHUB_TOKEN="")
@@ -432,7 +432,7 @@ if SAMPLES:
             return list(engine_calls.merged_results([page]))
 
         def refused(self, engine: str, name: str, status: int) -> Any:
-            """The error that a recorded answer means."""
+            """The error for a recorded answer."""
             with self.assertRaises(kit.SearchError) as caught:
                 self.read(engine, name, status)
             return caught.exception

@@ -33,7 +33,7 @@ OWN_HEADERS = {
 
 
 def as_the_api_reads_it(value: Any) -> Any:
-    """Return JSON with the two spellings of a field's name, and of a time, made one."""
+    """Return JSON with one spelling for each field name, and for each time."""
     if isinstance(value, list):
         return [as_the_api_reads_it(item) for item in value]
     if isinstance(value, dict):
@@ -56,7 +56,7 @@ class SameRequest(GeminiCase):
     def sent(
         self, client: Any, search: Any = None, tools: tuple[Any, ...] = (), **config: Any
     ) -> Any:
-        """Let the SDK send what our last request asked; return both as (path, headers, body)."""
+        """Let the SDK send the last search; return both requests as (path, headers, body)."""
         ours = self.server.requests[-1]
         body = ours.json()
         client.models.generate_content(

@@ -1,8 +1,8 @@
 """The search APIs for agents: keys, every filter and refusal of the table, the owner's order.
 
-What each is asked and what is shown: test_keyless_wire.py.
+Requests and documents: test_keyless_wire.py.
 
-Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
+Where ENGINE_SAMPLES names folders with recorded answers, those are also read.
 The only module to notice a filter that is neither sent nor refused.
 """
 
@@ -38,7 +38,7 @@ ADVERTISEMENTS = ("sign up", "dashboard", "buy", "bonus", "pay ", "documentation
 
 
 class SearchApiCase(FakeServerCase):
-    """A fake server with the APIs, and a store of the test's own. No key is set."""
+    """A fake server with the APIs, and a separate store per test. No key is set."""
 
     environment_of = staticmethod(lambda url, _: small_web_environment(url))
 
@@ -50,16 +50,16 @@ class SearchApiCase(FakeServerCase):
         self.use()
 
     def use(self, **variables: str) -> None:
-        """Begin anew with these variables beside those that lead to the server."""
+        """Start again with these variables in addition to those for the server."""
         self.set_environment(**{"GLSI_DB_PATH": self.store, **variables})
         pacing._LOCAL.clear()
 
     def search(self, engine: str, query: str, *words: str) -> Run:
-        """Ask one engine for results, whatever the store holds."""
+        """Query one engine for results, regardless of the store."""
         return call_main(command, query, "--engine", engine, "--no-pages", "--force", *words)
 
     def sent(self) -> dict[str, Any]:
-        """The JSON body, or the fields of the query, of the request received last."""
+        """The JSON body, or the query's fields, of the last request received."""
         request = self.server.requests[-1]
         body: dict[str, Any] = request.json() if request.body else dict(request.query_pairs)
         return body
@@ -69,7 +69,7 @@ class SearchApiCase(FakeServerCase):
 
 
 class Answers(SearchApiCase):
-    def test_each_engine_answers_with_a_key_which_travels_in_a_header_alone(self) -> None:
+    def test_each_engine_sends_its_key_only_in_a_header(self) -> None:
         for engine in KEYS:
             with self.subTest(engine):
                 self.use_key(engine)
@@ -86,7 +86,7 @@ class Answers(SearchApiCase):
                 self.assertIn(KEY, " ".join(value for _, value in request.headers))
                 self.assertNotIn(KEY, request.target + request.body.decode() + str(run.stdout))
 
-    def test_without_a_key_a_named_engine_answers_and_says_which_program_asks(self) -> None:
+    def test_named_engine_identifies_the_program_without_a_key(self) -> None:
         for engine in KEYLESS:
             with self.subTest(engine):
                 run = self.search(engine, "sourdough starter", "-n", "3")
@@ -105,7 +105,7 @@ class Answers(SearchApiCase):
                     run = self.search(engine, "sourdough faultempty")
                     self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
 
-    def test_text_that_a_provider_has_read_takes_the_place_of_the_page(self) -> None:
+    def test_text_from_a_provider_replaces_the_page(self) -> None:
         self.use_key("tavily")
         run = call_main(command, "sourdough starter", "--engine", "tavily", "-n", "2", "--force")
         self.assertEqual(run.code, 0, run.stdout)
@@ -114,7 +114,7 @@ class Answers(SearchApiCase):
 
 
 class Filters(SearchApiCase):
-    def test_every_filter_of_the_table_works_or_is_refused_before_anything_is_sent(self) -> None:
+    def test_every_filter_works_or_is_refused_before_a_request(self) -> None:
         values = {
             "since": "hour", "country": "us", "language": "en", "site": "example.com",
             "exclude_site": "example.com", "safe": "strict",
@@ -145,7 +145,7 @@ class Filters(SearchApiCase):
 
 class Refusals(SearchApiCase):
     def refused(self, engine: str, fault: str, key: str) -> dict[str, Any]:
-        """The details of the error that a fault becomes; its words are ours alone."""
+        """The details of an error; its text is only this program's."""
         self.use(**{KEYS[engine]: key, "GLSI_DB_PATH": ":memory:"})
         run = self.search(engine, f"sourdough fault{fault}", "--timeout", "1")
         self.assertFalse(run.document["ok"], run.stdout)
@@ -190,14 +190,14 @@ class Refusals(SearchApiCase):
 
 class OwnersOrder(SearchApiCase):
     def asked(self, **variables: str) -> list[str]:
-        """The engines that auto asks when each of them fails, in order."""
+        """The engines that auto queries if each of them fails, in order."""
         self.use(SEARXNG_BASE_URL="", **variables)
         run = call_main(command, "sourdough faultdenied", "--force")
         attempts = run.document.get("attempts") or run.document["details"].get("attempts", [])
         names = [attempt["engine"] for attempt in attempts]
         return names or [run.document["details"]["engine"]]
 
-    def test_the_variable_says_which_engines_auto_asks_and_in_which_order(self) -> None:
+    def test_variable_sets_the_engines_of_auto_and_their_order(self) -> None:
         self.assertEqual(
             self.asked(WEB_SEARCH_ENGINES="you,tavily,duckduckgo")[:3],
             ["you", "tavily", "duckduckgo"],
@@ -217,7 +217,7 @@ class OwnersOrder(SearchApiCase):
         self.assertEqual(run.code, 2)
         self.assertRegex(run.document["error"], "WEB_SEARCH_ENGINES must be one of .*'bing'")
 
-    def test_a_block_names_the_companies_and_what_they_see(self) -> None:
+    def test_block_suggests_companies_and_says_they_see_the_query(self) -> None:
         run = self.search("duckduckgo", "sourdough faultblocked")
         hint = run.document["details"]["hint"]
         self.assertRegex(hint, "Engines tavily, .*keenable answer without a key; their operators")
@@ -225,7 +225,7 @@ class OwnersOrder(SearchApiCase):
 
 class RecordedAnswers(EnvironmentCase):
     def results(self, engine: str, name: str, content_type: str = "application/json") -> Any:
-        """What an engine without a key makes of a recorded answer."""
+        """The results of an engine without a key for a recorded response."""
         folder = samples_folder(name)
         if folder is None:
             self.skipTest(f"no folder of ENGINE_SAMPLES holds {name}")
@@ -254,7 +254,7 @@ class RecordedAnswers(EnvironmentCase):
                 self.assertEqual(len(document["results"]), count)
                 self.assertTrue(any(host in one["url"] for one in document["results"]))
 
-    def test_a_real_notice_of_a_spent_month_is_no_answer(self) -> None:
+    def test_recorded_notice_of_a_used_up_month_is_an_error(self) -> None:
         document = self.results("tavily", "tavily_mcp_keyless_cap_2026.json")
         self.assertEqual(document["details"]["kind"], "quota")
         self.assertNotIn("x402", json.dumps(document))

@@ -1,7 +1,7 @@
 """scripts/serper_search.py: the promises of its origin, its batches, its reference.
 
 What it sends and prints, answer by answer: test_serper_wire.py.
-The only module to notice a query of a batch that is paid for twice.
+The only module to notice a batch query that is paid for twice.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ WORDS = {
 
 
 def serper_environment(url: str, key: str) -> dict[str, str]:
-    """The variables that lead the script to a server: both of Serper's hosts are there."""
+    """Variables that send the script's requests to a server with both of Serper's hosts."""
     return {"SERPER_BASE_URL": url, "SERPER_SCRAPE_BASE_URL": url, "SERPER_API_KEY": key}
 
 
@@ -61,11 +61,11 @@ class SerperCase(FakeServerCase):
     environment_of = staticmethod(serper_environment)
 
     def bodies(self) -> list[Any]:
-        """The JSON body of every request that the server received."""
+        """The JSON body of every request received."""
         return [request.json() if request.body else None for request in self.server.requests]
 
     def run_main(self, *words: str) -> Run:
-        """Run the script in this process with the words of a command line."""
+        """Run the script in this process with command-line words."""
         return call_main(serper, *words)
 
 
@@ -77,9 +77,9 @@ class CannedSerperCase(CannedCase):
 
 
 class ToolingSpecificationTest(SerperCase):
-    """The scenarios of the document "Tooling Specification" that concern the script."""
+    """The scenarios of the document "Tooling Specification" about the script."""
 
-    def test_successful_search_query_returns_the_top_5_with_title_link_and_snippet(self) -> None:
+    def test_successful_search_returns_5_with_title_link_and_snippet(self) -> None:
         run = self.run_script(SCRIPT, "guide")
         results = run.document["results"]
         self.assertEqual((run.code, run.document["ok"], len(results)), (0, True, 5))
@@ -116,7 +116,7 @@ class ToolingSpecificationTest(SerperCase):
         self.assertIn("Query not allowed. Contact support.", run.document["error"])
         self.assertEqual(run.document["details"]["status"], 400)
 
-    def test_standard_library_usage_no_package_can_be_seen_and_none_is_needed(self) -> None:
+    def test_standard_library_usage_no_package_is_needed(self) -> None:
         run = subprocess.run(
             [sys.executable, "-I", "-S", str(SCRIPTS / SCRIPT), "guide"],
             env=clean_environment(**self.environment),
@@ -141,7 +141,7 @@ class ToolingSpecificationTest(SerperCase):
         self.run_script(SCRIPT, "--", "--count")
         self.assertEqual(self.bodies(), [{"q": "--count", "num": 5}])
 
-    def test_string_return_type_is_one_json_document_for_results_and_for_errors(self) -> None:
+    def test_string_return_type_is_one_json_document_even_for_errors(self) -> None:
         for words in (["guide"], ["zzzqqq"], ["--no-such-flag"], [""], ["news"]):
             run = self.run_script(SCRIPT, *words)
             self.assertEqual(run.stdout.count(b"\n"), 1, words)
@@ -188,7 +188,7 @@ class BatchTest(SerperCase):
             self.assertEqual(document["results"], documents[0]["results"])
         self.assertEqual(len(documents[0]["results"]), 2)
 
-    def test_a_request_holds_at_most_100_queries_and_order_is_kept(self) -> None:
+    def test_requests_have_at_most_100_queries_in_order(self) -> None:
         queries = [f"guide {number}" for number in range(230)]
         progress: list[tuple[int, int]] = []
         document = serper.run_batch(
@@ -209,7 +209,7 @@ class BatchTest(SerperCase):
         self.assertEqual([json.loads(line)["query"] for line in lines],
                          [f"guide {number}" for number in range(120)])  # fmt: skip
 
-    def test_a_document_is_given_as_soon_as_it_and_those_before_it_are_there(self) -> None:
+    def test_document_is_printed_once_all_earlier_ones_are_ready(self) -> None:
         seen: list[tuple[str, int]] = []
         queries = ["{bad", *(f"guide {number}" for number in range(150))]
         serper.run_batch(
@@ -221,7 +221,7 @@ class BatchTest(SerperCase):
         self.assertEqual(seen[0][1], 0)
         self.assertEqual([requests for _, requests in seen[1:]], [1] * 100 + [2] * 50)
 
-    def test_a_batch_whose_results_cannot_fit_is_refused_before_it_costs_anything(self) -> None:
+    def test_batch_too_large_to_fit_is_refused_before_any_request(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(21)))
         run = self.run_main("batch", path)
         self.assertEqual(run.code, 2)
@@ -234,7 +234,7 @@ class BatchTest(SerperCase):
             self.assertIn("at most 1000 result pages", run.document["error"])
         self.assertEqual(self.server.requests, [])
 
-    def test_a_document_that_is_too_long_is_cut_from_every_query_alike(self) -> None:
+    def test_too_long_document_is_cut_equally_for_every_query(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(15)))
         run = self.run_main("batch", path, "--count", "10")
         self.assertLessEqual(len(run.stdout.decode()), 9_001)
@@ -246,7 +246,7 @@ class BatchTest(SerperCase):
         self.assertIn("people_also_ask", run.document["truncated"]["left_out"])
         self.assertIn("--max-chars", run.document["truncated"]["hint"])
 
-    def test_with_jsonl_the_document_of_each_query_is_fitted_alone(self) -> None:
+    def test_with_jsonl_each_querys_document_is_fitted_separately(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(31)))
         run = self.run_script(
             SCRIPT, "batch", path, "--count", "10", "--max-chars", "1500", "--jsonl"
@@ -296,7 +296,7 @@ class BatchTest(SerperCase):
 
 
 class BatchAnswerTest(CannedSerperCase):
-    """Answers to an array that fit it badly."""
+    """Answers that do not match an array of queries."""
 
     def test_broken_arrays_give_a_document(self) -> None:
         good = {"organic": [{"title": "x", "link": "https://a.example"}], "credits": 1}
@@ -318,13 +318,14 @@ class ReferenceTest(EnvironmentCase):
         for name in ("serper_search", "scale")
     )
 
-    def test_every_command_and_every_field_of_a_result_stands_in_it(self) -> None:
+    def test_it_contains_every_command_and_result_field(self) -> None:
         for command in COMMANDS:
             self.assertRegex(self.text, rf"(?m)^## .*\b{command}\b")
         words = set(re.findall(r"""[`"](\w+)[`"]""", self.text))
         for command, answer in serper.ANSWERS.items():
             for name in answer["fields"].split():
-                shown = "query" if command == "autocomplete" else serper.snake_case(name)
+                [field] = serper.pick({name: 1}, name)
+                shown = "query" if command == "autocomplete" else field
                 self.assertIn(shown, words, command)
 
     def test_each_command_section_contains_its_parameters(self) -> None:

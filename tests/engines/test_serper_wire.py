@@ -1,6 +1,6 @@
 """Every request and document of serper_search.py, as snapshots.
 
-The only module to notice a parameter that is sent or shown in another way than before.
+The only module to notice a change in how a parameter is sent or shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Batches as JSON Lines: in pieces, in order or as they come, resumed.
 
-The only module to notice a line of a batch that is lost, doubled or half written.
+The only module to notice a batch line that is lost, repeated or half written.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Streams(StreamCase):
         self.assertEqual([one["ok"] for one in found], [True, False, False, True])
         self.assertEqual(found[3]["query"], "sourdough")
 
-    def test_a_reader_that_has_gone_ends_the_asking(self) -> None:
+    def test_run_ends_when_its_reader_closes(self) -> None:
         lines = "".join(f"guide {number}\n" for number in range(400)).encode()
         for script in BATCHES:
             process = self.start(script, "--jsonl", stdout=subprocess.PIPE)
@@ -110,7 +110,7 @@ class Streams(StreamCase):
                 self.assertEqual(process.stderr.read(), b"")
             process.stderr.close()
 
-    def test_answers_come_as_they_finish_or_in_the_order_of_the_queries(self) -> None:
+    def test_answers_come_as_they_finish_or_in_query_order(self) -> None:
         lines = ["sourdough", "aurora", "chess", "guide"]
         given = [word for line in lines for word in ("--queries", line)]
         found = self.answers("gemini_search.py", [], *given, key="slow-" + CANARY)
@@ -161,7 +161,7 @@ class Streams(StreamCase):
 
 
 class Resumed(StreamCase):
-    def test_a_cut_run_goes_on_where_it_ended_and_asks_for_nothing_twice(self) -> None:
+    def test_interrupted_run_continues_without_repeating_requests(self) -> None:
         lines = [f"guide {number}" for number in range(130)]
         for script in BATCHES:
             self.out.write_bytes(b"")
@@ -175,7 +175,7 @@ class Resumed(StreamCase):
                 asked = [json.loads(one.body) for one in self.server.requests]
                 self.assertEqual(sum(len(one) if isinstance(one, list) else 1 for one in asked), 90)
 
-    def test_errors_that_may_pass_are_asked_again_and_answers_that_say_nothing_are_not(
+    def test_only_temporary_errors_are_retried_not_empty_answers(
         self,
     ) -> None:
         lines = ["guide", "zzzqqq", "{bad"]
@@ -197,7 +197,7 @@ class Resumed(StreamCase):
         found = self.answers("serper_search.py", ["guide a", "guide b", "chess"], *words)
         self.assertEqual([one["input"] for one in found], ["chess"])
 
-    def test_other_parameters_are_another_search_and_a_second_spelling_is_the_same(self) -> None:
+    def test_other_parameters_make_another_search_spellings_do_not(self) -> None:
         words = ("--skip-done", str(self.out), "--output", str(self.out))
         for given, asked in (
             ([], 1), (["--type", "search"], 0), (["--type", "news"], 1), (["--country", "de"], 1),
@@ -224,7 +224,7 @@ class Resumed(StreamCase):
         self.answers("serper_search.py", ["guide"], *words, code=2)
         self.assertEqual(other.read_bytes(), b"notes\n{")
 
-    def test_the_flags_of_lines_are_there_for_batches_alone(self) -> None:
+    def test_line_flags_exist_only_for_batches(self) -> None:
         for flag in ("--jsonl", "--ordered", "--skip-done=x"):
             run = self.run_script("serper_search.py", "guide", flag)
             self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
@@ -236,7 +236,7 @@ class Resumed(StreamCase):
 
 
 class OutputFiles(StreamCase):
-    """--output of a batch: what was paid for is never lost, nor replaced by less."""
+    """--output of a batch: paid results are never lost or replaced by fewer."""
 
     def into_file(
         self, script: str, lines: list[str], *words: str, **options: Any
@@ -274,7 +274,7 @@ class OutputFiles(StreamCase):
                 self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
                 self.assertEqual(self.out.read_bytes(), before)
 
-    def test_a_file_with_content_is_refused_unless_it_may_be_overwritten(self) -> None:
+    def test_file_with_content_is_refused_without_overwrite(self) -> None:
         for script, name in itertools.product(BATCHES, ("out.jsonl", "out.json")):
             self.out = self.folder / name
             self.out.write_text("before")
@@ -322,7 +322,7 @@ class OutputFiles(StreamCase):
         self.assertEqual((code, document["details"]["kind"]), (2, "invalid_input"))
         self.assertIn("nobody reads it", document["error"])
 
-    def test_a_full_disk_prints_what_it_cannot_hold(self) -> None:
+    def test_full_disk_prints_the_unwritten_lines(self) -> None:
         def small_files() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
 
@@ -341,7 +341,7 @@ class OutputFiles(StreamCase):
                 inputs = [*self.inputs(), *(one["input"] for one in printed)]
                 self.assertEqual(sorted(inputs), sorted(lines))
 
-    def test_what_no_lines_can_be_is_refused_once(self) -> None:
+    def test_formats_without_lines_are_refused_once(self) -> None:
         packed, wide = self.folder / "packed", self.folder / "wide"
         packed.write_bytes(gzip.compress(b"guide\n" * 100))
         wide.write_bytes("guide\n".encode("utf-16-le"))  # without its mark

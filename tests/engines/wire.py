@@ -76,7 +76,7 @@ MARKS = re.compile(r"(?<=page text )[0-9a-f]{8}|(?<=end of )[0-9a-f]{8}(?=\])")
 
 
 class Row(NamedTuple):
-    """A line of a table: the words of the command line, and what is set before it."""
+    """A line of a table: the command-line words, and the settings before them."""
 
     line: str
     words: list[str]
@@ -99,7 +99,7 @@ def read_table(folder: Path) -> dict[str, list[Row]]:
 
 
 def layout(value: Any, indent: int = 0) -> str:
-    """JSON with a line for each member, unless all of it fits one line."""
+    """JSON with one line per member, unless all of it fits on one line."""
     text = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or len(text) + indent <= LINE_CHARACTERS:
         return text
@@ -114,7 +114,7 @@ def layout(value: Any, indent: int = 0) -> str:
 
 
 def shown_key(value: str) -> str:
-    """The value of a header: "the key" if it is that of every line, another key by its name."""
+    """A header's value: "the key" for the usual key, another key by its name."""
     own = value.replace(f"-{CANARY}", "")
     return "the key" if CANARY in value and re.fullmatch(USUAL_KEY, own) else own
 
@@ -144,12 +144,12 @@ class WireCase(FakeServerCase):
         cls.answers: dict[str, Any] = json.loads(answers.read_text("utf-8"))
 
     def recorded(self, row: Row) -> list[dict[str, Any]]:
-        """The recorded answers of a line; none if the fake server answers itself."""
+        """A line's recorded responses; empty if the fake server answers itself."""
         found = self.answers[row.settings["answer"]] if "answer" in row.settings else []
         return found if isinstance(found, list) else [found]
 
     def run_row(self, row: Row, *more: str) -> Run:
-        """Run a line and more words; the server's record then holds what it sent."""
+        """Run a line and more words; the server's record then contains its requests."""
         self.server.clear()
         settings = dict(row.settings)
         settings.pop("answer", "")
@@ -167,7 +167,7 @@ class WireCase(FakeServerCase):
         return run
 
     def record(self, row: Row) -> dict[str, Any]:
-        """What one line sent, how it ended and what it printed."""
+        """The requests, exit code and output of one line."""
         run = self.run_row(row)
         shown = run.document
         if shown is None:
@@ -195,7 +195,7 @@ class WireCase(FakeServerCase):
         }
 
     def steady(self, row: Row, value: Any, dates: bool = False) -> Any:
-        """JSON data without what differs from run to run; dates: whether its dates are fixed."""
+        """JSON data without parts that vary between runs; dates: whether its dates are fixed."""
         text = json.dumps(value)
         host = self.server.url.removeprefix("http://")
         text = text.replace(host, "api").replace(os.environ["HOME"], "HOME")
@@ -207,7 +207,7 @@ class WireCase(FakeServerCase):
         return json.loads(text)
 
     def sent(self, request: RecordedRequest) -> dict[str, Any]:
-        """A request, without what every client sends; the key only by the name of its header."""
+        """A request without the headers of every client; the key only by its header's name."""
         headers = {
             name.lower(): shown_key(value)
             for name, value in request.headers
@@ -227,7 +227,7 @@ class WireCase(FakeServerCase):
                 del headers["content-type"]  # the body's form says it
         return {**found, "headers": headers}
 
-    def test_every_line_sends_and_prints_what_its_snapshot_says(self) -> None:
+    def test_every_line_matches_its_snapshot(self) -> None:
         for name, rows in self.table.items():
             records = {row.line: self.record(row) for row in rows}
             self.assertEqual(len(records), len(rows), f"a line stands twice in [{name}]")
@@ -248,7 +248,7 @@ class WireCase(FakeServerCase):
         used = {row.settings["answer"] for _, row in self.rows() if "answer" in row.settings}
         self.assertEqual(used, set(self.answers))
 
-    def test_every_parameter_is_in_a_line_that_succeeds_and_means_the_same_in_every_spelling(
+    def test_every_parameter_works_alike_in_every_spelling(
         self,
     ) -> None:
         """As a flag, under each alias and in JSON: one request."""
@@ -297,7 +297,7 @@ class WireCase(FakeServerCase):
         return [(self.code.find_command(commands, row.words)[0], row) for row in rows]
 
     def parsed(self, command: str, row: Row) -> dict[str, Any] | None:
-        """The parameters that a line gives; None if it is refused or if they are in JSON."""
+        """A line's parameters; None if it is refused or if they are in JSON."""
         is_named = row.words[:1] == [command]
         script = {"name": self.modules[0], "description": "", "commands": self.code.COMMANDS}
         try:
@@ -311,7 +311,7 @@ class WireCase(FakeServerCase):
     def other_spellings(
         self, command: str, params: dict[str, Any], names: set[str]
     ) -> list[list[str]]:
-        """The same parameters in other words: all in JSON, these names in each spelling."""
+        """The same parameters in other forms: all in JSON, these names in each spelling."""
         spellings = [["--params-json", json.dumps(params)]]
         table = {one["name"]: one for one in self.code.COMMANDS[command]["params"]}
         for name in names & table.keys():
@@ -323,7 +323,7 @@ class WireCase(FakeServerCase):
 
 
 def undated(date: str, line: str) -> str:
-    """What stands for a date in a snapshot: the date that the line names, else a word or 0."""
+    """A date's replacement in a snapshot: the date in the line, else a word or 0."""
     return date if date in line else "0" if date.isdecimal() else "DATE"
 
 
@@ -338,7 +338,7 @@ def flag_words(name: str, value: Any) -> list[str]:
 
 
 def reply_of(recorded: dict[str, Any]) -> Reply:
-    """A recorded answer: status, headers and body, which is text or becomes JSON."""
+    """A recorded response: status, headers and body, which is text or becomes JSON."""
     body = recorded["body"]
     data = body if isinstance(body, str) else json.dumps(body)
     headers = tuple(recorded.get("headers", {}).items())
@@ -378,7 +378,7 @@ def without_repetition(records: dict[str, Any]) -> dict[str, Any]:
 
 
 def place_once(holder: dict[str, Any], name: str, line: str, first: dict[str, str]) -> None:
-    """Write a long value out in the first line that has it; later ones name that line."""
+    """Write a long value in full in the first line that has it; later lines refer to that line."""
     value = json.dumps({name: holder[name]})
     known = first.setdefault(value, line)
     if known != line and len(value) > LINE_CHARACTERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import brave_answers, brave_sections
 from .brave_sections import View
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 
 # A document below this share of the best score does not get a section of its own.
 SECTION_SHARE = 0.35
-SECTION_SIZES = {"videos": 5, "news": 5, "discussions": 4, "locations": 5, "infobox": 1, "faq": 5}
-SECTION_KINDS = {
-    "videos": "video",
-    "news": "news",
-    "discussions": "discussion",
-    "locations": "place",
-    "infobox": "infobox",
-    "faq": "faq",
-}
 THRESHOLD_SHARES = {"disabled": 0.0, "lenient": 0.1, "balanced": 0.2, "strict": 0.5}
 CHARACTERS_A_TOKEN = 4
 RICH_VERTICALS = ("weather", "calculator")
@@ -169,40 +160,64 @@ def _is_wanted(section: str, values: dict[str, Any]) -> bool:
     return values["result_filter"] is None or section in values["result_filter"]
 
 
+class Section(NamedTuple):
+    """A section besides the web results: which documents it shows, and how."""
+
+    kind: str
+    size: int
+    show: Callable[[list[Document], View, Call], dict[str, Any]]
+
+
+def _each(section_type: str, shape: Callable[[Document, View], dict[str, Any]]) -> Any:
+    """The `show` of a section with one result for each document."""
+
+    def show(documents: list[Document], view: View, _call: Call) -> dict[str, Any]:
+        results = [shape(document, view) for document in documents]
+        return {"type": section_type, "results": results, "mutated_by_goggles": False}
+
+    return show
+
+
+def _infobox(documents: list[Document], view: View, _call: Call) -> dict[str, Any]:
+    return brave_sections.infobox_section(documents[0], view)
+
+
+def _locations(documents: list[Document], _view: View, call: Call) -> dict[str, Any]:
+    units = call.values["units"]
+    places = [brave_sections.place_result(one, call.origin, units) for one in documents]
+    return {"type": "locations", "results": places}
+
+
+def _faq(documents: list[Document], _view: View, _call: Call) -> dict[str, Any]:
+    questions = [entry for one in documents for entry in brave_sections.faq_results(one)]
+    return {"type": "faq", "results": questions}
+
+
+# Name of a section -> the section, in the order of an answer.
+SECTIONS = {
+    "videos": Section("video", 5, _each("videos", brave_sections.video_result)),
+    "faq": Section("faq", 5, _faq),
+    "discussions": Section("discussion", 4, _each("search", brave_sections.discussion_result)),
+    "news": Section("news", 5, _each("news", brave_sections.news_result)),
+    "locations": Section("place", 5, _locations),
+    "infobox": Section("infobox", 1, _infobox),
+}
+
+
 def _sections(call: Call, search: Search, view: View) -> dict[str, Any]:
     """Every section besides the web results that is wanted and has documents."""
     relevant = [hit for hit in search.hits if hit.score >= SECTION_SHARE * search.best]
     moderate = call.values["safesearch"] != "off"
     found: dict[str, Any] = {}
-    for name, size in SECTION_SIZES.items():
+    for name, section in SECTIONS.items():
         if not _is_wanted(name, call.values):
             continue
-        documents = of_kind(relevant, SECTION_KINDS[name])[:size]
+        documents = of_kind(relevant, section.kind)[: section.size]
         if name == "videos" and moderate:
             documents = [document for document in documents if not document.mature]
         if documents:
-            found[name] = _section(name, documents, view, call)
+            found[name] = section.show(documents, view, call)
     return found
-
-
-def _section(name: str, documents: list[Document], view: View, call: Call) -> dict[str, Any]:
-    if name == "infobox":
-        return brave_sections.infobox_section(documents[0], view)
-    if name == "locations":
-        units = call.values["units"]
-        places = [brave_sections.place_result(one, call.origin, units) for one in documents]
-        return {"type": "locations", "results": places}
-    if name == "faq":
-        questions = [entry for one in documents for entry in brave_sections.faq_results(one)]
-        return {"type": "faq", "results": questions}
-    shapes = {
-        "videos": brave_sections.video_result,
-        "news": brave_sections.news_result,
-        "discussions": brave_sections.discussion_result,
-    }
-    section_type = "search" if name == "discussions" else name
-    results = [shapes[name](document, view) for document in documents]
-    return {"type": section_type, "results": results, "mutated_by_goggles": False}
 
 
 def _summarizer_section(call: Call, search: Search) -> dict[str, Any]:
@@ -234,8 +249,8 @@ def _mixed(document: dict[str, Any]) -> dict[str, Any]:
     web = [{"type": "web", "index": index, "all": False} for index in range(len(results))]
     sections = [
         {"type": name, "index": 0, "all": True}
-        for name in ("videos", "faq", "discussions", "news", "locations")
-        if name in document
+        for name in SECTIONS
+        if name in document and name != "infobox"
     ]
     side = [{"type": "infobox", "index": 0, "all": True}] if "infobox" in document else []
     return {"type": "mixed", "main": web[:2] + sections + web[2:], "top": [], "side": side}

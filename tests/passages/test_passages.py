@@ -19,6 +19,7 @@ from websearch.markdown import units
 from websearch.passages import excerpts
 
 GAP = "[…]"
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 # Language -> a page of three paragraphs, and questions with the words that answer them.
 PAGES: dict[str, tuple[str, list[list[str]]]] = {
     language: ("\n\n".join(entry["paragraphs"]), entry["questions"])
@@ -217,6 +218,11 @@ class Shape(unittest.TestCase):
         sentence = f"A sentence, {filler}, says that the lighthouse keeper lived alone, {filler}."
         found = texts_of(f"{sentence}\n\n{filler}.", "lighthouse keeper", 150)
         self.assertRegex(found, r"^… .*lighthouse keeper lived alone.*…$")
+
+    def test_cut_text_of_an_item_stays_indented(self) -> None:
+        told = "Raises the anchor while " + "the crew sings of the sea and " * 9 + "rows."
+        found = texts_of(f"- **-a**\n  **--anchor**\n  {told}", "raises anchor", 120)
+        self.assertRegex(found, r"\n  Raises the anchor while .*…$")
 
     def test_long_headings_leave_room_for_text(self) -> None:
         long = "word " * 60
@@ -680,6 +686,24 @@ class Whole(unittest.TestCase):
             for number in range(9)
         )
         text = self.one(f"## Sailing\n\n{others}\n\n{entry}", "sail test sail() options", 700)
+        self.assertIn(body, text)
+
+    def test_first_list_of_a_long_section_keeps_the_name_of_its_first_option(self) -> None:
+        options = "\n".join(f"- **-{mate}**\n  {'Rows on. ' * 9}".strip() for mate in ALPHABET)
+        mates = f"### Mates\n\n{self.FILLER}\n\n{self.FILLER}"
+        page = self.page(f"## Rowing\n\n{options}\n\n{mates}")
+        self.assertIn(options, shown({"Manual": page}, "rowing")[0])
+
+    def test_text_below_an_option_comes_with_its_definition(self) -> None:
+        definition = "  Says how the crew hauls in a calm, and what it does when the tide turns."
+        others = "\n".join(f"- **-{mate}**\n  {'Rows on. ' * 9}" for mate in ALPHABET)
+        body = f"- **-R**\n  **--reef**\n{definition}\n\n  With `spinnaker`, the sail is doubled."
+        best = "\n\n".join(
+            f"The spinnaker sail is doubled by mate {number}, who doubles each spinnaker sail."
+            for number in range(9)
+        )
+        question = "spinnaker sail is doubled"
+        text = self.one(f"## Sails\n\n{best}\n\n## Options\n\n{others}\n{body}", question)
         self.assertIn(body, text)
 
     def test_what_does_not_fit_into_the_room_stays_cut(self) -> None:

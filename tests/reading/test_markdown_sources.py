@@ -1,6 +1,6 @@
 """Markdown that sites serve for programs: sources of pages, true and false, and llms.txt.
 
-The only module to notice a false source that stands for its page.
+The only module to notice a wrong source that replaces its page.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class DocsCase(SmallWebCase):
         return page
 
     def asked(self) -> list[str]:
-        """The names that were asked for after the page itself."""
+        """The paths requested after the page itself."""
         return [request.path.rpartition("/")[2] for request in self.server.requests][1:]
 
 
 class Twins(DocsCase):
-    def test_the_source_that_a_page_names_stands_for_it(self) -> None:
+    def test_source_linked_by_a_page_replaces_it(self) -> None:
         for kind in TRUE:
             with self.subTest(kind):
                 page = self.page(kind)
@@ -68,7 +68,7 @@ class Twins(DocsCase):
                 self.page(kind)
                 self.assertEqual(self.asked(), [])
 
-    def test_what_is_not_the_page_is_left_out_of_its_source(self) -> None:
+    def test_text_that_is_not_the_page_is_omitted_from_its_source(self) -> None:
         text = self.page("mintlify")["text"]
         for absent in ("<Note", "theme=", "donation", "Documentation Index", "import {", "title:"):
             self.assertNotIn(absent, text)
@@ -83,7 +83,7 @@ class Twins(DocsCase):
         with mock.patch.object(page_reading, "TWIN_SECONDS", 0.0):
             self.assertNotIn("source", self.page("link-element"))
 
-    def test_a_page_that_waits_for_its_source_at_the_deadline_is_shown(self) -> None:
+    def test_page_still_waiting_for_its_source_is_shown(self) -> None:
         never = threading.Event()
         self.addCleanup(never.set)
         with mock.patch.object(page_reading.PageReading, "read_twin", lambda *_: never.wait()):
@@ -109,7 +109,7 @@ class Twins(DocsCase):
             text = sources.absolute_links("[a](b)\n" * 100, "https://x.io/a")
         self.assertEqual(text.count("https://"), 40)
 
-    def test_a_section_of_the_page_is_not_taken_for_words_to_programs(self) -> None:
+    def test_page_section_is_not_mistaken_for_agent_instructions(self) -> None:
         page_class = load_script("websearch.reading.page").Page
         text = "# A\n\n## Agent Instructions\n\nWrite them."
         page = page_class(text=text, fields={"final_url": "https://x.io/a"})
@@ -139,11 +139,11 @@ class LlmsFiles(DocsCase):
         ][0]
         self.assertIn("Retries", page["passages"][0]["text"])
 
-    def test_a_missing_one_or_html_is_said(self) -> None:
+    def test_missing_llms_txt_or_html_is_reported(self) -> None:
         for kind in ("sphinx", "plain"):
             document = self.read(self.url(kind), "--llms", "index")
             self.assertEqual(document["details"]["kind"], "http")
-            self.assertIn("has no llms.txt above this address", document["error"])
+            self.assertIn("has no llms.txt above this URL", document["error"])
 
     def test_a_page_that_cannot_be_read_is_looked_up_in_it(self) -> None:
         with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):

@@ -1,6 +1,6 @@
 """What rules drop of a page: a question that the text does not answer finds it, and nothing else.
 
-The only module to notice figures beside an article that are lost to --query and --find.
+The only module to notice figures outside an article that --query and --find miss.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAGE = (
 
 
 def read(html: str = PAGE, **params: Any) -> dict[str, Any]:
-    """Return the document of a page whose bytes are at hand."""
+    """Return the document of a page read from bytes."""
     answer = fetch.fetched_bytes(URL, html.encode(), "text/html")
     page = one_page.read_page(answer, params, time.monotonic() + 10)
     page.url = URL
@@ -61,7 +61,7 @@ class Outside(unittest.TestCase):
         self.assertNotIn("passages", read(query="dividend")["pages"][0])
         self.assertNotIn("passages", read(query="index")["pages"][0])
 
-    def test_values_of_the_data_of_a_short_page_are_found_and_those_of_a_long_one_are_not(
+    def test_data_values_are_found_for_short_pages_only(
         self,
     ) -> None:
         data = (
@@ -90,7 +90,7 @@ class Outside(unittest.TestCase):
         self.assertIn("[outside of the article]", documents.to_markdown(document))
         self.assertFalse(read(find=["dividend"])["ok"])
 
-    def test_what_is_dropped_of_a_long_page_is_bounded(self) -> None:
+    def test_dropped_text_of_a_long_page_is_limited(self) -> None:
         rows = "".join(f"<tr><td>Figure {number}</td></tr>" for number in range(9_000))
         answer = fetch.fetched_bytes(
             URL, PAGE.replace("<tr><th>Volume", rows + "<tr><th>").encode()

@@ -1,6 +1,6 @@
-"""read_page.py with a list of addresses: JSON Lines without end, polite to each host, resumed.
+"""read_page.py with a list of URLs: JSON Lines of any length, polite to each host, resumed.
 
-The only module to notice a host that is asked too fast, and a resumed list that reads twice.
+The only module to notice requests to a host that are too fast, and a resumed list that reads twice.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MEMORY = 25_000_000  # bytes that a process may grow between its 50th page and i
 
 
 class ListCase(SiteCase):
-    """A test case that reads lists from the server of the class."""
+    """A test case that reads lists from the class's server."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -59,7 +59,7 @@ class ListCase(SiteCase):
     def read_lines(
         self, lines: list[str], *words: str, servers: tuple[Any, ...] = ()
     ) -> list[dict[str, Any]]:
-        """Read a list from standard input, without a pause unless words say so; documents."""
+        """Read a list from standard input, without pauses by default; return documents."""
         allowed = ",".join(one.url[7:] for one in (self.server, *servers))
         run = run_script(
             SCRIPT,
@@ -96,7 +96,7 @@ class ListCase(SiteCase):
         process.wait()
 
     def feed_without_end(self, process: subprocess.Popen[bytes]) -> threading.Thread:
-        """Write addresses to a process until it takes no more."""
+        """Write URLs to a process until it accepts no more."""
 
         def write() -> None:
             pages = [line.encode() + b"\n" for line in self.addresses(*GOOD)]
@@ -113,7 +113,7 @@ class ListCase(SiteCase):
 
 
 class Lines(ListCase):
-    def test_each_line_names_its_address_and_holds_what_the_page_says_alone(self) -> None:
+    def test_each_line_has_its_url_and_a_single_reads_content(self) -> None:
         found = {one["url"]: one for one in self.read_lines(self.addresses(*GOOD))}
         self.assertEqual(set(found), set(self.addresses(*GOOD)))
         for path in GOOD:
@@ -121,7 +121,7 @@ class Lines(ListCase):
             found[self.address(path)].pop("hash")
             self.assertEqual(found[self.address(path)], alone)
 
-    def test_a_page_that_takes_long_to_read_costs_its_timeout_and_no_other_page(self) -> None:
+    def test_slow_page_uses_its_timeout_and_delays_no_other_page(self) -> None:
         lines = self.addresses("articles/tides", "huge/endless")
         documents = {
             one["url"]: one
@@ -129,10 +129,10 @@ class Lines(ListCase):
         }
         late = documents[lines[1]]
         self.assertEqual((late["ok"], late["details"]["kind"]), (False, "timeout"))
-        self.assertIn("not read before its time was over", late["error"])
+        self.assertIn("its time ran out before it was read", late["error"])
         self.assertTrue(documents[lines[0]]["ok"])
 
-    def test_a_list_in_another_encoding_is_refused_by_name_before_its_first_line(self) -> None:
+    def test_list_in_another_encoding_is_refused_at_once(self) -> None:
         for codec, words in (
             ("cp1251", "высота плотины на реке"),
             ("cp932", "ダムの高さは何メートルですか"),
@@ -151,7 +151,7 @@ class Lines(ListCase):
         read = [line for piece in lists.input_pieces(str(path)) for line in piece]
         self.assertEqual((read[0], len(read), read[2]), ("guide", 3, "last"))
 
-    def test_a_bad_line_is_an_error_of_its_own_and_blank_lines_are_none(self) -> None:
+    def test_each_bad_line_is_an_error_and_blank_lines_are_skipped(self) -> None:
         bad = ["not an address", "ftp://example.org/x", "http://10.0.0.1/", '{"url": 1}']
         bad += ["x" * 9_000, "http://[::1", "http://example.org:99999/", "\ufffd\x07"]
         good = self.address("articles/tides")
@@ -194,7 +194,7 @@ class Lines(ListCase):
     def test_an_empty_list_prints_nothing_and_is_not_an_error(self) -> None:
         self.assertEqual(self.read_lines([""]), [])
 
-    def test_if_no_page_was_read_the_exit_code_is_that_of_the_first_error(self) -> None:
+    def test_without_pages_the_first_error_sets_the_exit_code(self) -> None:
         run = run_script(SCRIPT, "--urls-from=-", stdin="http://10.0.0.1/\n")
         self.assertEqual((run.code, len(run.stdout.splitlines())), (5, 1))
 
@@ -235,7 +235,7 @@ class Politeness(ListCase):
         self.assertGreater(times[-1] - times[0], PAUSE * (len(GOOD) - 2))
         self.assertLess(other_times[-1], times[-1])
 
-    def test_the_schedule_keeps_the_pause_of_a_host_and_hands_out_others_meanwhile(self) -> None:
+    def test_schedule_keeps_a_hosts_pause_and_serves_others_meanwhile(self) -> None:
         schedule = schedules.HostSchedule(PAUSE)
         for number in range(3):
             schedule.put(schedules.Item(number, "", f"https://one.example/{number}"))
@@ -251,7 +251,7 @@ class Politeness(ListCase):
         self.assertEqual(len(gaps), 2)
         self.assertGreater(min(gaps), PAUSE * 0.6)  # the moments are taken a little later
 
-    def test_a_host_gets_few_connections_and_does_not_hold_up_the_others(self) -> None:
+    def test_host_gets_few_connections_and_delays_no_other(self) -> None:
         with FakeServer() as second:
             slow = [f"{second.url}/site/slow/hang?{number}" for number in range(8)]
             words = ["--page-timeout", "1"]
@@ -267,7 +267,7 @@ class Politeness(ListCase):
         at_once = [sum(0 <= one - first < 0.5 for one in times) for first in times]
         self.assertEqual(max(at_once), schedules.MAX_HOST_CONNECTIONS)
 
-    def test_a_host_that_asks_for_a_short_rest_gets_it_and_its_pages_are_asked_again(self) -> None:
+    def test_short_pause_is_observed_then_its_pages_are_retried(self) -> None:
         page = f"{self.server.url}/web/fault-busy/{PAGE}"
         documents = self.read_lines([f"{page}?{number}" for number in range(4)])
         times = self.times(self.server)
@@ -276,7 +276,7 @@ class Politeness(ListCase):
         self.assertEqual(len(times), 6)
         self.assertGreater(times[2] - times[1], 0.9)
 
-    def test_a_host_that_asks_for_a_long_rest_or_for_rest_without_end_is_set_aside(self) -> None:
+    def test_host_that_asks_for_long_or_endless_pauses_is_set_aside(self) -> None:
         for seconds, most in (("3600", 2), ("1", 2 * schedules.MAX_RESTS + 3)):
             server = CannedServer()
             self.addCleanup(server.close)
@@ -294,7 +294,7 @@ class Politeness(ListCase):
                 if seconds == "3600":
                     self.assertTrue(all(one["retry_after"] > 3_500 for one in failed), failed)
 
-    def test_many_addresses_of_one_host_do_not_fill_the_memory_nor_stop_another_host(self) -> None:
+    def test_many_urls_of_one_host_block_no_other_host(self) -> None:
         count = 3 * bulk.MAX_HOST_ADDRESSES
         with FakeServer() as second:
             many = [f"{second.url}/site/articles/tides?{number}" for number in range(count)]
@@ -307,7 +307,7 @@ class Politeness(ListCase):
 
 
 class WithoutEnd(ListCase):
-    def test_memory_is_bounded_and_the_process_ends_when_its_reader_has_gone(self) -> None:
+    def test_memory_is_bounded_and_the_process_ends_without_its_reader(self) -> None:
         process = self.start(stdout=subprocess.PIPE)
         feeder = self.feed_without_end(process)
         assert process.stdout
@@ -325,7 +325,7 @@ class WithoutEnd(ListCase):
 
     @staticmethod
     def memory_of(process: subprocess.Popen[bytes]) -> int:
-        """Return the bytes that a process has in memory; 0 where the system does not say."""
+        """Return the bytes that a process has in memory; 0 if the system does not report it."""
         try:
             pages = Path(f"/proc/{process.pid}/statm").read_text().split()[1]
         except OSError:
@@ -344,7 +344,7 @@ class WithoutEnd(ListCase):
         self.assertEqual(process.stdout.read(), b"")
         self.assertEqual(process.wait(timeout=20), 0)
 
-    def test_ctrl_c_and_sigterm_leave_whole_lines_and_the_first_says_so(self) -> None:
+    def test_ctrl_c_and_sigterm_leave_whole_lines(self) -> None:
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, -15)):
             process = self.start(stdout=subprocess.PIPE)
             self.feed_without_end(process)

@@ -1,6 +1,6 @@
 """read_page.py against the web site of the fake server: what it fetches, refuses and prints.
 
-The only module to notice a page's error under the wrong kind, and a rule of the site not kept.
+The only module to notice a page error of the wrong kind, and an ignored rule of the site.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def python_codec(charset: str) -> str:
 
 
 def read_for_search(urls: list[str]) -> list[dict[str, Any]]:
-    """The pages of addresses as a search reads them, with a store of their own."""
+    """The pages of URLs as a search reads them, with a separate store."""
     with tempfile.TemporaryDirectory() as folder:
         with contextlib.closing(page_store.PageStore(f"{folder}/cache.db")) as store:
             end = time.monotonic() + 9.0
@@ -55,7 +55,7 @@ def read_for_search(urls: list[str]) -> list[dict[str, Any]]:
 
 
 class SiteCase(FakeServerCase):
-    """A test case whose server's site may be read although it is on loopback."""
+    """A test case whose server may be read although it is on loopback."""
 
     @staticmethod
     def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
@@ -133,7 +133,7 @@ class Process(SiteCase):
         self.assertEqual(run.document["request"]["url"], self.address("list/news"))
         self.assertEqual(self.server.requests, [])
 
-    def test_output_to_a_file_holds_the_whole_text(self) -> None:
+    def test_output_to_a_file_has_the_whole_text(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             target = f"{folder}/pages.json"
             run = self.run_script(SCRIPT, self.address("articles/lighthouse"), "--output", target)
@@ -154,7 +154,7 @@ class Requests(SiteCase):
         self.assertEqual(request.header("user-agent"), agent)
         self.assertEqual(request.header("accept-encoding"), "gzip")
 
-    def test_name_the_person_who_runs_the_tool_if_told_to(self) -> None:
+    def test_requests_include_the_contact_if_set(self) -> None:
         self.set_environment(WEB_SEARCH_CONTACT=" https://example.org/me, me@example.org ")
         self.page("list/news")
         agent = self.server.requests[0].header("user-agent") or ""
@@ -201,7 +201,7 @@ class Requests(SiteCase):
 class Texts(SiteCase):
     """Every kind of text, from bytes."""
 
-    def test_charsets_are_told_as_browsers_do(self) -> None:
+    def test_charsets_are_detected_like_in_browsers(self) -> None:
         for path, word in (
             ("charset/windows-1251", "заваривают"),
             ("charset/shift-jis", "湯のみ"),
@@ -229,7 +229,7 @@ class Texts(SiteCase):
             with self.subTest(header=header, body=body):
                 self.assertEqual(charsets.decode_body(body, header), expected)
 
-    def test_the_labels_of_the_encoding_standard_mean_what_it_says(self) -> None:
+    def test_encoding_labels_follow_the_encoding_standard(self) -> None:
         for label, codec in (
             ("iso8859-1", "cp1252"), ("ISO-IR-100", "cp1252"), ("l1", "cp1252"),
             ("x-cp1250", "cp1250"), ("iso88592", "iso8859-2"), ("csisolatingreek", "iso8859-7"),
@@ -242,7 +242,7 @@ class Texts(SiteCase):
         for codec in charsets.LABELS:
             self.assertTrue(codecs.lookup(codec))
 
-    def test_pages_without_a_label_or_with_a_wrong_one_are_in_the_encoding_of_their_words(
+    def test_encoding_is_detected_despite_missing_or_wrong_labels(
         self,
     ) -> None:
         for case in CHARSET_TEXTS["texts"]:
@@ -255,7 +255,7 @@ class Texts(SiteCase):
                     header = f"text/html; charset={label}" if label else "text/html"
                     self.assertEqual(charsets.decode_page(body, header), (html, ""))
 
-    def test_valid_utf_8_beats_a_label_and_an_unknown_encoding_is_told(self) -> None:
+    def test_valid_utf_8_beats_labels_and_unknown_is_reported(self) -> None:
         html = "<p>Äpfel, Übung, Größe, naïve café, élève, œuvre, señor, œuf, más, según</p>"
         header = "text/html; charset=iso-8859-1"
         self.assertEqual(charsets.decode_page(html.encode(), header), (html, ""))
@@ -263,7 +263,7 @@ class Texts(SiteCase):
         document = one_page.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
         self.assertIn("encoding is unknown", document["note"])
 
-    def test_utf_16_and_utf_32_are_read_with_or_without_a_mark_and_a_label(self) -> None:
+    def test_utf_16_and_32_are_read_with_or_without_bom_and_label(self) -> None:
         html = "<html><body><p>" + "Le thé frémit, et le capitaine attend la marée. " * 9
         for codec in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
             for header in ("text/html", f"text/html; charset={codec}"):
@@ -273,7 +273,7 @@ class Texts(SiteCase):
                     )
                     self.assertIn("Le thé frémit", found["text"])
 
-    def test_plain_text_markdown_json_xml_and_feeds_pass_through_readably(self) -> None:
+    def test_text_markdown_json_xml_and_feeds_stay_readable(self) -> None:
         self.assertIn("Black tea: boiling water", self.page("text/notes.txt")["text"])
         self.assertIn("```python\nimport quill\n```", self.page("text/readme.md")["text"])
         self.assertIn('```json\n{\n  "currency": "EUR"', self.page("data/prices.json")["text"])
@@ -285,7 +285,7 @@ class Texts(SiteCase):
         self.assertIn("Wind of force nine", feed["text"])
         self.assertIn("seen for twenty miles", self.page("feed.atom")["text"])
 
-    def test_a_feed_with_too_many_entries_or_too_long_ones_is_cut_and_says_so(self) -> None:
+    def test_feed_with_too_many_or_too_long_entries_is_cut_with_a_note(self) -> None:
         entries = "<item><title>Tide</title><description>High at noon.</description></item>"
         for name, limit, cut in (
             ("MAX_ENTRIES", 10, False), ("MAX_ENTRIES", 9, True), ("MAX_ENTRY_CHARS", 100, True),
@@ -295,13 +295,13 @@ class Texts(SiteCase):
                 self.assertIs(found["cut"], cut)
                 self.assertIn("High at noon.", found["text"])
 
-    def test_files_without_text_are_refused_by_content_not_only_by_header(self) -> None:
+    def test_files_without_text_are_refused_by_content_or_header(self) -> None:
         for path in ("binary/report", "binary/photo", "binary/archive", "binary/sound", "empty",
                      "binary/random", "binary/pickle"):  # fmt: skip
             with self.subTest(path):
                 self.assertEqual(self.kind(path), "unsupported")
 
-    def test_compressed_answers_are_decoded_and_uninvited_codings_named(self) -> None:
+    def test_compression_is_decoded_or_refused_by_name(self) -> None:
         self.assertIn("Sourdough rises", self.page("encoding/gzip")["text"])
         document = self.read("encoding/brotli")
         self.assertEqual(document["details"]["kind"], "provider")
@@ -331,7 +331,7 @@ class Texts(SiteCase):
 
 
 class BytesAtHand(SiteCase):
-    """read_bytes: what read_page would say of a page, without asking anybody."""
+    """read_bytes: the document for a page's bytes, without a request."""
 
     paths = ("articles/sourdough", "feed.rss", "data/prices.json", "text/readme.md", "shell",
              "charset/windows-1251", "papers/lighthouse.pdf", "empty", "wall/captcha",
@@ -362,7 +362,7 @@ class BytesAtHand(SiteCase):
 
 
 class Walls(SiteCase):
-    def test_bot_walls_and_empty_shells_are_named_and_not_returned_as_text(self) -> None:
+    def test_bot_walls_and_empty_shells_are_errors_not_text(self) -> None:
         for path, name in (
             ("wall/challenge", "Cloudflare"), ("wall/header", "Cloudflare"),
             ("wall/captcha", "a captcha"), ("shell", "JavaScript"),
@@ -374,7 +374,7 @@ class Walls(SiteCase):
     def test_a_page_about_bot_walls_is_not_a_bot_wall(self) -> None:
         self.assertIn("proof of work", self.page("articles/about-walls")["text"])
 
-    def test_what_stands_in_for_a_page_is_named_and_is_no_content(self) -> None:
+    def test_page_replacements_are_errors_not_content(self) -> None:
         server = CannedServer()
         self.addCleanup(server.close)
         self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
@@ -398,7 +398,7 @@ class Walls(SiteCase):
                 document = self.read(f"{server.url}/{quote(name)}")
                 self.assertTrue(document["ok"], document)
 
-    def test_addresses_of_consent_and_login_tell_what_they_are(self) -> None:
+    def test_consent_and_login_pages_are_detected_by_url(self) -> None:
         html = f"<title>Page</title><p>{'Some words of text that nobody asked for. ' * 99}".encode()
         for url, said in (
             ("https://consent.google.com/m?continue=x", "consent"),
@@ -451,7 +451,7 @@ class Walls(SiteCase):
 
 
 class Budget(SiteCase):
-    """How much of the pages a document holds, and how to go on."""
+    """The share of each page that fits a document, and how to continue."""
 
     def test_a_default_document_stays_below_10000_characters(self) -> None:
         run = self.run_script(SCRIPT, self.address("articles/lighthouse"))
@@ -460,7 +460,7 @@ class Budget(SiteCase):
         self.assertTrue(page["truncated"])
         self.assertGreater(len(page["text"]), 7_000)
 
-    def test_following_next_offset_gives_the_whole_text_and_nothing_twice(self) -> None:
+    def test_following_next_offset_returns_each_part_once(self) -> None:
         whole = self.page("articles/lighthouse", max_chars=0)["text"]
         parts, offset = [], 0
         while offset is not None:
@@ -470,12 +470,12 @@ class Budget(SiteCase):
         self.assertEqual("".join(parts), whole)
         self.assertGreater(len(parts), 4)
 
-    def test_an_offset_behind_the_end_is_said_to_be_one(self) -> None:
+    def test_offset_beyond_the_end_is_reported(self) -> None:
         page = self.page("list/news", offset=9_999)
         self.assertEqual(page["text"], "")
         self.assertIn("before this offset", page["note"])
 
-    def test_what_a_short_page_does_not_use_goes_to_the_long_one(self) -> None:
+    def test_space_unused_by_a_short_page_goes_to_the_long_page(self) -> None:
         document = self.read("list/news", "articles/lighthouse", max_chars=6_000)
         short, long = document["pages"]
         self.assertNotIn("truncated", short)
@@ -490,23 +490,23 @@ class Budget(SiteCase):
                     document = self.read(*paths, max_chars=max_chars, **query)
                     self.assertLessEqual(len(kit.dump_json(document)), max_chars)
 
-    def test_a_query_brings_the_passages_that_answer_it_with_their_headings(self) -> None:
+    def test_query_returns_the_passages_that_answer_with_headings(self) -> None:
         page = self.page("docs/timeouts", query="default of the read timeout", max_chars=1_200)
         self.assertNotIn("text", page)
         self.assertIn("Kinds of timeouts", [one["heading"] for one in page["passages"]])
         tide = self.page("articles/tides", query="大潮")
         self.assertEqual([one["heading"] for one in tide["passages"]], ["大潮と小潮"])
 
-    def test_a_query_without_an_answer_brings_the_head_of_the_page_and_says_so(self) -> None:
+    def test_unanswered_query_returns_the_beginning_with_a_note(self) -> None:
         page = self.page("articles/tides", query="zebra")
         self.assertIn("No passage", page["note"])
         self.assertIn("原因", page["text"])
 
 
 class Explain(SiteCase):
-    """Which rule dropped an element: what a person needs who changes one."""
+    """The rule that dropped an element, for people who change a rule."""
 
-    def test_the_dropped_elements_are_listed_with_their_rules_the_largest_first(self) -> None:
+    def test_dropped_elements_are_listed_with_rules_largest_first(self) -> None:
         page = self.page("articles/sourdough", explain=True, max_chars=0)
         dropped = page["dropped"]
         for words, element in (
@@ -545,7 +545,7 @@ class Explain(SiteCase):
 
 
 class Hostile(SiteCase):
-    """Pages that hang, drip, never end or unpack to far more than they weigh."""
+    """Pages that hang, drip, never end or unpack to far more than their size."""
 
     def test_a_page_that_hangs_or_drips_ends_at_the_page_timeout(self) -> None:
         for path in ("slow/hang", "slow/drip"):
@@ -567,13 +567,13 @@ class Hostile(SiteCase):
         self.assertTrue(page["truncated"])
         self.assertGreater(page["chars"], 4_000_000)
         whole = self.page("huge/endless", page_timeout=20, offset=page["chars"] - 100)
-        self.assertIn("longer than what was read", whole["note"])
+        self.assertIn("not read to its end", whole["note"])
 
-    def test_a_bomb_of_200_megabytes_costs_5_and_no_other_page_anything(self) -> None:
+    def test_bomb_of_200_megabytes_uses_5_and_harms_no_other_page(self) -> None:
         document = self.read("huge/bomb", "list/news", page_timeout=20)
         self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
 
-    def test_twenty_pages_of_which_fifteen_are_bad_cost_little_more_than_the_time_limit(
+    def test_fifteen_bad_pages_of_twenty_take_little_over_the_limit(
         self,
     ) -> None:
         servers = [FakeServer() for _ in range(8)]
@@ -610,19 +610,19 @@ class CommandLine(SiteCase):
                 sent = [one["url"] for one in planned.get("requests", [planned])]
                 self.assertEqual(sorted(sent), expected)
 
-    def test_bad_values_are_named_with_what_is_allowed(self) -> None:
+    def test_bad_values_are_reported_with_allowed_values(self) -> None:
         for words, name in (
             (("--page-timeout", "0"), "page_timeout must be a number from 0.1 to 120"),
             (("--offset", "-1"), "offset must be a whole number"),
             (("--max-char", "3"), "--max-chars"),
-            (("--connections", "3"), "It is for a list of addresses (urls_from)"),
+            (("--connections", "3"), "It is for a list of URLs (urls_from)"),
             (tuple(f"http://h{number}.example/" for number in range(51)), "up to 50"),
         ):
             run = call_main(command, "http://x.example/", *words)
             self.assertEqual(run.code, 2)
             self.assertIn(name, json.dumps(run.document))
 
-    def test_help_says_what_it_does_and_lists_every_flag(self) -> None:
+    def test_help_explains_the_script_and_lists_every_flag(self) -> None:
         run = call_main(command, "--help")
         self.assertEqual(run.code, 0)
         for parameter in read.COMMANDS["read"]["params"]:
@@ -630,7 +630,7 @@ class CommandLine(SiteCase):
 
 
 class Reference(SiteCase):
-    def test_every_command_of_the_reference_works_as_it_stands(self) -> None:
+    def test_every_command_in_the_reference_works(self) -> None:
         text = REFERENCE.read_text(encoding="utf-8")
         blocks = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL)).splitlines()
         lines = [line for line in blocks if "/read_page.py " in line]

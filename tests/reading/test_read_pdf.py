@@ -1,6 +1,6 @@
 """PDF files through read_page: from the web, from this machine, and refused by other interfaces.
 
-The only module to notice a file of this machine that a server would read.
+The only module to notice a local file that a server would read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAPER = "papers/lighthouse.pdf"
 
 
 class FromTheWeb(SiteCase):
-    """A PDF file is a page like others."""
+    """A PDF file is read like any other page."""
 
     def test_a_paper_is_read_page_by_page_with_its_title(self) -> None:
         run = self.run_script(SCRIPT, self.address(PAPER))
@@ -129,7 +129,7 @@ class FromTheWeb(SiteCase):
 
 
 class FromThisMachine(unittest.TestCase):
-    """Paths and file: addresses on the command line."""
+    """Paths and file: URLs on the command line."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="papers ")

@@ -1,6 +1,6 @@
 """Parts of long pages (outline, section, find), pages as they came, and the owner's rules.
 
-The only module to notice a part of a page that begins or ends in the wrong place.
+The only module to notice a page part that begins or ends in the wrong place.
 """
 
 from __future__ import annotations
@@ -86,11 +86,19 @@ class Headings(unittest.TestCase):
 
     def test_a_section_is_the_nearest_heading(self) -> None:
         rows = {"timeouts": "Timeouts", "Default": "Defaults", "retires": "Retries"}
+        rows["retries of requests"] = "Retries"
         for name, heading in rows.items():
             with self.subTest(name):
                 self.assertEqual(
                     sections.find_section(sections.find_headings(TEXT), name).text, heading
                 )
+
+    def test_section_that_is_only_similar_is_said(self) -> None:
+        headings = sections.find_headings(TEXT)
+        for name, note in (("retires", "No heading has 'retires'"), ("Default", "")):
+            section = sections.find_section(headings, name)
+            self.assertTrue(sections.section_note(headings, section, name).startswith(note))
+        self.assertEqual(sections.section_note(headings, section, "Defaults"), "")
 
     def test_sentences_with_a_text_are_all_counted(self) -> None:
         result = finding.PageFinder(TEXT).find("err_some_code", 9)
@@ -100,7 +108,7 @@ class Headings(unittest.TestCase):
         result = finding.PageFinder("ab, and so on and on.\n\n" * 10_000).find("ab", 9)
         self.assertEqual((len(result["places"]), result["places_in_all"]), (9, 10_000))
 
-    def test_an_option_is_shown_with_what_is_said_of_it(self) -> None:
+    def test_option_is_shown_with_its_description(self) -> None:
         for text in (
             "- **-d**\n  **--depth=N**\n  Limits what is fetched.\n- **-q**\n  Says nothing.\n",
             "**--depth=N**\n\nLimits what is fetched.\n\n**-q**\n\nSays nothing.\n",
@@ -118,7 +126,7 @@ class Headings(unittest.TestCase):
         row = finder.find("42 %", 9)["places"][0]["text"]
         self.assertEqual(row, "| item | share |\n| --- | --- |\n| rye | 42 % |")
 
-    def test_a_text_that_is_not_there_has_a_nearest_passage_and_what_differs(self) -> None:
+    def test_missing_text_gets_the_nearest_passage_and_its_differences(self) -> None:
         finder = finding.PageFinder(SET)
         for wanted, differs in {
             "waits for 45 seconds by default": '"30", not "45"',
@@ -159,7 +167,7 @@ class LowerHeadings(unittest.TestCase):
                 self.assertEqual(sections.lower_headings(text, 3), lowered)
                 self.assertEqual(sections.lower_headings(lowered, 3), lowered)
 
-    def test_pages_stand_below_their_addresses_in_markdown(self) -> None:
+    def test_pages_are_below_their_urls_in_markdown(self) -> None:
         page = {"url": "https://a.example/x", "title": "T", "text": "# T\n\nWords.\n\n## Part"}
         result = {"ok": True, "results": [page]}
         self.assertIn("### T\n\nWords.\n\n#### Part", show_markdown.consolidated_text(result))
@@ -200,7 +208,7 @@ class Reading(SmallWebCase):
     def url(self, path: str) -> str:
         return f"{self.server.url}/site/{path}"
 
-    def test_an_outline_keeps_to_the_words_and_the_section_that_are_asked_for(self) -> None:
+    def test_outline_is_limited_to_the_requested_words_and_section(self) -> None:
         def headings(*words: str) -> list[str]:
             page = self.read("docs/timeouts", "--outline", *words)["pages"][0]
             self.noted = page.get("note", "")
@@ -212,7 +220,7 @@ class Reading(SmallWebCase):
         self.assertEqual(self.noted, "")
         self.assertEqual(headings("--section", "Terms"), ["Terms"])
         self.assertEqual(headings("--find", "zebra"), every)
-        self.assertEqual(self.noted, "No heading holds these words: these are all.")
+        self.assertEqual(self.noted, "No heading contains these words; all headings are listed.")
 
     def test_an_outline_leads_to_a_section_and_an_offset(self) -> None:
         page = self.read("docs/timeouts", "--outline")["pages"][0]
@@ -261,7 +269,7 @@ class Reading(SmallWebCase):
         self.assertTrue(begin < passages["next_offset"] < end)
 
     def serve(self, html: str) -> tuple[str, dict[str, str]]:
-        """Return the URL of a page, and the environment in which it may be read."""
+        """Return a page's URL, and the environment in which it may be read."""
         server = CannedServer()
         self.addCleanup(server.close)
         server.body, server.headers = html.encode(), {"Content-Type": "text/html"}
@@ -280,7 +288,7 @@ class Reading(SmallWebCase):
             client = Client({**self.environment, **allowed})
             self.addCleanup(client.close)
             answer = str(client.call("read_page", urls=[url], section="Boats"))
-            self.assertEqual("goes on" not in answer and "truncated" not in answer, is_whole)
+            self.assertEqual(" continues" not in answer and "truncated" not in answer, is_whole)
 
     def test_code_that_is_cut_has_its_mark_and_both_fences(self) -> None:
         lines = "\n".join(f"boat = {n}" for n in range(200))
@@ -319,19 +327,19 @@ class Reading(SmallWebCase):
         )
         self.assertNotIn("note", read("--section", "Spout"))
 
-    def test_a_section_that_is_not_there_names_those_that_are_as_data(self) -> None:
+    def test_missing_section_lists_existing_headings_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")
         self.assertEqual(document["details"]["kind"], "no_results")
         self.assertEqual(document["details"]["hint"], "Use --outline to list its headings.")
         self.assertIn("imeout", " ".join(document["details"]["headings"]))
 
-    def test_a_literal_text_is_found_with_what_stands_around_it(self) -> None:
+    def test_literal_text_is_found_with_its_context(self) -> None:
         page = self.read("docs/timeouts", "--find", "TIMEOUT")["pages"][0]
         self.assertGreater(page["places_in_all"], 0)
         self.assertIn("timeout", page["places"][0]["text"].lower())
         document = self.read("docs/timeouts", "--find", "zebra")
         self.assertEqual(document["details"]["kind"], "no_results")
-        self.assertIn("does not hold 'zebra'", document["error"])
+        self.assertIn("does not contain 'zebra'", document["error"])
 
     def test_each_of_several_texts_has_its_own_result(self) -> None:
         words = ("--find", "timeout", "--find", "a timeout of nine weeks", "--find", "zebra")
@@ -346,7 +354,7 @@ class Reading(SmallWebCase):
         self.assertEqual(run.code, 1)
         self.assertIn("Nearest, at ", text[text.index("[untrusted") :])
 
-    def test_code_comes_whole_a_table_has_its_head_once_and_parts_of_words_are_told(self) -> None:
+    def test_find_shows_whole_code_one_table_head_and_partial_words(self) -> None:
         text = (
             "# Otters\n\n```sh\nimport otter\n\nfor n in pond:\n    otter.dive(n)\n```\n\n"
             "| otter | age |\n| --- | --- |\n| otter Ada | 3 |\n| otter Moor | 4 |\n\nTwo otters."
@@ -469,7 +477,7 @@ class OwnersRules(SmallWebCase):
         for address in (url, f"https://web.archive.org/web/2024/{url}"):
             run = call_main(read_page, address)
             self.assertEqual(run.document["details"]["kind"], "refused")
-            self.assertIn("kept out", run.document["error"])
+            self.assertIn("does not allow", run.document["error"])
 
     def test_a_copy_in_the_archive_is_its_page_however_it_is_spelled(self) -> None:
         self.set_environment(WEB_SEARCH_BLOCK_SITES="evil.example,archive.org/web/1999")

@@ -1,4 +1,4 @@
-"""--sitemap: the addresses that the sitemaps of a site list, one per line."""
+"""--sitemap: the URLs that a site's sitemaps list, one per line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support import run_script
 
 class Sitemaps(SiteCase):
     def addresses(self, place: str, *words: str) -> list[str]:
-        """Return the lines that the command prints, without the address of the server."""
+        """Return the lines that the command prints, without the server's address."""
         run = self.run_script(SCRIPT, "--sitemap", f"{self.server.url}/{place}", *words)
         self.assertEqual(run.code, 0, run.stdout)
         return [line.replace(self.server.url, "") for line in run.stdout.decode().splitlines()]

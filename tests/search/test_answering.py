@@ -76,6 +76,26 @@ class NameThatNoPageHas(AnsweringCase):
         (warning,) = self.answer(question)["warnings"]
         self.assertEqual(warning, "Not in the 2 pages read: TaskGroup, <@, pre_save.")
 
+    def test_a_clause_in_capitals_is_whole(self) -> None:
+        question = "Squash ON CHAMPIONSHIP winner ORDER BY"
+        self.pages(question, TEXT.replace("before.", "before in order by year."))
+        document = self.answer(question)
+        self.assertEqual(document["warnings"][0], "Not in the 2 pages read: ON CHAMPIONSHIP.")
+        for result in document["results"]:
+            self.assertLessEqual(result.get("text", "").count("was held"), 3)
+        question = "SQUASH ON CHAMPIONSHIP"
+        self.pages(question)
+        self.assertNotIn("warnings", self.answer(question))
+
+    def test_a_page_without_the_identifier_that_another_has_shows_three_lines(self) -> None:
+        question = "world championship winner of the city team titleHolder"
+        other = TEXT.replace("19", "18").replace("20", "19").replace("a team", "the titleHolder")
+        texts = (TEXT.replace("world title", "world title of a holder"), other)
+        self.web.find(question, *(self.web.page(f"/{n}", one) for n, one in enumerate(texts)))
+        without, holding = self.answer(question)["results"]
+        self.assertLessEqual(without.get("text", "").count("was held"), 3)
+        self.assertGreater(holding["text"].count("was held"), 3)
+
     def test_a_name_in_lower_case_is_one_and_a_word_that_says_the_form_is_not(self) -> None:
         question = "show the type of title that nujoma won in the world championship of the city"
         self.pages(question)
@@ -83,6 +103,13 @@ class NameThatNoPageHas(AnsweringCase):
         self.assertEqual(document["warnings"][0], "Not in the 2 pages read: nujoma.")
         for result in document["results"]:
             self.assertLessEqual(result["text"].count("was held"), 3)
+
+    def test_a_word_that_compares_is_not_missed(self) -> None:
+        question = "squash vs billiards world championship winner"
+        self.pages(question)
+        document = self.answer(question)
+        self.assertNotIn("warnings", document)
+        self.assertGreater(sum(one["text"].count("was held") for one in document["results"]), 6)
 
     def test_a_code_with_other_digits_is_another_thing_and_one_with_a_space_is_not(self) -> None:
         text = TEXT.replace("squash", "squash by F174 and Kappa 15")
@@ -258,6 +285,18 @@ class Lines(AnsweringCase):
     def test_a_menu_is_not_a_snippet(self) -> None:
         self.assertTrue(self.line("Home Docs Timers URL Zlib").startswith("Ships were built here."))
 
+    def test_menu_with_colons_or_cut_word_shows_the_beginning_of_the_page(self) -> None:
+        for snippet in (
+            "Script modules Modules: node API Modules: Net OS",
+            "ns Stream: a String. Or",
+        ):
+            self.assertTrue(self.line(snippet).startswith("Ships were built here."))
+
+    def test_cut_word_is_found_where_the_page_has_markup(self) -> None:
+        self.assertEqual(
+            self.line("bor was **closed** to all, trade."), "was **closed** to all, trade."
+        )
+
     def test_another_snippet_stays(self) -> None:
         self.assertEqual(self.line("A page on ships, and trade."), "A page on ships, and trade.")
 
@@ -282,6 +321,30 @@ class CutSections(AnsweringCase):
         self.assertIn(command, shown)
         section = self.answer("read", page, "--section", "Options of the log")["pages"][0]
         self.assertEqual(section["text"].count("- `--"), 81)
+
+    def test_section_that_answers_weakly_is_not_named(self) -> None:
+        question = "heron --depth of the pond"
+        links = "".join(
+            f"<li>Link {n} of a heron pond depth that is checked for an end." for n in range(80)
+        )
+        text = "The --depth of the heron's pond sets the depth to which a heron wades. " * 3
+        page = self.web.page(
+            "/two",
+            f"About.</p><h2>Depth</h2><p>{text}</p><h2>Dead links</h2><ul>{links}</ul><p>End",
+        )
+        self.web.find(question, page)
+        (result,) = self.answer(question)["results"]
+        self.assertIn("Dead links", result["text"])  # a part of it is shown
+        self.assertNotIn("cut", result)
+
+    def test_page_of_something_else_names_none(self) -> None:
+        question = "heron tarpaulin options"
+        options = "".join(f"<li>Option {n} of the heron log, in fathoms." for n in range(80))
+        page = self.web.page("/log", f"About.</p><h2>Options</h2><ul>{options}</ul><p>End")
+        self.web.find(question, page)
+        (result,) = self.answer(question)["results"]
+        self.assertIn("Option", result["text"])
+        self.assertNotIn("cut", result)
 
     def test_whole_sections_name_none(self) -> None:
         question = "heron options"

@@ -103,7 +103,7 @@ class Failures(BriefCase):
         self.assertEqual([one["url"] for one in document["sources"]], pages)
         found = self.run_command(OTTER, "-n", "3").document
         self.assertEqual([one["url"] for one in found["results"]], pages)
-        self.assertIn("gave no text, replaced by the next ones: 1.", str(found["warnings"]))
+        self.assertIn("had no text, replaced by the next results: 1.", str(found["warnings"]))
 
 
 class Time(BriefCase):

@@ -108,7 +108,7 @@ class Filters(CannedCase):
                     self.assertEqual("".join(paths), kept)
                     warnings = " ".join(run.document.get("warnings", []))
                     self.assertEqual(
-                        re.findall(r"(\d) results? of .* left out", warnings), left_out
+                        re.findall(r"(\d) results? from .* omitted", warnings), left_out
                     )
 
     def test_nothing_left_is_no_result_and_says_why(self) -> None:
@@ -116,6 +116,16 @@ class Filters(CannedCase):
             run = self.search(engine, "--site", "none.example")
             self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
             self.assertRegex(run.document["error"], r"^5 results .*: gov\.example, .*, \.\.\.\.")
+
+
+class RefusedFilter(SmallWebCase):
+    def test_what_every_engine_refuses_is_said_once(self) -> None:
+        key = f"good-{CANARY}"
+        document = self.run_script(
+            "web_search.py", "python", "--site", r"docs.python.org\x", BRAVE_SEARCH_API_KEY=key
+        ).document
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertRegex(document["error"], r"^site must be a host [^:]*\.$")
 
 
 class Language(SmallWebCase):

@@ -750,6 +750,21 @@ class Unusable(StoreCase):
             store.close()
             self.path.unlink()
 
+    def test_both_dates_of_a_page_are_kept_also_from_an_earlier_store(self) -> None:
+        self.filled()
+        self.execute("UPDATE pages SET published = '2020-01-02/2021-03-04'")
+        self.execute("ALTER TABLE pages DROP COLUMN updated")
+        self.execute("PRAGMA user_version = 5")
+        store = self.open()
+        store.put_pages([{**page("https://b.test/", "heron"), "updated": "2022-05-06"}])
+        for url, *dates in (
+            ("https://a.test/", "2020-01-02", "2021-03-04"),
+            ("https://b.test/", "", "2022-05-06"),
+        ):
+            (found,) = store.get_pages([url], None).values()
+            self.assertEqual([found["published"], found["updated"]], dates)
+        self.assertEqual(store.warnings, [])
+
     def test_wrong_bytes_never_raise_and_cause_a_warning(self) -> None:
         self.filled()
         good = self.path.read_bytes()

@@ -1,8 +1,8 @@
 """Read HTML into a tree of elements, in linear time for every page.
 
-html.parser rescans the rest of the page at every tag that is not closed, so 24 KB of "<a " hold
-the interpreter for seconds, and no deadline stops a loop that holds it. Here every search that
-comes back empty is remembered or can come back empty only once, so the work grows with the page.
+html.parser rescans the rest of the page at every unclosed tag, so 24 KB of "<a " block the
+interpreter for seconds, and no deadline stops such a loop. Here a search that finds nothing is
+remembered or can fail only once, so the work grows linearly with the page.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ def name_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-MAX_DEPTH = 120  # of open elements; browsers stop at 512, and real pages stay below 80
-MAX_NODES = 100_000  # elements of one page; the tree ends there and is marked as cut
-MAX_TAGS = 300_000  # of one page, end tags and comments included; the same
-MAX_TAG_CHARS = 20_000  # of one tag that are read; longer ones hold images as data: URLs
-MAX_VALUE_CHARS = 2_000  # of an attribute's value; the rest is cut off
-MAX_ADDRESS_CHARS = 8_000  # of a value that may be an address; a longer one is left out
-MAX_SVG_START = 2_000  # characters of an image in which its title is looked for
-MATHML = "#mathml"  # attribute of a math element with its content as source
+MAX_DEPTH = 120  # open elements; browsers stop at 512, and real pages stay below 80
+MAX_NODES = 100_000  # elements per page; the tree ends there and is marked as cut
+MAX_TAGS = 300_000  # per page, including end tags and comments; the tree ends there as well
+MAX_TAG_CHARS = 20_000  # characters read of one tag; longer tags contain images as data: URLs
+MAX_VALUE_CHARS = 2_000  # characters of an attribute's value; a longer value is cut
+MAX_ADDRESS_CHARS = 8_000  # characters of a value that may be a URL; a longer value is omitted
+MAX_SVG_START = 2_000  # characters of an image to search for its title
+MATHML = "#mathml"  # attribute of a math element with the element's source
 
 # fmt: off
 VOID = name_set(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
     "track wbr")
-# Elements whose content is no markup; that of the second group is kept as text.
+# Elements whose content is not markup; the content of the second group is kept as text.
 RAW_TEXT = name_set(
     "script style textarea title iframe noembed noframes xmp template svg math mml:math")
 KEPT_RAW_TEXT = name_set("script style textarea title xmp")
@@ -49,7 +49,7 @@ ENDS_PARAGRAPH = BLOCKS - name_set(
 HEADINGS = name_set("h1 h2 h3 h4 h5 h6")
 TABLE_PARTS = name_set("table thead tbody tfoot tr td th")
 SCOPES = name_set("table td th caption")
-# A start tag ends an open element of the first group, unless one of the second stands between.
+# A start tag ends an open element of the first group, unless one of the second is in between.
 IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     name: (name_set(ended), name_set(barrier))
     for name, ended, barrier in (
@@ -62,7 +62,7 @@ IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     )
 }
 # fmt: on
-# NUL, and noncharacters of Unicode that writers of Markdown use; references name none of them.
+# NUL, and Unicode noncharacters used by the Markdown writers; references to them are dropped.
 NO_TEXT = "\0\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
 ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless once cut
 _TAG_NAME = r"/?([a-zA-Z][^\s/>]{0,99})"
@@ -76,13 +76,12 @@ _QUOTED_VALUE = r"""=\s*["']|>"""
 
 
 class Node:
-    """An element with its attributes, its parent and its children, which are elements and texts.
+    """An element with its attributes, its parent, and its children, which are elements and texts.
 
-    dropped: the rule that removed it, or "". The counts leave out what is dropped: chars, the
-    characters of text below; own, those directly in it or in inline elements below; link and
-    own_link, those of both in links; prose, those of running text outside of links. has_block:
-    whether a block element is below. label: the tab that shows it.
-    label: what the tab says that shows it.
+    dropped: the rule that removed it, or "". The counts exclude dropped parts. chars: characters
+    of text below; own: characters directly in it or in inline elements below; link and own_link:
+    the same counts for links; prose: characters of running text outside links. has_block: whether
+    a block element is below. label: the label of the tab that shows it.
     """
 
     __slots__ = (
@@ -102,9 +101,9 @@ class Node:
 
 
 def texts_below(node: Node) -> Iterator[str]:
-    """Yield the texts below an element in order, dropped ones included, a space around blocks.
+    """Yield the texts below an element in order, dropped texts included, with spaces around blocks.
 
-    Scripts, styles and templates hold none.
+    Scripts, styles and templates contain no text.
     """
     waiting: list[Node | str] = [node]
     while waiting:
@@ -117,10 +116,10 @@ def texts_below(node: Node) -> Iterator[str]:
 
 
 def text_beginning(node: Node, limit: int) -> str:
-    """Return about the first limit characters of what texts_below yields, on one line."""
+    """Return about the first limit characters of texts_below, on one line."""
     pieces: list[str] = []
     for text in texts_below(node):
-        # No more than limit runs of blanks stand within limit characters.
+        # At most limit runs of spaces fit into limit characters.
         pieces.append(re.sub(r"\s+", " ", text, count=limit)[:limit])
         limit -= len(pieces[-1])
         if limit <= 0:
@@ -129,7 +128,7 @@ def text_beginning(node: Node, limit: int) -> str:
 
 
 def read_attributes(raw: str) -> dict[str, str]:
-    """Return the attributes of a tag by lower-case name; the first of two with one name wins.
+    """Return a tag's attributes by lower-case name; the first of two equal names wins.
 
     No value is longer than MAX_VALUE_CHARS, or MAX_ADDRESS_CHARS for ADDRESSES.
     """
@@ -147,7 +146,7 @@ def read_attributes(raw: str) -> dict[str, str]:
 def decode_attribute(value: str) -> str:
     """Return an attribute's value with its character references decoded.
 
-    A name counts only with its semicolon: ?a=1&copy=2 is a query string, not a copyright sign.
+    A name counts only with its semicolon: ?a=1&copy=2 is a query string, not a copyright symbol.
     """
     if "&" not in value:
         return value
@@ -155,9 +154,9 @@ def decode_attribute(value: str) -> str:
 
 
 class TreeBuilder:
-    """Builds the tree of one page; nodes holds its elements in document order, the root first.
+    """Builds the tree of one page; nodes contains its elements in document order, the root first.
 
-    cut: whether the page had more than MAX_NODES elements or MAX_TAGS tags, and ends there.
+    cut: whether the page was cut after MAX_NODES elements or MAX_TAGS tags.
     """
 
     def __init__(self, html: str) -> None:
@@ -167,16 +166,16 @@ class TreeBuilder:
         self.root = Node("html", {}, None)
         self.nodes = [self.root]
         self.stack = [self.root]
-        self.open: dict[str, int] = {"html": 1}  # name -> how many are on the stack
-        self.too_deep: dict[str, int] = {}  # name -> open elements that are not on the full stack
-        self.unclosed: set[str] = set()  # names of raw text elements that no end tag follows
+        self.open: dict[str, int] = {"html": 1}  # name -> count on the stack
+        self.too_deep: dict[str, int] = {}  # name -> open elements that did not fit on the stack
+        self.unclosed: set[str] = set()  # names of raw text elements without a later end tag
         self.last_quote = {'"': html.rfind('"'), "'": html.rfind("'")}
         self.cut = False
 
     def build(self) -> None:
-        """Read the page from start to end; every character is looked at a bounded number of times.
+        """Read the page from start to end; each character is read a bounded number of times.
 
-        A "<" that begins no tag is text; so is everything after the last ">".
+        A "<" that does not begin a tag is text; so is everything after the last ">".
         """
         html, find = self.html, self.html.find
         tag_name = re.compile(_TAG_NAME)
@@ -212,9 +211,9 @@ class TreeBuilder:
         self.stack[-1].children.append(unescape(text))
 
     def end_of_comment(self, start: int, comments_end: int) -> int:
-        """Return where a comment, declaration or broken end tag ends.
+        """Return the end of a comment, declaration or broken end tag.
 
-        A comment that is never closed ends at its first ">".
+        An unclosed comment ends at its first ">".
         """
         html = self.html
         if html.startswith("<!--", start) and not html.startswith(("<!-->", "<!--->"), start):
@@ -226,7 +225,7 @@ class TreeBuilder:
         return html.find(">", start) + 1
 
     def end_of_tag(self, start: int) -> int:
-        """Return the place of the ">" that ends a tag; its name ends at start.
+        """Return the offset of the ">" that ends a tag whose name ends at start.
 
         A ">" in a quoted value does not count, unless the quote is never closed.
         """
@@ -243,11 +242,11 @@ class TreeBuilder:
             position = match.end()
             if position <= self.last_quote[quote]:
                 position = html.find(quote, position) + 1
-        self.last_quote = {'"': -1, "'": -1}  # the page's quotes are broken: stop looking
+        self.last_quote = {'"': -1, "'": -1}  # the page's quotes are broken: stop searching
         return end
 
     def start_element(self, name: str, name_end: int) -> int:
-        """Open an element; return where reading goes on."""
+        """Open an element; return the offset at which to continue."""
         end = self.end_of_tag(name_end)
         raw = self.html[name_end:end]
         attributes = read_attributes(raw) if len(raw) > 1 else {}
@@ -274,10 +273,10 @@ class TreeBuilder:
         return end + 1
 
     def raw_text(self, node: Node, start: int) -> int:
-        """Read the content of a RAW_TEXT element; return where reading goes on.
+        """Read the content of a RAW_TEXT element; return the offset at which to continue.
 
         Without an end tag, a script or style takes the rest of the page, and other elements take
-        nothing. Later ones of that name take nothing either, so that the search is made only once.
+        nothing. Later elements of that name also take nothing, so only one search is made.
         """
         html, name = self.html, node.tag
         end = start - 2
@@ -300,7 +299,7 @@ class TreeBuilder:
         return html.find(">", end) + 1 or len(html)
 
     def close_implied(self, name: str) -> None:
-        """End the paragraph, list item, cell or link that a start tag of this name ends."""
+        """End the paragraph, list item, cell or link that this start tag implicitly closes."""
         stack = self.stack
         if name in ENDS_PARAGRAPH and self.open.get("p"):
             self.close_nearest(frozenset(("p",)), BLOCKS)
@@ -324,9 +323,9 @@ class TreeBuilder:
                 return
 
     def end_element(self, name: str) -> None:
-        """Close the innermost open element of this name; without one, an end tag does nothing.
+        """Close the innermost open element of this name; ignore an end tag without one.
 
-        Only the tags of tables close elements outside of the cell or table that they stand in.
+        Only table tags close elements outside the cell or table that contains the tag.
         """
         if self.too_deep.get(name):
             self.too_deep[name] -= 1
@@ -337,7 +336,7 @@ class TreeBuilder:
         self.close_nearest(frozenset((name,)), barrier)
 
     def pop_to(self, index: int) -> None:
-        """Remove the elements from index on from the stack."""
+        """Remove the stack's elements from index on."""
         for node in self.stack[index:]:
             self.open[node.tag] -= 1
         del self.stack[index:]

@@ -1,8 +1,8 @@
-"""The HTTP client of the package: guarded, cancellable, with its resolved addresses.
+"""The package's HTTP client: guarded, cancellable, and limited to the addresses it resolved.
 
-The single files have a smaller one, kit.send_once. Requests here may also name max_body (a longer
-answer is cut there instead of refused), connect (called in place of socket.create_connection) and
-wait (called in place of threading.Event.wait).
+The single files have a smaller client, kit.send_once. Requests here can also have max_body (a
+longer response is cut, not refused), connect (replaces socket.create_connection) and wait
+(replaces threading.Event.wait).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
     from websearch.kit import Fields
 
-READ_SIZE = 65_536  # bytes read at a time
-MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
-CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
-NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # names of no compression
+READ_SIZE = 65_536  # bytes per read
+MAX_HEADER = 8_192  # characters of a header's value; http.client accepts 65,536
+CONNECT_TIMEOUT = 5.0  # seconds per address: a dead IPv6 route must not use up the deadline
+NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # names that mean no compression
 GZIP = ("gzip", "x-gzip")
 GZIP_START = b"\x1f\x8b"
-MAX_ENCODINGS = 3  # of one answer
-MAX_MEMBERS = 100  # of a gzip file; they are empty in bombs
+MAX_ENCODINGS = 3  # per response
+MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
 
-# Where systems keep their certificates, for an interpreter that was built to look elsewhere.
+# Usual certificate paths, for an interpreter that was built with other paths.
 CA_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem "
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem /etc/ssl/cert.pem "
@@ -53,10 +53,10 @@ CA_BUNDLES = (
 
 
 class BrokenBodyError(SearchError):
-    """The connection ended before the body had come whole; response has what came."""
+    """The connection ended before the whole body arrived; response has the part that arrived."""
 
     def __init__(self, response: Response, url: str) -> None:
-        message = f"The connection to {url.split('/')[2]} broke before the whole answer had come."
+        message = f"The connection to {url.split('/')[2]} broke before the whole response arrived."
         super().__init__("network", message, "Try again.", retryable=True)
         response.cut = True
         self.response = response
@@ -64,14 +64,14 @@ class BrokenBodyError(SearchError):
 
 @functools.cache
 def warn_once(text: str) -> None:
-    """Write a warning to stderr, the first time that it is given."""
+    """Write a warning to stderr, only the first time."""
     sys.stderr.write(f"warning: {text}\n")
 
 
 def scheme_of(address: str) -> str:
     """Return the scheme of a server's address; "" if the address is invalid.
 
-    An address with credentials, a query or a fragment is invalid, too.
+    An address with credentials, a query or a fragment is also invalid.
     """
     from urllib.parse import urlsplit
 
@@ -87,15 +87,15 @@ def scheme_of(address: str) -> str:
 def exchange(
     request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
 ) -> Response:
-    """Send a request as kit.exchange does, by this client; raises SearchError."""
+    """Send a request as kit.exchange does, with this client; raises SearchError."""
     return kit.exchange(request, deadline, find_error, send_within)
 
 
 def send_within(request: Fields, deadline: float) -> Response:
-    """Send one request and return its answer, whatever its status, before the deadline.
+    """Send one request and return its response, with any status, before the deadline.
 
-    The request runs in a thread of its own: a socket timeout is per read, so a dripping server
-    outlives it, and a name lookup has none at all. Raises SearchError (timeout, network, provider).
+    The request has its own thread: a socket timeout applies per read, so a slow server can exceed
+    it, and a name lookup has no timeout. Raises SearchError (timeout, network, provider).
     """
     import threading
     from contextlib import suppress
@@ -107,7 +107,7 @@ def send_within(request: Fields, deadline: float) -> Response:
     def work() -> None:
         try:
             outcome.append(send_once(request, deadline, sockets, done))
-        except Exception as error:  # noqa: BLE001  handed over to the waiting thread
+        except Exception as error:  # noqa: BLE001  passed on to the waiting thread
             outcome.append(error)
         done.set()
 
@@ -117,13 +117,13 @@ def send_within(request: Fields, deadline: float) -> Response:
     try:
         in_time = left > 0 and request.get("wait", threading.Event.wait)(done, left)
     finally:
-        done.set()  # given up: a connection that is made from now on is not used
+        done.set()  # abandoned: later connections are not used
         for socket in [] if in_time else sockets:
-            with suppress(OSError):  # it may be closed already
-                socket.shutdown(2)  # wakes the thread's read, which a close would not
+            with suppress(OSError):  # it may already be closed
+                socket.shutdown(2)  # wakes the thread's read; close would not
     host = request["url"].split("/")[2]
     if not in_time:
-        hint = "Try again. A higher {timeout} gives it more time."
+        hint = "Try again. Or raise {timeout}."
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Response):
         return outcome[0]
@@ -131,11 +131,11 @@ def send_within(request: Fields, deadline: float) -> Response:
 
 
 def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -> Response:
-    """Send one request over urllib.request, following no redirect; append its socket to sockets.
+    """Send one request with urllib.request, without redirects; append its socket to sockets.
 
-    done: an event that is set when the request is given up.
-    The opener has no redirect handler, because urllib's hands the key to the new host, and no error
-    handler, so that every status comes back as an answer.
+    done: an event that is set when the request is abandoned.
+    The opener has no redirect handler, because urllib's would send the key to the new host. It has
+    no error handler, so a response with any status is returned.
     """
     import http.client
     import urllib.request
@@ -143,10 +143,10 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
     def connected(connection_class: Any) -> Any:
         class Connection(connection_class):  # type: ignore[misc]
             def connect(self) -> None:
-                if "connect" in request:  # http.client's own hook for it, since Python 2.7
+                if "connect" in request:  # http.client's own hook, since Python 2.7
                     self._create_connection = request["connect"]
                 super().connect()
-                # One second late, so that the waiting thread times out first.
+                # One second late, so the waiting thread times out first.
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
                 sockets.append(self.sock)
                 if done.is_set():
@@ -168,7 +168,7 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
         http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
 
     if proxy_for(request["url"]).lower().startswith("socks"):
-        raise OSError("SOCKS")  # urllib would speak HTTP to it
+        raise OSError("SOCKS")  # urllib would use HTTP with it
     opener = urllib.request.OpenerDirector()
     proxies = {} if is_loopback(request["url"]) else kit.proxies()
     opener.add_handler(urllib.request.ProxyHandler(proxies))
@@ -193,50 +193,50 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
 
 
 def in_order(headers: Fields, named: Fields) -> Fields:
-    """Return headers with Host first, then as a request names them: urllib's order is its own."""
+    """Return headers with Host first, then in the request's order; urllib has its own order."""
     order = ["Host", "Connection", "Content-Length", *named]
     return {name: headers[name] for name in order if name in headers} | headers
 
 
 def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, bool]:
-    """Return an answer's body, decompressed, and whether it broke off; raises SearchError.
+    """Return a response's decompressed body, and whether it broke off; raises SearchError.
 
-    A body longer than max_body is returned longer than that; without max_body, one longer than
-    MAX_BODY is refused (provider), and one that broke off raises EOFError.
+    A body over max_body stays longer than max_body. Without max_body, a body over MAX_BODY raises
+    SearchError (provider), and a body that broke off raises EOFError.
     """
     import http.client
 
     names = [name.strip().lower() for name in encoding.split(",")]
     unknown = [name for name in names if name not in (*NO_ENCODINGS, *GZIP, "deflate")]
     if unknown or len(names) > MAX_ENCODINGS:
-        message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
-        raise SearchError("provider", message, "Nothing here can decode it.")
+        message = f"The response has the encoding {quoted(encoding)}, which was not requested."
+        raise SearchError("provider", message, "This program cannot decode it.")
     limit = max_body or MAX_BODY
-    most = limit + limit // 100 + 1_000  # compressed: data that cannot be compressed grows a little
+    most = limit + limit // 100 + 1_000  # data that cannot be compressed grows a little
     try:
         body: bytes = answer.read(most + 1)
-        is_broken = bool(len(body) <= most and answer.length)  # read(n) says nothing of it
+        is_broken = bool(len(body) <= most and answer.length)  # read(n) does not report it
     except http.client.IncompleteRead as error:
         body, is_broken = error.partial, True
     for name in reversed(names):
         if name in NO_ENCODINGS or (name in GZIP and not body.startswith(GZIP_START)):
-            continue  # also what is labeled as compressed and is not
+            continue  # also for data labeled as compressed that is not
         is_all = len(body) <= most and not is_broken
         body, ended = decompressed(body, name, limit + 1)
         is_broken = not ended and (is_all or is_broken)
     if len(body) > limit and not max_body:
-        message = f"The answer is longer than {limit} bytes."
-        raise SearchError("provider", message, "Ask for less.")
+        message = f"The response is longer than {limit} bytes."
+        raise SearchError("provider", message, "Request less.")
     if is_broken and not max_body:
         raise EOFError
     return body, is_broken
 
 
 def decompressed(body: bytes, name: str, limit: int) -> tuple[bytes, bool]:
-    """Return the first limit bytes of what is compressed, and whether no end is missing before.
+    """Return the first limit bytes after decompression, and whether the data ended early.
 
-    deflate is a zlib stream, or a bare one: servers send both (RFC 9110, 8.4.1.2). A gzip file may
-    have several members. Raises SearchError (provider).
+    deflate means a zlib stream or a raw stream: servers send both (RFC 9110, 8.4.1.2). A gzip file
+    may have several members. Raises SearchError (provider).
     """
     import zlib
 
@@ -254,12 +254,12 @@ def decompressed(body: bytes, name: str, limit: int) -> tuple[bytes, bool]:
                 continue
             return text, False
         return text, decoder.eof or len(text) >= limit
-    raise SearchError("provider", "The answer could not be decompressed.")
+    raise SearchError("provider", "The response could not be decompressed.")
 
 
 @functools.cache
 def tls_context() -> Any:
-    """Return the TLS context, made once: reading the certificates takes 20 ms."""
+    """Return the TLS context, created once: reading the certificates takes 20 ms."""
     context = kit.tls_context()
     bundles = [] if context.cert_store_stats()["x509_ca"] else CA_BUNDLES
     for bundle in [path for path in bundles if os.path.exists(path)][:1]:
@@ -271,7 +271,7 @@ PROXY_HINT = "Set https_proxy to an address such as http://proxy.example:8080."
 
 
 def proxy_for(url: str) -> str:
-    """Return the address of the proxy that urllib takes for a URL, or ""."""
+    """Return the proxy that urllib uses for a URL, or ""."""
     import urllib.request
 
     scheme, _, rest = url.partition("://")
@@ -281,9 +281,9 @@ def proxy_for(url: str) -> str:
 
 
 def transport_error(error: Exception, url: str) -> SearchError:
-    """Return what a failed exchange means; never its own words, which may quote key and URL.
+    """Return the SearchError for a failed exchange, without its text, which may contain secrets.
 
-    Behind a proxy it is the proxy that was not reached, or that refuses.
+    Behind a proxy, the proxy is the host that was unreachable or refused.
     """
     import socket
     import ssl
@@ -296,18 +296,18 @@ def transport_error(error: Exception, url: str) -> SearchError:
     peer = f"The proxy {name}" if proxy else host
     reason = getattr(error, "reason", None)
     cause = reason if isinstance(reason, Exception) else error
-    # http.client's words for what a proxy answers to CONNECT
+    # http.client's text for a proxy's response to CONNECT
     tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(cause)[:100])
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(cause, ssl.SSLCertVerificationError):
         return kit.certificate_error(cause, host)
     if proxy.lower().startswith("socks"):
         scheme = url.partition(":")[0] if url.partition(":")[0] in getproxies() else "all"
-        message = f"{scheme}_proxy names a SOCKS proxy, {name}: Python cannot use it."
+        message = f"{scheme}_proxy is set to a SOCKS proxy, {name}: Python cannot use it."
         return SearchError("network", message, PROXY_HINT)
     if tunnel:
-        message = f"{peer} refused the way to {host} ({tunnel[1]})."
-        hint = "Ask who runs the proxy, or name it with user:password@ in https_proxy."
+        message = f"{peer} refused to connect to {host} ({tunnel[1]})."
+        hint = "Ask the proxy's operator, or add user:password@ to the address in https_proxy."
         return SearchError("network", message, hint, retryable=tunnel[1] >= "500")
     details = {"code": NAME_NOT_RESOLVED} if isinstance(cause, socket.gaierror) else {}
     if isinstance(cause, TimeoutError):
@@ -322,15 +322,16 @@ def transport_error(error: Exception, url: str) -> SearchError:
 
 
 def identified_agent() -> str:
-    """Return the User-Agent that names the tool, its version and, if it is set, a contact.
+    """Return the User-Agent with the tool, its version and, if set, a contact.
 
-    $WEB_SEARCH_CONTACT is an address of the person who runs the tool. Sites that ask for one
-    (Wikimedia gives identified callers twenty times the rate) can write there instead of blocking.
-    Raises SearchError (invalid_input) for characters that no header may hold.
+    $WEB_SEARCH_CONTACT is an address of the person who runs the tool. Sites that ask for a contact
+    (Wikimedia allows identified callers twenty times the rate) can write there instead of blocking.
+    Raises SearchError (invalid_input) for characters that are not allowed in a header.
     """
     contact = os.environ.get("WEB_SEARCH_CONTACT", "").strip()
     if not re.fullmatch(r"[ !-'*-\[\]-~]{0,200}", contact):  # ASCII that ends no comment
-        message = f"WEB_SEARCH_CONTACT holds characters that no header may hold: {quoted(contact)}."
-        hint = "Give an e-mail or web address without parentheses and accents."
+        bad = f"characters that are not allowed in a header: {quoted(contact)}"
+        message = f"WEB_SEARCH_CONTACT contains {bad}."
+        hint = "Use an e-mail or web address without parentheses and accents."
         raise SearchError("invalid_input", message, hint)
     return f"{USER_AGENT} ({contact})" if contact else USER_AGENT

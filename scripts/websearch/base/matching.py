@@ -1,7 +1,7 @@
-"""The form in which texts are compared: how a text is set makes no difference, its words do.
+"""Normalize texts for comparison: the typography is ignored, the words are not.
 
-What a page says and what somebody copied from it differ in quotation marks, dashes, spaces, line
-ends and Markdown. Both sides are brought into one form, with the way back to the text.
+A page and a copied quotation differ in quotation marks, dashes, spaces, line ends and Markdown.
+Both are converted to one form, with a map back to the original text.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from array import array
 
 from websearch.base.words import UNSPACED
 
-# Marks at the beginning of a line: quotations, headings, lists.
+# Markers at the start of a line: quotations, headings, lists.
 _BLOCKS = r"(?:\A|\s{0,50}\n)[ \t]{0,20}(?:(?:#{1,6}|[-+*>])[ \t]{1,20}|>){1,5}"
 _GAP = rf"(?<=[{UNSPACED}])\s{{1,50}}(?=[{UNSPACED}])"  # in a script without spaces
-# The address of a link, which may have a title.
+# A link's URL, which may have a title.
 _TARGET = r"\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?: [\"'][^\"'\n]{0,300}[\"'])?\)"
 _REFERENCE = r"\]\[[^\[\]]{0,100}\]"
 _QUOTES = "\"'\u00ab\u00b4\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\u300c-\u300f\uff02\uff07"
 _INVISIBLE = "\u00ad\u200b-\u200f\u2060\ufeff"
 _DASHES = "\\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
-# A dash right before a number and right behind a space: -12, but neither 5-12 nor "5 - 12".
-# m^2 and m² are m2 as it is copied; after a digit the exponent counts: 10⁶ is 10^6, not 106.
+# A dash right before a number and right after a space: -12, but neither 5-12 nor "5 - 12".
+# m^2 and m² become m2, as in copied text; after a digit the exponent counts: 10⁶ is 10^6, not 106.
 _RAISED = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"
 _MINUS = rf" ?(?<![^\s(\[|*_>{_QUOTES}])(?<!\d\s)[{_DASHES}](?=[$€£¥]?\.?\d)"
 _PIECES = (
     rf"(?P<gap>{_GAP})|(?P<space>{_BLOCKS}|\s\s+|[^\S ])"
     rf"|(?P<minus>{_MINUS})|(?P<dash> ?[{_DASHES}]+ ?)"
-    # A product; elsewhere a star is a mark of Markdown.
+    # A product; elsewhere an asterisk is Markdown.
     r"|(?P<times>(?<=[\d)])(?:\\?\*){1,2}(?=[\d(])|(?<=[\w)] )\\?\*(?= [\w(]))"
     r"|(?P<dots>\u2026|\.(?: ?\.){2,9})"
     r"|(?P<apostrophe>(?:(?<=\w)|(?<=\w[*_\]])|(?<=\w\*\*))['\u2019\u02bc\uff07](?=\w))"
@@ -50,18 +50,18 @@ _SIGNS = {
 
 
 def normal_text_with_map(text: str) -> tuple[str, array[int]]:
-    """Return a text in the form in which texts are compared, and each character's offset in text.
+    """Return a text normalized for comparison, and each character's offset in text.
 
-    Of no account are quotation marks, the kind of a dash and the spaces around it, the kind and
-    number of spaces and line ends, spaces between characters of scripts without spaces, marks of
-    Markdown, square brackets, targets of links, soft hyphens, ligatures. Upper and lower case stay,
-    and a minus before a number is another character than a dash.
-    A match from start to end stands at offsets[start] to offsets[end - 1] + 1. Signs of code are
-    lost ("**kwargs", "x[0]"): look for the literal text first. Linear in the length of the text.
+    Ignored are quotation marks, the kind of a dash and the spaces around it, the kind and number
+    of spaces and line ends, spaces between characters of scripts without spaces, Markdown, square
+    brackets, link targets, soft hyphens and ligatures. Case is kept, and a minus before a number
+    differs from a dash.
+    A match from start to end covers offsets[start] to offsets[end - 1] + 1. Symbols of code are
+    lost ("**kwargs", "x[0]"): search for the literal text first. Linear in the text's length.
     """
     pieces: list[str] = []
     offsets: array[int] = array("l")
-    last = " "  # so that the text does not begin with a space
+    last = " "  # so the text does not begin with a space
 
     def add(piece: str, start: int, step: int) -> None:
         nonlocal last

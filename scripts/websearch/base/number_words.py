@@ -1,11 +1,11 @@
-"""Numbers that are written as words, in the languages that websearch.base.words knows."""
+"""Numbers written as words, in the languages of websearch.base.words."""
 
 from __future__ import annotations
 
 import functools
 
-# For each language: one to nineteen, the tens from twenty on, hundred, thousand, and how a ten and
-# a unit are joined. Several words for one number have slashes between them.
+# Per language: one to nineteen, the tens from twenty on, hundred, thousand, and the pattern that
+# joins a ten and a unit. Slashes separate several words for one number.
 _NUMBER_WORDS = {
     "en": (("one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
            "fifteen sixteen seventeen eighteen nineteen"),
@@ -68,7 +68,7 @@ _NUMBER_WORDS = {
            "mười~sáu mười~bảy mười~tám mười~chín"), ("hai~mươi ba~mươi bốn~mươi năm~mươi sáu~mươi "
            "bảy~mươi tám~mươi chín~mươi"), "trăm", "nghìn/ngàn", "{ten} {unit}"),
 }  # fmt: skip
-# Forms that the rule of their language does not make.
+# Forms that do not follow the rule of their language.
 _OTHER_NUMBER_WORDS = {
     "fr": {"vingt et un": 21, "trente et un": 31, "quarante et un": 41, "cinquante et un": 51,
            "soixante et un": 61, "soixante et onze": 71},
@@ -80,10 +80,10 @@ _OTHER_NUMBER_WORDS = {
 
 @functools.cache
 def number_words(language: str) -> dict[str, int]:
-    """Return the words of a language for two to ninety-nine, hundred and thousand, as numbers.
+    """Return a language's words for two to ninety-nine, hundred and thousand, as numbers.
 
-    A blank and a hyphen in a word are the same for who looks for it. Hindi has a word of its own
-    for each number: of those above twenty it is the tens that are known.
+    Spaces and hyphens in a word are equivalent in a search. Hindi has a separate word for each
+    number; above twenty only its tens are included.
     """
     first, tens, hundred, thousand, joined = _NUMBER_WORDS.get(language) or _NUMBER_WORDS["en"]
 

@@ -1,12 +1,13 @@
-"""Numbers of texts, whatever their notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand.
+"""Numbers in texts, in any notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand.
 
-A number has values (what its digits or words may mean), a scale, a unit, and its place.
+A number has values (the possible meanings of its digits or words), a scale, a unit and a place.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _GROUPING = " \u00a0\u2009\u202f'’"
 _LETTER = rf"[^\W{UNSPACED}]"
-# Words that multiply, of a few languages, at their beginning.
+# Beginnings of words that multiply, in a few languages.
 SCALES = {
     "hundred|hundert": 2,
     "thousand|tausend|mil(?:le)?\\b|k\\b|тыс": 3,
@@ -32,13 +33,19 @@ _DIGITS = (
     rf"(?<!{_LETTER})(?<![\^])(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
     rf"|\d{{1,20}}(?:[.,]\d{{1,20}}){{0,8}})(?!\d)"
 )
+# A power of ten: 10^9, 3 × 10⁸, 1.5e-3. Of a bare 10 it is the digits' own.
+_POWER = (
+    r"(?:(?:(?<=(?<!\d)10)|\s?[×x·*]\s?10)(?:(?:\^|\*\*)\{?[-−+]?\d{1,2}|⁻?[⁰¹²³⁴-⁹]{1,2})"
+    r"|[eE][-+]?\d{1,2})"
+    rf"(?!\d|{_LETTER})"
+)
 _SIGN = r"[\s-]?(?:[%％٪]|per\s?cent|prozent|pour cent|por ciento|процент)"
-# A range or list before the sign: 37 to 70 %.
+# A range or list before the percent sign: 37 to 70 %.
 _PERCENTS = re.compile(
     r"(?i)(?:\s?(?:[-\u2013\u2014,]|to|and|or|bis|und|à|et|y|и)\s?\d[\d.,]{0,9}){0,3}" + _SIGN
 )
 _PERCENT = re.compile(rf"(?i){_SIGN}")
-# What is counted or measured, one line a unit: English, then German, French, Spanish and Italian.
+# Units, one per line: in English, then in German, French, Spanish and Italian.
 _UNITS = """
 second seconds sec secs sekunde sekunden seconde secondes segundo segundos secondo secondi
 minute minutes min mins minuten minuto minutos minuti
@@ -85,15 +92,15 @@ _UNIT = re.compile(
     rf"(?!{_LETTER}))"
 )
 _CURRENCY = re.compile(r"(?i)(?:us\$|[$€£¥]|\b(?:usd|eur|gbp|jpy))\s?-?\Z")
-# Marks such as [12] or [3, 5–7] lead to the list of references; they state nothing.
+# Footnote numbers such as [12] or [3, 5–7] point to the references; they state nothing.
 _REFERENCES = re.compile(r"\[\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\](?!\()")
 
 
 class Number(NamedTuple):
-    """A number of a text: where it stands, and what it may mean.
+    """A number in a text: its place and its possible meanings.
 
-    plain: its values as digits; scaled: those times the word behind it ("1.2 million"), none
-    without one. unit: "%", "day", "$", ...; "" if none stands beside it.
+    plain: its values as digits; scaled: these times the word after it ("1.2 million"), empty
+    without such a word. unit: "%", "day", "$", ...; "" without a unit next to it.
     """
 
     start: int
@@ -108,27 +115,27 @@ class Number(NamedTuple):
 
 @functools.cache
 def _pattern(language: str) -> re.Pattern[str]:
-    """Return the pattern of numbers in digits, and in the words of a language."""
+    """Return the pattern for numbers in digits and in a language's words."""
     words = sorted(number_words(language), key=len, reverse=True)
     named = "|".join(re.sub(r"\\?[ -]", r"[\\s-]", re.escape(word)) for word in words)
     return re.compile(
-        rf"(?:(?P<digits>{_DIGITS})|(?i:(?<!{_LETTER})(?P<word>{named})(?!{_LETTER})))"
+        rf"(?:(?P<digits>{_DIGITS})(?P<power>{_POWER})?|(?i:(?<!{_LETTER})(?P<word>{named})(?!{_LETTER})))"
         rf"(?:[\s-]?(?i:{_SCALE}))?"
     )
 
 
 def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> list[Number]:
-    """Return the numbers of a text in order; marks of references are none.
+    """Return a text's numbers in order, without footnote numbers.
 
     has_ranges: in "37 to 70 %" both are percentages.
 
-    In the words of a language, they are two to ninety-nine, hundred and thousand.
+    As words of a language, two to ninety-nine, hundred and thousand are recognized.
     """
     text = _REFERENCES.sub(lambda found: " " * len(found[0]), text)
     words = number_words(language)
     numbers = []
     for found in _pattern(language).finditer(text):
-        scales = zip(found.groups()[2:], SCALES.values(), strict=True)
+        scales = zip(found.groups()[3:], SCALES.values(), strict=True)
         scale, power = next(((word, power) for word, power in scales if word), ("", 0))
         if found["word"]:
             name = re.sub(r"\s|-", " ", found["word"].lower())
@@ -136,6 +143,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
             plain = {str(value)}
         else:
             plain = readings(re.sub(f"[{_GROUPING}]", "", found["digits"]))
+            plain = with_power(plain, found["power"]) if found["power"] else plain
         scaled = {shown(value.scaleb(power)) for value in decimals(plain)}
         is_letter = len(scale) == 1 and scale.isascii()  # 5 m is 5 or five millions
         unit = unit_beside(text, found.start(), found.end(), has_ranges and not scale)
@@ -150,7 +158,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
 
 
 def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
-    """Return the unit of a number of a text: behind it, or a currency before it; "" if none is."""
+    """Return the unit of a number: after it, or a currency before it; "" without a unit."""
     before = _CURRENCY.search(text, max(0, start - 5), start)
     found = before or _UNIT.match(text, end)
     if found:
@@ -159,21 +167,21 @@ def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
 
 
 def scale_powers(text: str) -> set[int]:
-    """Return the powers of ten that words of a text name without a number: "in millions" is 6."""
+    """Return the powers of ten in words without a number: "in millions" is 6."""
     found = _WRITTEN_SCALE.finditer(text)
     powers = [*SCALES.values()]
     return {powers[(scale.lastindex or 1) - 1] for scale in found if len(scale[0]) > 1}
 
 
 def readings(digits: str) -> set[str]:
-    """Return what digits with commas and points may mean; of a version number, itself."""
+    """Return the possible meanings of digits with commas and points; a version number is itself."""
     signs = re.sub(r"\d", "", digits)
     last = signs[-1:]
     is_grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", digits)
     values = set()
     if len(set(signs)) < 2 and is_grouped:
         values.add(re.sub("[.,]", "", digits))
-    if signs.count(last) == 1 or not signs:  # a decimal sign stands once, the last one
+    if signs.count(last) == 1 or not signs:  # a decimal sign appears once, as the last one
         whole, _, rest = digits.rpartition(last) if last else (digits, "", "")
         values.add(f"{re.sub('[.,]', '', whole)}.{rest}")
     try:
@@ -182,11 +190,19 @@ def readings(digits: str) -> set[str]:
         return {digits}
 
 
+def with_power(values: set[str], power: str) -> set[str]:
+    """Return values times a power of ten as it is written; a bare 10 is its base."""
+    written = unicodedata.normalize("NFKC", power).replace("\u2212", "-")  # ⁻⁹ becomes -9
+    exponent = int(re.findall(r"[-+]?\d{1,2}", written)[-1])
+    own = values if re.match(r"[eE]|\s?[×x·*]\s?10", power) else {"1"}
+    return {shown(value.scaleb(exponent)) for value in decimals(own)}
+
+
 def decimals(values: Iterable[str]) -> list[Decimal]:
-    """Return the values that are decimal numbers: no versions, no lists."""
+    """Return the values that are decimal numbers, not versions or lists."""
     return [Decimal(value) for value in values if re.fullmatch(r"\d+(?:\.\d+)?", value)]
 
 
 def shown(value: Decimal) -> str:
-    """Return a number in one form: without a point or zeros that say nothing."""
+    """Return a number in one form, without a redundant point or zeros."""
     return format(value.normalize(), "f") if value else "0"

@@ -1,4 +1,4 @@
-"""The type of the package's commands, which name what shows their documents."""
+"""The type of the package's commands, which includes the function that formats their document."""
 
 from __future__ import annotations
 

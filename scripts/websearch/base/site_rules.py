@@ -1,9 +1,9 @@
-"""The owner's rules: which sites may be shown and read. Nothing that an agent sets changes them.
+"""The owner's rules: the sites that may be shown and read. An agent cannot change them.
 
-WEB_SEARCH_ALLOW_SITES and WEB_SEARCH_BLOCK_SITES hold rules with commas between: a host (which
-stands for its subdomains, too), *.host (its subdomains alone), or host/path. They are looked up in
-the environment, then in secrets.yaml. A rule holds for results, pages, redirects, copies in the
-Internet Archive, PDF files and what a browser loads.
+WEB_SEARCH_ALLOW_SITES and WEB_SEARCH_BLOCK_SITES contain rules separated by commas: a host (its
+subdomains included), *.host (only its subdomains), or host/path. They are read from the
+environment, then from secrets.yaml. A rule applies to results, pages, redirects, copies in the
+Internet Archive, PDF files and everything that a browser loads.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 ALLOW, BLOCK = "WEB_SEARCH_ALLOW_SITES", "WEB_SEARCH_BLOCK_SITES"
 OWNER_HINT = "Only the owner of this machine can change that."
-# A copy in the Internet Archive, as plain_address writes its address: the time may be missing or
-# be a sign for any, and so may the scheme of the page.
+# A copy in the Internet Archive, as plain_address writes its URL: the time may be missing or a
+# wildcard, and the page's scheme may be missing.
 ARCHIVE = re.compile(
     r"(?:[\w-]+\.)?archive\.org/(?:(?:web|save|screenshot)/|(?=\d+/https?:))(?:[\d*]{1,15}[a-z_]{0,5}/)?"
     r"(?:https?:/+)?(?P<page>.+)",
@@ -31,15 +31,15 @@ ARCHIVE = re.compile(
 
 
 def rules(variable: str) -> list[str]:
-    """Return the rules of a variable, in the form in which addresses are compared."""
+    """Return a variable's rules, normalized for comparison with addresses."""
     value = os.environ.get(variable, "").strip() or read_secrets().get(variable, "")
     return [plain_address(rule) for rule in value.replace(",", " ").split()]
 
 
 def plain_address(url: str) -> str:
-    """Return host/path of an address: host in lower case, as IDNA, without port and last dot.
+    """Return the host/path of a URL: host in lower case, as IDNA, without port and final dot.
 
-    "" if programs read its host differently: see has_unclear_host.
+    "" if programs interpret its host differently: see has_unclear_host.
     """
     text = url if "://" in url else f"https://{url}"
     if has_unclear_host(text):
@@ -59,7 +59,7 @@ def plain_address(url: str) -> str:
 
 
 def has_unclear_host(url: str) -> bool:
-    r"""Return whether the authority of an address has a backslash or user information.
+    r"""Return whether the authority of a URL has a backslash or user information.
 
     A browser takes https://evil.example\\@docs.example/ to evil.example, urllib to docs.example.
     """
@@ -68,7 +68,7 @@ def has_unclear_host(url: str) -> bool:
 
 
 def matches(address: str, rule: str) -> bool:
-    """Return whether an address (host/path) falls under a rule."""
+    """Return whether a rule covers an address (host/path)."""
     host, _, path = address.partition("/")
     rule_host, _, rule_path = rule.partition("/")
     if rule_path and not f"{path}/".startswith(f"{rule_path}/"):
@@ -79,9 +79,9 @@ def matches(address: str, rule: str) -> bool:
 
 
 def shown_addresses(url: str) -> list[str]:
-    """Return an address as host/path and, if it is that of a copy in the archive, the page's, too.
+    """Return a URL as host/path; for a copy in the archive, also the page's own.
 
-    The page itself comes last. A copy of a copy is one, and signs may be encoded several times.
+    The page itself comes last. A copy of a copy also counts, and characters may be encoded twice.
     """
     addresses = [plain_address(url)]
     while True:
@@ -92,15 +92,15 @@ def shown_addresses(url: str) -> list[str]:
         if not copy:
             return addresses
         page = copy["page"]
-        if re.match(r"(?i)(?:web|save|screenshot)/", page):  # a path of the archive itself
+        if re.match(r"(?i)(?:web|save|screenshot)/", page):  # one of the archive's own paths
             page = f"web.archive.org/{page}"
         addresses.append(plain_address(page))
 
 
 def refusing_rule(url: str) -> str:
-    """Return the variable whose rules keep an address out, "" if it may be shown and read.
+    """Return the variable whose rules exclude a URL; "" if it may be shown and read.
 
-    A copy in the archive may be if its page may, unless the archive itself is blocked.
+    A copy in the archive is allowed if its page is, unless the archive itself is blocked.
     """
     addresses, allowed = shown_addresses(url), rules(ALLOW)
     if allowed and not any(matches(addresses[-1], rule) for rule in allowed):
@@ -113,9 +113,9 @@ def refusing_rule(url: str) -> str:
 
 
 def without_refused(document: dict[str, Any]) -> int:
-    """Remove what the owner's rules keep out of a document; return how many parts that were.
+    """Remove the parts of a document that the owner's rules exclude; return their number.
 
-    An object goes with an address of its own (url, link, website), a text or a key that is one.
+    An object is removed for its own URL (url, link, website), a text or a key if it is a URL.
     """
     removed = 0
 
@@ -145,28 +145,28 @@ def without_refused(document: dict[str, Any]) -> int:
 
 
 def left_out_warning(left_out: int) -> str:
-    """Return the sentence that counts the results that the owner's rules keep out."""
+    """Return the sentence that counts the results excluded by the owner's rules."""
     results = "1 result was" if left_out == 1 else f"{left_out} results were"
     return f"{results} omitted by the owner's rules ({ALLOW}, {BLOCK})."
 
 
 def check_site(url: str) -> None:
-    """Raise SearchError (refused) for an address that the owner's rules keep out."""
+    """Raise SearchError (refused) for a URL that the owner's rules exclude."""
     if variable := refusing_rule(url):
         host = shown_addresses(url)[-1].partition("/")[0]
-        message = f"{host} is kept out by {variable}."
+        message = f"{variable} does not allow {host}."
         raise SearchError("refused", message, OWNER_HINT)
 
 
 def check_blocked_site(host: str) -> None:
-    """Raise SearchError (refused) for a host that WEB_SEARCH_BLOCK_SITES keeps out.
+    """Raise SearchError (refused) for a host that WEB_SEARCH_BLOCK_SITES blocks.
 
-    For what a page loads in a browser: only the page itself has to be on the list of allowed sites.
+    For requests of a page in a browser: only the page itself must be on the list of allowed sites.
     """
     if any(matches(plain_address(host), rule) for rule in rules(BLOCK)):
-        raise SearchError("refused", f"{host} is kept out by {BLOCK}.", OWNER_HINT)
+        raise SearchError("refused", f"{BLOCK} does not allow {host}.", OWNER_HINT)
 
 
 def allowed_sites() -> list[str]:
-    """Return the allowed sites as values of the filter site, [] if every site is allowed."""
+    """Return the allowed sites as values of the filter site; [] if every site is allowed."""
     return [rule.removeprefix("*.") for rule in rules(ALLOW)]

@@ -1,11 +1,11 @@
-"""Common words and scripts without spaces: what all that looks for words knows about languages."""
+"""Common words, and scripts without spaces: the language data for every search for words."""
 
 from __future__ import annotations
 
 import re
 
-# Articles, pronouns, auxiliaries, prepositions and question words: they say little about what is
-# asked.
+# Articles, pronouns, auxiliaries, prepositions and question words: they say little about the
+# subject of a question.
 ENGLISH_STOP_WORDS = frozenset(
     """
 a about all also am an and any are as at be because been before being between both but by
@@ -16,8 +16,8 @@ their them then there these they this those through to too under until up upon v
 were what when where whether which while who whom whose why will with within would you your
 """.split()
 )
-# Words that mean something else in English, such as "war" and "son", are left out.
-# One paragraph a language, in the order of LANGUAGES.
+# Words that mean something else in English, such as "war" and "son", are omitted.
+# One paragraph per language, in the order of LANGUAGES.
 _OTHER_STOP_WORDS = """
 aber als auch auf aus bei bis das dass dem den der des dies diese dieser dieses durch ein
 eine einem einen einer eines er es für gibt haben hatte ich ihm ihr ihre im ist kann nach

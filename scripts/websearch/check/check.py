@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import time
 
 from websearch.base.calls import result_or_error
@@ -37,9 +38,11 @@ BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources o
 MOST_LOOKED_UP = 100  # links and quotations of a draft that are looked up in the store
 RECALLED_PAGES = 3  # stored pages searched for an absent quotation
 INPUT_HINT = "Name a file with the draft, or - for standard input; or pass {quote} and {url}."
-WRONG_HINT = (
+WRONG_QUOTATION = (
     "Write what the source says (source_text), cite the page that says it (found_in), or omit it."
 )
+WRONG_NUMBER = "Correct the number, cite a page that has it, or omit it."
+DEAD_LINK = "Cite a page that answers instead of a dead link."
 
 # fmt: off
 COMMANDS: dict[str, ShownCommand] = {
@@ -64,7 +67,7 @@ COMMANDS: dict[str, ShownCommand] = {
             {"name": "strict", "type": "bool",
              "help": "exit code 1 for doubtful numbers also"},
         ],
-        "expendable": ("proof", "computed", "never_shown"),
+        "expendable": ("proof", "computed"),
     },
 }
 # fmt: on
@@ -456,7 +459,12 @@ def outcome(
     message = "; ".join(errors_of(len(checks), counts, computed, facts, strict))
     head: Document = {"ok": True}
     if message:
-        head = error_document(SearchError("no_results", f"{message}.", WRONG_HINT))
+        are_dead = bool(facts["dead_links"])
+        are_quoted = counts["verbatim"] < len(checks)
+        is_number = bool(re.search("number|miscalculated", message))
+        hints = ((are_quoted, WRONG_QUOTATION), (is_number, WRONG_NUMBER), (are_dead, DEAD_LINK))
+        hint = " ".join(text for is_told, text in hints if is_told)
+        head = error_document(SearchError("no_results", f"{message}.", hint))
     found = {"checks": checks, "numbers": numbers, "counts": counts}
     return {
         **head,

@@ -35,6 +35,8 @@ _CODE = re.compile(
     r"(?ms)^[ \t>]{0,9}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^[ \t>]{0,9}\1[`~]*[ \t]*$|\Z)"
     r"|(`{1,3})[^`\n]{1,500}\2"
 )
+# Code that states a number: `1024 * 1024`, `30 s`.
+_NUMBER = re.compile(r"`{1,3}[ $€£+-]{0,3}\d[\d .,_*×/^+-]{0,40}[%a-zA-Z]{0,12} ?`{1,3}")
 _URL = r"https?://(?:[^\s<>\"“”‘’«»()（）「」『』、。，；\[\]|`]|\([^\s<>()]{0,200}\)){1,2000}"
 _LINK = re.compile(
     r"!?\[((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,3000})\]"
@@ -145,7 +147,8 @@ class Draft:
         self.language = language_of(text) or "en"
         self.known_sentences: dict[int, list[Span]] = {}
         text = with_marks(text)
-        text = covered(text, [match.span() for match in _CODE.finditer(text)], COVER)
+        code = [found.span() for found in _CODE.finditer(text) if not _NUMBER.fullmatch(found[0])]
+        text = covered(text, code, COVER)
         addresses, entries = read_entries(text)
         self.links = list(links_of(text, addresses))
         self.starts = [link.start for link in self.links]
@@ -381,8 +384,9 @@ class Draft:
             if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
                 break
             urls += following.urls
-        between = self.marked[end : min(behind[0].start, end + MOST_BETWEEN)]
-        is_far = re.search(r"[.!?]\W{1,5}\w", between)
+        # From its last character on: the full stop may be inside of the quotation marks.
+        between = self.marked[end - 1 : min(behind[0].start, end + MOST_BETWEEN)]
+        is_far = re.search(r"[.!?]\W{1,5}(?![a-z])\w", between)
         return [*before[0].urls, *urls] if is_far and before else urls
 
     def quoted_block(self, index: int) -> list[Cited]:

@@ -27,6 +27,7 @@ from websearch.check.page_numbers import (
     as_grouped,
     days_of,
     kind_of,
+    names_in_order,
     near_words,
     noun_after,
     stem_of,
@@ -34,14 +35,12 @@ from websearch.check.page_numbers import (
     values_of,
 )
 from websearch.check.rounded import Rounding, rounding_of
-from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-PROOF_CHARS = 300  # of the shown sentence or row
 TOGETHER = 0.7  # weight per other number of the sentence in the same piece of the page
 NEARER = 1.8  # factor: another number this much nearer than the proof makes it doubtful
 CLEARLY = 1.0  # words by which another row must fit better
@@ -64,6 +63,7 @@ _LABEL = re.compile(
 )
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
+_YEAR_NAME = re.compile(r"[A-Z][^\W\d_]+ [A-Z][^\W\d_]+ (?:19|20)\d\d\Z")
 _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
@@ -99,6 +99,11 @@ class DraftNumber:
     def noun(self) -> str:
         """Return the telling word right after the number, or ""."""
         return noun_after(self.sentence, self.number)
+
+    @functools.cached_property
+    def nouns(self) -> list[str]:
+        """Return the telling ones of the two words after the number: "398 league games"."""
+        return [self.noun, noun_after(self.sentence, self.number, 2)]
 
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
         """Return whether a number of a page has the value, scale and unit of this one."""
@@ -161,6 +166,8 @@ def without_name(found: re.Match[str]) -> str:
 
     behind = WORD.match(found.string, found.end() + 1)
     counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
+    if _YEAR_NAME.search(found.string, 0, found.end(2)):  # "Web Summit 2023 showed"
+        counted = False
     if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
         return found[0]
     return found[1] + "\u2060" * (len(found[0]) - len(found[1]))
@@ -209,10 +216,9 @@ class ComparedNumbers:
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if not (proof or is_counted)
         ]
-        known = set().union(*(page.days for page in self.pages))
-        months = {
-            day[:7] for day in known
-        }  # a page without days of a month proves nothing about it
+        known = set().union(*(days for page in self.pages for days in page.days))
+        # A page without days of a month proves nothing about it.
+        months = {day[:7] for day in known}
         others = [day for day in self.written_days if day[:7] in months]
         return lost + [day for day in (*self.days, *others) if day not in known]
 
@@ -222,7 +228,7 @@ class ComparedNumbers:
             {
                 "number": number.text,
                 "url": proof.page.url,
-                "text": one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS),
+                "text": proof.page.shown(proof.occurrence),
                 **({"note": note} if (note := number.note(proof) or proof.page.note) else {}),
             }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
@@ -245,6 +251,10 @@ class ComparedNumbers:
                 note = "The page does not have it. Was it counted?" if is_word else ""
             if note:
                 found.append({"number": number.text, "note": note})
+        if days := {*self.days, *self.written_days}:
+            named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
+            note = "The page has this day only in a reference."
+            found += [{"number": day, "note": note} for day in sorted(days & aside - named)]
         return found
 
     def candidates_of(
@@ -323,7 +333,7 @@ class ComparedNumbers:
             note = "On the page, no word of the sentence is near it."
         elif any(far):
             note = "The page does not have it near the name in the sentence."
-        elif noun in page.counted and not page.is_about(noun, found):
+        elif noun in page.counted and not any(page.is_about(one, found) for one in number.nouns):
             note = "The page uses it for something else."
         elif self.counts_another(number, proof):
             note = "The page has another number for this."
@@ -404,8 +414,10 @@ class ComparedNumbers:
         everywhere = set().union(*labels.values())
         named = sorted(
             (distance(number.number, other.number), bool(own & other.number.plain))
-            for other in self.numbers
-            if other is not number and everywhere & other.number.plain
+            for other, proven in zip(self.numbers, self.proofs, strict=True)
+            if other is not number
+            and everywhere & other.number.plain
+            and not (proven and proven.occurrence.cell > 0)  # a value, then
         )
         if not (own and named):
             return False
@@ -420,7 +432,7 @@ class ComparedNumbers:
         others = [
             other
             for other in page.beside(found)
-            if other not in used and kind_of(other.number) == kind_of(found.number)
+            if other not in used and may_be_alike(other.number, found.number)
         ]
         nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
         return nearest > NEARER * proof.affinity + 0.1
@@ -436,11 +448,12 @@ class ComparedNumbers:
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
             is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
-            kinds = [kind_of(found.number) for found in page.by_piece[index]]
-            is_other = (page, index) not in self.used and kind_of(number.number) in kinds
+            kind = kind_of(number.number)
+            alike = [found for found in page.by_piece[index] if kind_of(found.number) == kind]
+            is_other = (page, index) not in self.used and alike
             is_alike = is_row or bool(piece and own and "row" not in (piece.kind, own.kind))
             if is_other and is_alike and points >= proof.score + (CLEARLY if is_row else MUCH):
-                return one_line(page.of(index), PROOF_CHARS)
+                return page.shown(max(alike, key=lambda one: score(number.near, page.near(one))))
         return ""
 
     def swapped(self) -> dict[int, str]:
@@ -470,7 +483,8 @@ class ComparedNumbers:
         )
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]
-        is_list = _AND.fullmatch(between)  # in 1985 and 1990
+        is_list = bool(_AND.fullmatch(between))  # in 1985 and 1990
+        is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
         return is_year == is_other_year and (unit == other or not (unit and other)) and not is_list
 
     def is_turned(self, first: int, second: int) -> bool:
@@ -487,6 +501,8 @@ class ComparedNumbers:
         first, second = one.occurrence, two.occurrence
         if first.number.start == second.number.start or not one.page.pieces:
             return False
+        if one.page.is_in_unclear_order(first):
+            return False
         pieces = [one.page.pieces[found.piece] for found in (first, second)]
         is_table = pieces[0].kind == "row" and pieces[0].frames == pieces[1].frames
         return first.piece == second.piece or is_table
@@ -496,6 +512,12 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     """Return the weight of words that a context shares, with the weights of both."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def may_be_alike(one: Number, two: Number) -> bool:
+    """Return whether two numbers may count the same: in a list only the last has the unit."""
+    (unit, is_year), (other, is_other_year) = kind_of(one), kind_of(two)
+    return is_year == is_other_year and (unit == other or not (unit and other))
 
 
 def distance(one: Number, two: Number) -> int:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
+from websearch.kit import one_line
 from websearch.markdown.units import PageText, cells_of
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from websearch.markdown.units import Piece
 
+PROOF_CHARS = 300  # of a shown sentence or row
 STEM_CHARS = 6  # prove, proved and proof differ, number and numbers do not
 SCALE_POWERS = (0, 3, 6, 9)  # of the heads of tables: "in thousands", "in millions"
 MOST_DATED = 2_000  # characters of a sentence searched for days
@@ -27,6 +29,9 @@ NEAR_WEIGHT = 0.5  # of words in headings and in the sentence before
 OTHER_CLAUSE = 0.3  # factor for words after a border
 NEAR_CHARS = 300  # on each side of a number
 MOST_NEAR = 12  # words on each side of a number
+IN_ORDER = 1.0  # weight of the word that a number of a list belongs to
+MOST_BETWEEN = 2  # words between two numbers of a list: a unit and "and"
+_AND = ("and", "und", "et", "y", "e", "en", "i", "и", "och", "og")
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
 BORDER = re.compile(
     r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
@@ -121,9 +126,16 @@ class PageNumbers:
         return stems(self.text)
 
     @functools.cached_property
-    def days(self) -> set[str]:
-        """Return the days that the page names, as YYYY-MM-DD."""
-        return set().union(*(days_of(self.of(index)) for index in self.by_piece))
+    def days(self) -> tuple[set[str], set[str]]:
+        """Return the days that the text names, as YYYY-MM-DD, and those of its references."""
+        from websearch.passages.ranking import units_aside
+
+        page = PageText(self.text)
+        aside = {page.units[place].index for place in units_aside(page)}
+        days: tuple[set[str], set[str]] = (set(), set())
+        for index in self.by_piece:
+            days[index in aside].update(days_of(self.of(index)))
+        return days
 
     def of(self, index: int) -> str:
         """Return the text of a piece; a row includes the head of its table."""
@@ -133,6 +145,14 @@ class PageNumbers:
         heads = [self.text[frame.start : frame.end].split("\n")[0] for frame in piece.frames]
         own = self.text[piece.start : piece.end].strip()
         return "\n".join([*(heads if piece.kind == "row" else []), own])
+
+    def shown(self, found: Occurrence) -> str:
+        """Return the text of an occurrence in one line, cut to the part around the number."""
+        text = one_line(self.of(found.piece), PROOF_CHARS)
+        if found.number.text in text or not self.pieces:
+            return text
+        start = max(self.pieces[found.piece].start, found.number.start - PROOF_CHARS // 2)
+        return one_line(f"… {self.text[start : self.pieces[found.piece].end]}", PROOF_CHARS)
 
     def context(self, index: int) -> dict[str, float]:
         """Return the telling words of a piece and the text above it, with their weights."""
@@ -222,6 +242,12 @@ class PageNumbers:
         own = self.text[start:end]
         return near_words(own, found.number.start - start, found.number.end - start)
 
+    def is_in_unclear_order(self, found: Occurrence) -> bool:
+        """Return whether only "respectively" says what a number belongs to, and not which word."""
+        piece = self.pieces[found.piece]
+        text, start = self.text[piece.start : piece.end], found.number.start - piece.start
+        return "respectively" in text and not names_in_order(text, start)
+
     def beside(self, found: Occurrence) -> list[Occurrence]:
         """Return the other numbers of the same sentence or cell."""
         others = self.by_piece[found.piece]
@@ -271,7 +297,41 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
         for distance, (word, between) in enumerate(side[:MOST_NEAR]):
             weight = OTHER_CLAUSE ** len(BORDER.findall(between)) / (first + distance)
             weights[word] = max(weights.get(word, 0.0), weight)
+    for name, is_own in names_in_order(text, start).items():
+        weights[name] = IN_ORDER if is_own else 0.0
     return weights
+
+
+def names_in_order(text: str, start: int) -> dict[str, bool]:
+    """Return the listed words before listed numbers: whether each is that of the number at start.
+
+    "A and B had 3 and 5 boats": 3 belongs to A. {} if there are not as many words as numbers.
+    """
+    words = text.split()
+    at = len(text[: start + 1].split()) - 1
+    numbers = [index for index, word in enumerate(words) if any(map(str.isdecimal, word))]
+    run = [at]
+    for index in reversed([number for number in numbers if number < at]):
+        run = [index, *run] if is_listed(words, index, run[0]) else run
+    for index in [number for number in numbers if number > at]:
+        run = [*run, index] if is_listed(words, run[-1], index) else run
+    for last in range(run[0] - 2, max(0, run[0] - MOST_NEAR), -1):
+        first = last - len(run) + 1
+        names = [words[index] for index in (*range(first, last), last + 1) if index >= 0]
+        commas = [name.endswith(",") for name in names[:-2]]
+        if words[last] in _AND and len(names) == len(run) > 1 and all(commas):
+            own = run.index(at)
+            own_words = [name.strip(".,;:()").lower() for name in names]
+            if STOP_WORDS.isdisjoint(own_words) and len({*own_words}) == len(names):
+                return {stem_of(word): place == own for place, word in enumerate(own_words)}
+    return {}
+
+
+def is_listed(words: list[str], first: int, second: int) -> bool:
+    """Return whether two numbers are items of one list: "3 and 5", "3 tons, 5"."""
+    between = words[first + 1 : second]
+    is_joined = any(word in _AND for word in between) or words[second - 1].endswith(",")
+    return is_joined and len(between) <= MOST_BETWEEN
 
 
 def as_grouped(number: Number, language: str) -> Number:
@@ -295,7 +355,7 @@ def kind_of(number: Number) -> tuple[str, bool]:
     return number.unit, is_year
 
 
-def noun_after(text: str, number: Number) -> str:
-    """Return the telling word right after a number, or ""."""
-    behind = re.match(rf"[\s-]{{1,2}}({WORD.pattern})", text[number.end : number.end + 40])
+def noun_after(text: str, number: Number, words: int = 1) -> str:
+    """Return the telling word right after a number, or the words-th one, or ""."""
+    behind = re.match(rf"(?:[\s-]{{1,2}}({WORD.pattern})){{{words}}}", text[number.end :][:60])
     return next(iter(stems(behind[1])), "") if behind and not number.unit else ""

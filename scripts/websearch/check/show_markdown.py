@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import fence_untrusted, frame_markdown, one_line
 
@@ -21,9 +23,13 @@ def to_markdown(document: Document) -> str:
     counts = document["counts"]
     checks, numbers = sum(counts[verdict] for verdict in VERDICTS), counts["numbers"]
     right = numbers - counts["numbers_missing"] - counts["numbers_unread"]
+    doubted = f", {counts['numbers_doubtful']} doubtful" if counts["numbers_doubtful"] else ""
     summary = [
         f"Verbatim: {counts['verbatim']} of {checks} quotations." if checks else "",
-        f"Numbers found in their sources: {right} of {numbers} sentences." if numbers else "",
+        f"Numbers found in their sources: {right} of {numbers} sentences{doubted}."
+        if numbers
+        else "",
+        "" if checks or numbers else "Nothing to check: no quotation, no number beside a link.",
         *(
             lines_sentence(document.get(name, []), what)
             for name, what in (
@@ -37,7 +43,7 @@ def to_markdown(document: Document) -> str:
     wrong += [
         numbers_markdown(item, bool(is_verbose))
         for item in document["numbers"]
-        if is_verbose or {"missing", "error", "doubtful"} & {*item}
+        if is_verbose or {"missing", "error", "doubtful"} & {*item} or noted(item)
     ]
     wrong += [computed_markdown(item) for item in document.get("computed", [])]
     wrong += [
@@ -49,9 +55,15 @@ def to_markdown(document: Document) -> str:
         )
         for link in document.get(name, [])
     ]
-    hint = [] if document["ok"] else [document["details"]["hint"]]
+    hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
     advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
-    return frame_markdown({**document, "ok": True}, " ".join(filter(None, summary)), *advice)
+    told = sum(item["verdict"] != "verbatim" for item in document["checks"])
+    cut = document.get("truncated", {})
+    is_whole = told == checks - counts["verbatim"] and "left_out" not in cut
+    if is_whole and {*cut.get("items_dropped", ())} == {"checks"}:
+        cut = {}  # only verbatim quotations, which are not shown, are left out
+    framed = {**document, "ok": True, "truncated": cut}
+    return frame_markdown(framed, " ".join(filter(None, summary)), *advice)
 
 
 def lines_sentence(lines: list[int], what: str) -> str:
@@ -94,17 +106,35 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
     doubtful = item.get("doubtful", [])
     if doubtful:
         what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
-    proof = item.get("proof", []) if is_verbose else []
+    found = {number["number"]: number["text"] for number in item.get("proof", [])}
+    shown = item.get("proof", []) if is_verbose else []
     lines = [
         f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
         line_of(item.get("error", "")),
-        *(line_of(f"{number['number']}: {number['note']}") for number in doubtful),
+        *(
+            line_of(f"{name}: {number['note']}") + page_says(found.get(name, ""))
+            for number in doubtful
+            for name in [number["number"]]
+        ),
+        *(f"{number['number']}: {number['note']}" for number in noted(item) if not is_verbose),
         *(
             line_of(f"{number['number']} is in: {number['text']} {number.get('note', '')}")
-            for number in proof
+            for number in shown
         ),
     ]
     return "\n  ".join(filter(None, lines))
+
+
+def noted(item: Document) -> list[Document]:
+    """Return the proofs of a sentence's numbers with a note, such as how they are rounded."""
+    doubtful = [number["number"] for number in item.get("doubtful", [])]
+    proof = item.get("proof", [])
+    return [one for one in proof if "note" in one and one["number"] not in doubtful]
+
+
+def page_says(text: str) -> str:
+    """Return the page's sentence or row behind a note; "" for none."""
+    return f" The page: “{line_of(text)}”" if text else ""
 
 
 def place_of(item: Document) -> str:

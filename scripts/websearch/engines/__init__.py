@@ -1,4 +1,4 @@
-"""One module per engine, with its request and its answer.
+"""One module per engine, with its request and its response.
 
-table.py names the modules; callers load an engine's module by that name.
+table.py lists the modules; callers load an engine's module by its name there.
 """

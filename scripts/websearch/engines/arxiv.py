@@ -1,4 +1,4 @@
-"""arXiv's search API, whose answers are Atom feeds."""
+"""arXiv's search API, which returns Atom feeds."""
 
 from __future__ import annotations
 
@@ -36,16 +36,15 @@ ENGINE = Engine(
     module=__name__,
     address=("ARXIV_BASE_URL", "https://export.arxiv.org"),
     sources=("papers",),
-    # Its terms: one request in three seconds, one at a time. The tenth is for the way there.
+    # arXiv's terms: one request in 3 seconds, one at a time; 0.1 seconds allow for network delay.
     interval=3.1,
-    # Its terms: one request in three seconds, one at a time. The tenth is for the way there.
     serial=True,
     filters={"since": (*DAYS, "range")},
-    instead={"since": "Give day, week, month, year or a range of dates."},
+    instead={"since": "Use day, week, month, year or a range of dates."},
     max_query=500,
     max_count=50,
 )
-_FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word that names a field of the API
+_FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word with a field of the API
 _NAME = r"<name>([^<]{1,500})</name>"
 _CATEGORY = r'<arxiv:primary_category[^<>]{0,200}?term="([^"<>]{1,40})"'
 _MOMENT = "%Y%m%d%H%M"
@@ -54,10 +53,10 @@ _MOMENT = "%Y%m%d%H%M"
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, with a second one as "if_empty".
+    """Return the GET of a search, with a second GET as "if_empty".
 
-    The second one has fewer words, if there are many: an empty answer may be an error of
-    arXiv, and the same search finds something later. Raises SearchError (invalid_input).
+    The second GET has fewer words, if there are many. An empty response may also be an error of
+    arXiv; the same search succeeds later. Raises SearchError (invalid_input).
     """
     request = search_request(params, search_words(ENGINE, params["query"]))
     fewer_words = search_words(ENGINE, params["query"], FEWER_WORDS)
@@ -71,7 +70,7 @@ def search_request(params: dict[str, Any], words: str) -> EngineRequest:
     known = [term for term in terms if term]
     if not known:
         raise SearchError(
-            "invalid_input", "arXiv needs a word, and the query has none.", "Add a word."
+            "invalid_input", "arXiv needs at least one word, but the query has none.", "Add a word."
         )
     if "since" in params:
         start, end = (utc_time(moment, _MOMENT) for moment in period(params["since"], time.time()))
@@ -86,30 +85,30 @@ def search_request(params: dict[str, Any], words: str) -> EngineRequest:
 
 
 def search_term(word: str) -> str:
-    """Return a word or phrase as a term of the query language; "" for punctuation only."""
+    """Return a word or phrase as a term of the query language; "" if it is only punctuation."""
     if re.fullmatch(_FIELD, word):
         return word
     plain = " ".join(re.findall(r"\w[\w.+-]*", word))
     return f'all:"{plain}"' if " " in plain else plain and f"all:{plain}"
 
 
-# ===== answers ====================================================================================
+# ===== responses ==================================================================================
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     return ResultPage(results=[paper_result(entry) for entry in feed_entries(response)])
 
 
 def feed_entries(response: Response) -> list[str]:
-    """Return the entries of an answer's feed; raises SearchError."""
+    """Return the entries of a response's feed; raises SearchError."""
     text = response.text()
     if response.status in (429, 503) and "rate exceeded" in text[:500].lower():
         raise wall_error(ENGINE, response, f"HTTP {response.status} (Rate exceeded)")
     entries = re.split(r"<entry(?:\s[^<>]*)?>", text)[1:]
     if response.status == 400 and entries:
         reason = element_text(entries[0], "summary")
-        raise bad_query(ENGINE, response, reason, "Ask in plain words.")
+        raise bad_query(ENGINE, response, reason, "Use plain words.")
     if response.status != 200:
         raise refusal(ENGINE, response)
     if "http://www.w3.org/2005/Atom" not in text[:2_000]:
@@ -118,7 +117,7 @@ def feed_entries(response: Response) -> list[str]:
 
 
 def paper_result(entry: str) -> dict[str, Any]:
-    """Return an entry of the feed as a result: the page of the paper's newest version."""
+    """Return a feed entry as a result: the page of the paper's newest version."""
     links = (link for link in re.findall(r"<link\s[^<>]*>", entry) if 'rel="alternate"' in link)
     url = re.search(r'href="([^"]*)"', next(links, ""))
     kind = re.search(_CATEGORY, entry)
@@ -133,6 +132,6 @@ def paper_result(entry: str) -> dict[str, Any]:
 
 
 def element_text(entry: str, name: str) -> str:
-    """Return the text of an entry's first element of a name on one line; TeX stays as it is."""
+    """Return the first named element of an entry as text on one line; TeX is unchanged."""
     element = re.search(rf"<{name}(?:\s[^<>]*)?>([^<]*)</{name}>", entry)
     return raw_text(unescape(element[1])) if element else ""

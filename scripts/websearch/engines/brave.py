@@ -1,4 +1,4 @@
-"""Brave: its entry in the table; brave_search.py asks it."""
+"""Brave's entry in the table of engines; brave_search.py sends the requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENGINE = Engine(
     sources=("web", "news"),
     auto=True,
     filters={"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
-    instead={"since": "Brave filters by days: give day, week, month, year or a range."},
+    instead={"since": "Brave filters by days: use day, week, month, year or a range."},
     max_query=600,
     max_count=20,
 )

@@ -37,12 +37,12 @@ ENGINE = Engine(
     sources=("papers",),
     serial=True,
     filters={"since": (*DAYS, "range")},
-    instead={"since": "Give day, week, month, year or a range of dates."},
+    instead={"since": "Use day, week, month, year or a range of dates."},
     max_query=1_000,
     max_count=50,
 )
 FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
-PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names no time: the limit is per second
+PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal states no time: the limit is per second
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
@@ -61,23 +61,23 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     if response.status != 200:
         raise api_error(response)
     answer = good_answer(ENGINE, response)
     works = listed_items(ENGINE, object_field(answer, "message"), "items")
-    # Components are figures and tables of works, which have a DOI of their own.
+    # Components are a work's figures and tables, which have their own DOI.
     papers = [work for work in works if work.get("type") != "component"]
     return ResultPage(results=[work_result(work) for work in papers])
 
 
 def api_error(response: Response) -> SearchError:
-    """Return what an error of the API means."""
+    """Return the SearchError for an error of the API."""
     error = refusal(ENGINE, response)
     if response.status == 429 and error.kind == "blocked":
         return too_fast(ENGINE, response.status, PAUSE_AFTER_LIMIT)
     if response.status == 400:
-        return bad_query(ENGINE, response, response.excerpt(), "Ask in other words.")
+        return bad_query(ENGINE, response, response.excerpt(), "Use other words.")
     return error
 
 
@@ -94,7 +94,7 @@ def work_result(work: dict[str, Any]) -> dict[str, Any]:
 
 
 def doi_address(doi: Any) -> str:
-    """Return the address of a DOI, "" if it is not a DOI."""
+    """Return the URL of a DOI; "" if it is not a DOI."""
     from urllib.parse import quote
 
     is_doi = isinstance(doi, str) and doi.startswith("10.")
@@ -102,7 +102,7 @@ def doi_address(doi: Any) -> str:
 
 
 def first_text(texts: Any) -> str:
-    """Return the first text of a list, which may be empty or missing."""
+    """Return a list's first text; the list may be empty or missing."""
     return text_of_html(texts[0]) if isinstance(texts, list) and texts else ""
 
 

@@ -47,7 +47,7 @@ ENGINE = Engine(
 )
 PERIODS = {"day": "d", "week": "w", "month": "m", "year": "y"}
 SAFE_CODES = {"strict": "1", "moderate": "-1", "off": "-2"}
-# Regions (kl), country first; the first one of a country or language is its main one.
+# Regions (kl), country first; a country's or language's first region is its main one.
 REGIONS = (
     "us-en uk-en au-en ca-en ie-en in-en nz-en za-en sg-en ph-en my-en id-en pk-en th-en vn-en "
     "il-en de-de at-de ch-de fr-fr ca-fr be-fr ch-fr es-es mx-es ar-es co-es cl-es pe-es us-es "
@@ -56,7 +56,7 @@ REGIONS = (
     "xa-ar es-ca ct-ca"
 ).split()
 ALL_REGIONS = "wt-wt"
-# Standard codes -> codes of DuckDuckGo.
+# Standard codes -> DuckDuckGo's codes.
 REGION_COUNTRIES = {"gb": "uk", "sa": "xa", "si": "sl"}
 REGION_LANGUAGES = {
     "ja": "jp", "ko": "kr", "nb": "no", "nn": "no", "zh-tw": "tzh", "zh-hk": "tzh",
@@ -81,18 +81,18 @@ def next_request(
 ) -> EngineRequest | None:
     """Return the POST of the form for the next page, or None.
 
-    Only with the token (vqd) of the page before: without it DuckDuckGo blocks at once.
+    Requires the previous page's token (vqd): without it, DuckDuckGo blocks immediately.
     """
     form = result_page.next_form
     return form_request(params, form) if form else None
 
 
 def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
-    """Return the POST of a form."""
+    """Return the POST for a form."""
     from urllib.parse import urlencode
 
     address = ENGINE.base_url()
-    headers = {  # the first ones of a browser's form; a name that comes again keeps its place
+    headers = {  # in a browser's order; a repeated name keeps its place
         "Upgrade-Insecure-Requests": "1",
         "Origin": address,
         "Content-Type": "application/x-www-form-urlencoded",
@@ -105,7 +105,7 @@ def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
 def form_query(params: dict[str, Any]) -> str:
     """Return the query with site operators, and with !bangs and a leading backslash quoted.
 
-    DuckDuckGo answers those with a redirect to another site.
+    DuckDuckGo redirects those queries to another site.
     """
     query = re.sub(r"(?<!\S)([!\\][^\s\"]+)", r'"\1"', params["query"])
     return within_limit(ENGINE, query_with_sites(query, params))
@@ -114,7 +114,7 @@ def form_query(params: dict[str, Any]) -> str:
 def region(params: dict[str, Any]) -> str:
     """Return country and language as one of the regions.
 
-    A language without a region is requested only by the header Accept-Language. Raises
+    A language without a region is only requested in the header Accept-Language. Raises
     SearchError (invalid_input) with the nearest regions.
     """
     country = country_code(params.get("country", ""))
@@ -142,7 +142,7 @@ def region(params: dict[str, Any]) -> str:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
+    """Return the result page in a response. Raises SearchError (blocked, provider)."""
     return judge_result_page(ENGINE, response, parse_result_page(response.text()))
 
 
@@ -185,7 +185,7 @@ def parse_result(block: list[Node]) -> dict[str, Any]:
 def result_target(href: str) -> str:
     """Return the URL of a result: DuckDuckGo's redirect (/l/?uddg=) is unwrapped once.
 
-    "" for an advertisement (/y.js, wrapped or not) and for anything but a web address.
+    "" for an advertisement (/y.js, wrapped or not) and for anything except a web URL.
     """
     url = absolute_url(href, "duckduckgo.com")
     host, path, query = split_url(url) or ("", "", "")
@@ -197,8 +197,8 @@ def result_target(href: str) -> str:
 def next_form(nodes: list[Node]) -> dict[str, str]:
     """Return the fields of the form for the next page; {} on the last page.
 
-    Several forms may have a token (vqd), and one of them may lead back: the form with the highest
-    offset (s) counts.
+    Several forms may have a token (vqd), and one may lead back: the form with the highest offset
+    (s) is used.
     """
     best: dict[str, str] = {}
     fields: dict[str, str] = {}

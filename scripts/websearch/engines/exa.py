@@ -1,4 +1,4 @@
-"""Exa: a search API with a key, and its MCP server for callers without one.
+"""Exa: a search API with a key, and its MCP server for callers without a key.
 
 Source of the parameters: https://docs.exa.ai/reference/search
 """
@@ -54,14 +54,14 @@ ENGINE = Engine(
         "safe": SAFE,
     },
     keyless_filters={},
-    instead={"language": "Ask in the language of the pages."},
+    instead={"language": "Write the query in the pages' language."},
     max_query=2_000,
     max_count=50,
 )
 MOMENT = "%Y-%m-%dT%H:%M:%S.000Z"
-TEXT_CHARS = 10_000  # of a page: the most that the price of a search includes
-NOTHING_FOUND = "No search results found"  # the MCP server's words for it
-# Highlights hold Markdown of pages, rules included: a block begins only where its fields do.
+TEXT_CHARS = 10_000  # per page: the maximum that a search's price includes
+NOTHING_FOUND = "No search results found"  # the MCP server's message
+# Highlights contain Markdown from pages, including rules; only its fields start a block.
 BLOCK_BORDER = re.compile(r"\n---\n{1,9}(?=Title: [^\n]{0,2000}\nURL: )")
 BLOCK = re.compile(
     r"Title: (?P<title>[^\n]*)\nURL: (?P<url>\S+)\n(?:Published: (?P<date>[^\n]*)\n)?"
@@ -71,7 +71,7 @@ BLOCK = re.compile(
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the POST of a search; without a key, the call of the MCP server's tool.
+    """Return the POST of a search or, without a key, a call of the MCP server's tool.
 
     Raises SearchError (invalid_input, auth).
     """
@@ -99,7 +99,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     if request.url.endswith("/mcp"):
         return ResultPage(results=read_blocks(tool_result(ENGINE, response)[1]))
     answer = api_answer(ENGINE, response)
@@ -108,7 +108,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def page_result(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of the API's answer as a result."""
+    """Return an item of the API's response as a result."""
     highlights = " … ".join(list_field(item, "highlights", str))
     text = str(item.get("text") or "")
     return api_page(
@@ -117,10 +117,10 @@ def page_result(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_blocks(text: str) -> list[dict[str, Any]]:
-    """Return the results that the MCP server writes as text.
+    """Return the results in the MCP server's text.
 
-    A text that is neither results nor its words for none is the refusal of its allowance, which it
-    has sent as an ordinary result (2026-09-24). Raises SearchError.
+    Any text except results and the "no results" message means that the allowance is used up; the
+    server sends this as an ordinary result (2026-09-24). Raises SearchError.
     """
     if text.startswith(NOTHING_FOUND):
         return []

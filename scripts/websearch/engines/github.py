@@ -48,25 +48,22 @@ ENGINE = Engine(
     module=__name__,
     address=("GITHUB_BASE_URL", "https://api.github.com"),
     sources=("code",),
-    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
+    # Ten searches per minute, thirty with a token; 60 seconds allow 60 / interval + burst requests.
     interval=7.5,
-    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
     burst=2,
-    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
     faster=("GITHUB_TOKEN", 2.2),
-    # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
     serial=True,
-    page_interval=0.0,  # sixty an hour, which its headers count
+    page_interval=0.0,  # 60 per hour, counted in GitHub's headers
     pages_apart=True,
     filters={"since": (*HOURS, "range"), "site": None},
-    instead={"language": "Write language:python and the like into the query."},
+    instead={"language": "Add a qualifier such as language:python to the query."},
     max_query=256,
     max_count=50,
 )
 TOKEN = "GITHUB_TOKEN"  # noqa: S105  the variable's name
 PRIVATE = "WEB_SEARCH_GITHUB_PRIVATE"  # lets the token read private repositories
 ISSUES, REPOSITORIES = "/search/issues", "/search/repositories"
-# Words of a query that choose what is searched; without one, issues and repositories are.
+# Words in a query that choose the search; without them, issues and repositories are searched.
 _IS_ISSUE = r"(?<!\S)(?:is|type):(?:issue|pr|pull-request)(?!\S)"
 _IS_REPOSITORY = r"(?<!\S)is:repo(?:sitory)?(?!\S)"
 _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
@@ -77,7 +74,7 @@ _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search.
 
-    For issues, a search with fewer words is its "if_empty", and one for repositories its "also".
+    For issues, "if_empty" is a search with fewer words, and "also" is a search for repositories.
     Raises SearchError (invalid_input, auth).
     """
     query = params["query"]
@@ -85,13 +82,13 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     if re.search(_IS_REPOSITORY, query):
         words = re.sub(_IS_REPOSITORY, " ", query)
         return search_request(REPOSITORIES, params, key_words(words), sites)
-    kind = [] if re.search(_IS_ISSUE, query) else ["is:issue"]  # 422 without one
+    kind = [] if re.search(_IS_ISSUE, query) else ["is:issue"]  # without it, GitHub returns 422
     words, fewer = key_words(query), key_words(query, FEWER_WORDS)
     request = search_request(ISSUES, params, words, [*kind, *sites])
     if fewer != words:
         request.if_empty = search_request(ISSUES, params, fewer, [*kind, *sites])
     if kind:
-        # Names and descriptions of repositories are short: they hold few words of a question.
+        # Names and descriptions of repositories are short and contain few words of a question.
         request.also = search_request(REPOSITORIES, params, fewer, sites)
         if request.if_empty:
             request.if_empty.also = request.also
@@ -99,7 +96,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def site_qualifier(site: str) -> str:
-    """Return a site below github.com as a qualifier: repo:, user:, or "" for all of it.
+    """Return a site below github.com as a qualifier: repo:, user:, or "" for all of GitHub.
 
     Raises SearchError (invalid_input).
     """
@@ -107,7 +104,7 @@ def site_qualifier(site: str) -> str:
     host, _, path = address.partition("/")
     owner, _, rest = path.partition("/")
     if host.lower() != "github.com":
-        hint = "Give github.com, github.com/OWNER or github.com/OWNER/REPOSITORY."
+        hint = "Use github.com, github.com/OWNER or github.com/OWNER/REPOSITORY."
         raise SearchError("invalid_input", f"{quoted(address)} is not on GitHub.", hint)
     if rest:
         return f"repo:{owner}/{rest.partition('/')[0]}"
@@ -129,30 +126,30 @@ def search_request(
 
 
 def hides_private() -> bool:
-    """Return whether there is a token whose private repositories are neither found nor read.
+    """Return whether a token is set whose private repositories must not be found or read.
 
-    The token of the ordinary environment is for gh and the like: a page's link must not lead an
-    agent to what only its owner may see.
+    The token in the environment is usually for gh and similar tools: a page's link must not lead
+    an agent to the owner's private data.
     """
     is_allowed = os.environ.get(PRIVATE, "").strip().lower() in TRUE_WORDS
     return bool(configured_key(TOKEN)[1]) and not is_allowed
 
 
 def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRequest:
-    """Return the GET of a path of the API, with the token if one is set; raises SearchError."""
+    """Return the GET of an API path, with the token if set; raises SearchError."""
     headers = {"Accept": media_type, "X-GitHub-Api-Version": "2022-11-28"}
     if token := configured_key(TOKEN)[1]:
         headers["Authorization"] = f"Bearer {token}"
     return api_request(ENGINE, path, fields, **headers)
 
 
-# ===== answers ====================================================================================
+# ===== responses ==================================================================================
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError.
+    """Return the result page in a response. Raises SearchError.
 
-    A search that GitHub ended before it was finished, and that found nothing, is a failure.
+    A search that GitHub stopped early and that found nothing is a failure.
     """
     if response.status != 200:
         raise api_error(response)
@@ -160,7 +157,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     items = listed_items(ENGINE, answer, "items")
     if not items and answer.get("incomplete_results") is True:
         message = "GitHub's search ran out of time before it found anything."
-        raise SearchError("provider", message, "Ask in fewer words.", status=200, retryable=True)
+        raise SearchError("provider", message, "Use fewer words.", status=200, retryable=True)
     is_repositories = REPOSITORIES in request.url
     read_item = repository_result if is_repositories else issue_result
     results = [read_item(item) for item in items]
@@ -168,7 +165,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def search_quota(response: Response) -> Quota | None:
-    """Return what the headers say of the allowance; None if they say nothing."""
+    """Return the quota in the headers; None if they contain none."""
     names = ("x-ratelimit-remaining", "x-ratelimit-reset")
     values = [response.headers.get(name, "") for name in names]
     if not all(re.fullmatch(r"\d{1,11}", value) for value in values):
@@ -177,7 +174,7 @@ def search_quota(response: Response) -> Quota | None:
 
 
 def api_error(response: Response) -> SearchError:
-    """Return what an error of the API means."""
+    """Return the SearchError for an error of the API."""
     quota = search_quota(response)
     is_refused = response.status in (403, 429) and not header_signal(response)
     if is_refused and quota and quota.remaining == 0:
@@ -185,11 +182,11 @@ def api_error(response: Response) -> SearchError:
     if response.status == 422 and (answer := json_object(response)):
         reasons = [error.get("message") for error in (*list_field(answer, "errors"), answer)]
         reason = next((text for text in reasons if isinstance(text, str)), "no reason given")
-        hint = "Check the qualifiers: a repository may be private, renamed or misspelt."
+        hint = "Check the qualifiers: a repository may be private, renamed or misspelled."
         return bad_query(ENGINE, response, reason, hint)
     error = refusal(ENGINE, response)
     if response.status == 401:
-        error.hint = f"Correct {TOKEN}, or unset it: the search works without it."
+        error.hint = f"Correct {TOKEN}, or unset it: the search also works without it."
     return error
 
 
@@ -206,7 +203,7 @@ def issue_result(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def matched_fragment(item: dict[str, Any]) -> str:
-    """Return the piece of an item's text that holds the words of the query, or ""."""
+    """Return the part of an item's text that contains the query's words, or ""."""
     fragments = [
         raw_text(match.get("fragment"))
         for match in list_field(item, "text_matches")

@@ -1,6 +1,6 @@
-"""Google's own result pages: requests, results, its walls.
+"""Google's own result pages: requests, results, block pages.
 
-Google has answered plain clients with a block since 2025; serper_search.py is the reliable way.
+Google has blocked plain clients since 2025; serper_search.py is the reliable alternative.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ ENGINE = Engine(
     address=("GOOGLE_BASE_URL", "https://www.google.com"),
     sources=("web",),
     filters={"since": (*HOURS, "range"), **PLACES, "safe": ("off", "strict")},
-    instead={"safe": "Give off or strict."},
+    instead={"safe": "Use off or strict."},
     max_query=2_048,
     max_count=50,
 )
-PAGE_SIZE = 10  # results; Google has dropped larger pages (September 2025)
+PAGE_SIZE = 10  # results; Google no longer supports larger pages (September 2025)
 FEWEST_RESULTS = 5  # a page with fewer is the last one
 SAFE = {"strict": "active", "off": "off"}
-# Google's class names, of several years: around one result, of its snippet, of the date in it.
+# Google's class names over several years: around a result, its snippet and its date.
 BLOCKS = ("g", "tF2Cxc", "MjjYud", "Gx5Zad")
 SNIPPETS = ("VwiC3b", "IsZvec", "st", "s3v9rd")
 DATES = ("YrbPuc", "LEwnzc", "f")
-# A title without a heading, in the page of 2023 without scripts: of the pages that quoted answers
-# are from.
+# A title without a heading, on the 2023 page without scripts: the titles of pages that quoted
+# answers come from.
 QUOTED_TITLE = "vvjwJb"
 AD_CLASSES = ("uEierd", "commercial-unit-desktop-top", "ads-ad")
 AD_IDS = ("tads", "tadsb", "bottomads")
-# Paths on the hosts of the search itself that are searches, settings or clicks, and no pages.
+# Paths on the search hosts that are searches, settings or clicks, not pages.
 _OWN_PATHS = (
     r"/?|/(?:search|url|imgres|imghp|images|webhp|preferences|setprefs|advanced_search|aclk)/?"
     r"|/(?:sorry|httpservice)/.*"
 )
-NOTHING_FOUND = "did not match any documents"  # the page is asked for in English
+NOTHING_FOUND = "did not match any documents"  # the page is requested in English
 
 # ===== requests ===================================================================================
 
@@ -76,7 +76,7 @@ NOTHING_FOUND = "did not match any documents"  # the page is asked for in Englis
 def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of the first result page. Raises SearchError (invalid_input).
 
-    The page is asked for in English (hl), because its word for "nothing found" is looked for.
+    The page is requested in English (hl) to recognize its "nothing found" message.
     """
     language = language_code(params.get("language", ""))
     base = language.partition("-")[0]
@@ -96,7 +96,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the GET of result page number (from 2 on), or None if there are no more."""
+    """Return the GET of result page number (from 2 on), or None after the last page."""
     if len(result_page.results) < FEWEST_RESULTS:
         return None
     fields = {**request.fields, "start": str((number - 1) * PAGE_SIZE)}
@@ -107,7 +107,7 @@ def next_request(
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
+    """Return the result page in a response. Raises SearchError (blocked, provider)."""
     return judge_result_page(ENGINE, response, parse_result_page(response.text()))
 
 
@@ -128,13 +128,13 @@ def parse_result_page(html: str) -> ResultPage:
 
 
 def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
-    """Return (index of the first, link, heading) of every result, without advertisements.
+    """Return (index of the first, link, heading) for every result, without advertisements.
 
     The heading is in the link, or (in old pages) the link in the heading.
     """
     links: list[tuple[int, Node, Node]] = []
     advertisements: set[Node] = set()
-    around: dict[Node, tuple[int, Node]] = {}  # element -> the link or heading that it is in
+    around: dict[Node, tuple[int, Node]] = {}  # element -> the link or heading around it
     for index, node in enumerate(nodes):
         parent = node.parent
         is_ad = has_class(node, *AD_CLASSES) or node.attributes.get("id") in AD_IDS
@@ -156,9 +156,9 @@ def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
 
 
 def parse_result(nodes: list[Node], link: Node, heading: Node) -> dict[str, Any]:
-    """Return the result of a link; nodes: what follows it up to the next. {} if it leads nowhere.
+    """Return a link's result; nodes: the elements up to the next link. {} without a target.
 
-    The snippet is in the result's block, if a block that Google is known to use is around it.
+    The snippet is in the result's block, if a known Google block is around it.
     """
     url = result_target(link.attributes.get("href", ""))
     if not url:
@@ -191,10 +191,10 @@ def is_below(node: Node, above: Node) -> bool:
 
 
 def result_target(href: str) -> str:
-    """Return where a result leads: Google's redirect (/url?q=) is unwrapped once.
+    """Return the URL of a result: Google's redirect (/url?q=) is unwrapped once.
 
-    "" for an advertisement, for Google's own searches, caches and translations, and for what is
-    no web address. Other pages of Google's (maps, cloud.google.com) are results.
+    "" for an advertisement, for Google's own searches, caches and translations, and for anything
+    except a web URL. Google's other pages (maps, cloud.google.com) are results.
     """
     url = absolute_url(href, "www.google.com")
     host, path, query = split_url(url) or ("", "", "")
@@ -207,12 +207,12 @@ def result_target(href: str) -> str:
 
 
 def is_google_search(host: str) -> bool:
-    """Return whether a host is that of Google's search: www.google.com, google.co.uk, ..."""
+    """Return whether a host is Google's search host: www.google.com, google.co.uk, ..."""
     return bool(re.fullmatch(r"(www\.)?google(\.[a-z]{2,3}){1,2}", host))
 
 
 def google_signal(nodes: list[Node]) -> str:
-    """Return the sign of Google's walls in a page, or ""."""
+    """Return the signal of a Google block page, or ""."""
     for node in nodes:
         if node.attributes.get("id") == "captcha-form":
             return "its CAPTCHA (captcha-form)"

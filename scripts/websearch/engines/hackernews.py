@@ -33,10 +33,10 @@ ENGINE = Engine(
     module=__name__,
     address=("HACKERNEWS_BASE_URL", "https://hn.algolia.com"),
     sources=("discussions",),
-    stands_in=True,
+    is_fallback=True,
     page_interval=0.05,
     filters={"since": (*HOURS, "range")},
-    instead={"site": "Write the site's name among the words of the query."},
+    instead={"site": "Add the site's name to the query."},
     max_query=500,
     max_count=50,
 )
@@ -44,7 +44,7 @@ ITEM = "https://news.ycombinator.com/item?id="
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, with that of a search with fewer words as "if_empty"."""
+    """Return the GET of a search, with a search for fewer words as "if_empty"."""
     dates = ""
     if "since" in params:
         start, end = period(params["since"], time.time())
@@ -53,7 +53,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "query": search_words(ENGINE, params["query"]),
         "tags": "(story,comment)",
         "hitsPerPage": str(params["count"]),
-        "typoTolerance": "false",  # it brings hits on other words
+        "typoTolerance": "false",  # it would match other words
         "numericFilters": dates,
     }
     request = api_request(ENGINE, "/api/v1/search", fields)
@@ -64,14 +64,14 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     answer = good_answer(ENGINE, response)
     hits = listed_items(ENGINE, answer, "hits")
     return ResultPage(results=[hit_result(hit) for hit in hits])
 
 
 def hit_result(hit: dict[str, Any]) -> dict[str, Any]:
-    """Return a story or comment as a result; without an address of its own it is its thread."""
+    """Return a story or comment as a result; without its own URL, the URL is its thread."""
     number = hit.get("objectID")
     thread = f"{ITEM}{number}" if re.fullmatch(r"\d{1,12}", str(number)) else ""
     comment, url = text_of_html(hit.get("comment_text")), hit.get("url") or thread

@@ -45,11 +45,11 @@ ENGINE = Engine(
         "exclude_site": None,
         "safe": SAFE,
     },
-    instead={"language": "Give {country}: Kagi filters by region."},
+    instead={"language": "Set {country}: Kagi filters by region."},
     max_query=2_000,
     max_count=50,
 )
-LIMIT_HINT = "Look at the account's limit, or try again in a minute."
+LIMIT_HINT = "Check the account's limit, or try again in a minute."
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
@@ -76,9 +76,9 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is; Kagi omits an empty list of results."""
+    """Return the result page in a response; Kagi omits an empty list of results."""
     if response.status == 429 and retry_after(response) is None:
-        message = "Kagi wants fewer requests, or the spending limit of the account is reached."
+        message = "Kagi asked for fewer requests, or the account's spending limit is reached."
         raise SearchError("rate_limit", message, LIMIT_HINT, status=429, retryable=True)
     answer = api_answer(ENGINE, response)
     if not isinstance(answer.get("data"), dict):
@@ -88,6 +88,6 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def page_result(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of the answer as a result; its texts contain HTML entities."""
+    """Return an item of the response as a result; its texts contain HTML entities."""
     title, snippet = (api_text(item.get(name)) for name in ("title", "snippet"))
     return api_page(title, item.get("url"), snippet, item.get("time"))

@@ -1,4 +1,4 @@
-"""Keenable: a search API that answers without a key, a thousand times an hour, and with one."""
+"""Keenable: a search API that needs no key for 1,000 requests per hour, and takes one for more."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENGINE = Engine(
     sources=("web",),
     auto=True,
     filters={"since": (*DAYS, "range"), "site": None, "exclude_site": None},
-    instead={"since": "Give day, week, month, year or a range of dates."},
+    instead={"since": "Use day, week, month, year or a range of dates."},
     max_query=2_000,
     max_count=50,
 )
@@ -39,7 +39,7 @@ ENGINE = Engine(
 def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the POST of a search. Raises SearchError (invalid_input, auth).
 
-    Sites are operators of the query: the field for them takes a single one.
+    Sites are operators in the query, because the field for sites takes only one.
     """
     first, last = days_of(params["since"]) if "since" in params else ("", "")
     body = {
@@ -50,19 +50,19 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     }
     key = ENGINE.key()
     path = "/v1/search" if key else "/v1/search/public"
-    # Without a key the name of the program is required.
+    # Without a key, the program's name is required.
     headers = {"X-API-Key": key} if key else {"X-Keenable-Title": PROGRAM}
     return json_post(f"{ENGINE.base_url()}{path}", drop_empty(body), **headers)
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     answer = api_answer(ENGINE, response)
     results = [page_result(item) for item in listed_items(ENGINE, answer, "results")]
     return ResultPage(results=results, credits=1)
 
 
 def page_result(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of the answer as a result; its snippet is a piece of the page."""
+    """Return an item of the response as a result; its snippet is a piece of the page."""
     snippet = str(item.get("snippet") or item.get("description") or "")
     return api_page(item.get("title"), item.get("url"), snippet, item.get("published_at"))

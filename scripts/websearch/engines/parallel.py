@@ -1,4 +1,4 @@
-"""Parallel: a search API with a key, and its MCP server for callers without one.
+"""Parallel: a search API with a key, and its MCP server for callers without a key.
 
 Source of the parameters: https://docs.parallel.ai/api-reference/search
 """
@@ -37,14 +37,14 @@ ENGINE = Engine(
     auto=True,
     filters={"since": DAYS, "country": None, "site": None, "exclude_site": None},
     keyless_filters={},
-    instead={"since": "Parallel knows a first day only: give day, week, month or year."},
+    instead={"since": "Parallel filters by first day only: use day, week, month or year."},
     max_query=2_000,
     max_count=20,
 )
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the POST of a search; without a key, the call of the MCP server's tool.
+    """Return the POST of a search or, without a key, a call of the MCP server's tool.
 
     Raises SearchError (invalid_input, auth).
     """
@@ -72,7 +72,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     if request.url.endswith("/mcp"):
         answer = tool_result(ENGINE, response)[0]
         return ResultPage(results=read_items(answer))
@@ -80,7 +80,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def read_items(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the results of an answer; excerpts are pieces of the page's Markdown."""
+    """Return the results in a response; excerpts are pieces of the page's Markdown."""
     results = []
     for item in listed_items(ENGINE, answer, "results"):
         excerpts = list_field(item, "excerpts", str)

@@ -1,4 +1,4 @@
-"""The user's own SearXNG server: its JSON, or its HTML pages if JSON is switched off there."""
+"""The user's own SearXNG server: its JSON, or its HTML pages if JSON is disabled there."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ ENGINE = Engine(
     max_query=2_048,
     max_count=50,
 )
-LOGIN = "SEARXNG_AUTH"  # user:password, if the address does not hold them
+LOGIN = "SEARXNG_AUTH"  # user:password, if the address does not contain them
 FEWEST_RESULTS = 5  # a page with fewer is the last one
-MOST_FAILURES = 8  # of its engines that a message names
+MOST_FAILURES = 8  # failed engines listed in a message
 SAFE_CODES = {"strict": "2", "moderate": "1", "off": "0"}
 STATUS_HINTS = {
     401: "It asks for a login: set SEARXNG_AUTH to user:password.",
-    403: "Its limiter or the proxy before it refuses this client; allow this address there.",
-    407: "It is the proxy that asks for a login: put user:password@ into its variable.",
-    404: "SEARXNG_BASE_URL must be the address of its start page.",
+    403: "Its limiter or a proxy in front of it refuses this client; allow this address there.",
+    407: "The proxy asks for a login: add user:password@ to the proxy variable.",
+    404: "SEARXNG_BASE_URL must be the URL of its start page.",
     429: "Its limiter refuses this client: allow this address in limiter.toml, or switch "
     "server.limiter off.",
 }
@@ -81,14 +81,14 @@ STATUS_HINTS = {
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of the server's JSON, with that of its HTML page as "otherwise".
+    """Return the GET of the server's JSON, with the GET of its HTML page as "otherwise".
 
     Raises SearchError (invalid_input, auth).
     """
     if params.get("country") and not params.get("language"):
         message = "SearXNG filters by country within a language only."
-        raise SearchError("invalid_input", message, "Give {language}, too, for example de with ch.")
-    # SearXNG takes !! for a redirect to another site.
+        raise SearchError("invalid_input", message, "Also set {language}, for example de with ch.")
+    # SearXNG treats !! as a redirect to another site.
     query = re.sub(r"(?<!\S)(!![^\s\"]+)", r'"\1"', params["query"])
     fields = {
         "q": within_limit(ENGINE, query_with_sites(query, params)),
@@ -99,7 +99,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "pageno": "1",
     }
     headers = {
-        # SearXNG's limiter wants text/html among the types, and a language.
+        # SearXNG's limiter requires text/html among the types, and a language.
         "Accept": "application/json,text/html;q=0.9",
         "Accept-Language": accept_language(params),
         **own_server_login(ENGINE.address[0], LOGIN),
@@ -114,25 +114,25 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the GET of result page number (from 2 on), or None if there is no more."""
+    """Return the GET of result page number (from 2 on), or None after the last page."""
     if len(result_page.results) < FEWEST_RESULTS:
         return None
     fields = {**request.fields, "pageno": str(number)}
-    if result_page.is_html:  # JSON is off there: do not ask for it again
+    if result_page.is_html:  # JSON is disabled: do not request it again
         fields.pop("format", None)
     return get_request(request.url.partition("?")[0], fields, request.headers)
 
 
-# ===== answers ====================================================================================
+# ===== responses ==================================================================================
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is.
+    """Return the result page in a response.
 
-    Raises SearchError: blocked, auth, rate_limit, provider. Nothing found while engines of the
-    server failed is a failure.
+    Raises SearchError: blocked, auth, rate_limit, provider. Finding nothing while some of the
+    server's engines failed is a failure.
     """
-    result_page = ResultPage(results=[])  # a JSON error of SearXNG's says no more than its status
+    result_page = ResultPage(results=[])  # a JSON error of SearXNG repeats only its status
     if response.body.lstrip()[:1] != b"{":
         result_page = parse_html(response.text())
     elif response.status == 200:
@@ -157,7 +157,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def server_error(response: Response) -> SearchError:
-    """Return what a status of the server means."""
+    """Return the SearchError for a status of the server."""
     error = status_error(response, "SearXNG")
     error.kind = {401: "auth", 403: "provider"}.get(response.status, error.kind)
     if response.status in STATUS_HINTS:
@@ -167,7 +167,7 @@ def server_error(response: Response) -> SearchError:
 
         target = urljoin(f"{ENGINE.base_url()}/search", clean_text(location))
         start = target.partition("/search")[0]
-        error.hint = f"Set SEARXNG_BASE_URL to where it lives now: {start}"
+        error.hint = f"Set SEARXNG_BASE_URL to its new address: {start}"
     return error
 
 
@@ -175,7 +175,7 @@ def parse_json(answer: dict[str, Any]) -> ResultPage:
     """Return the result page of the server's JSON; raises SearchError (provider)."""
     if not isinstance(answer.get("results"), list):
         message = f"SearXNG's answer contains no results: {shorten(dump_json(answer), 200)}"
-        raise SearchError("provider", message, "Look at the server's log.", status=200)
+        raise SearchError("provider", message, "Check the server's log.", status=200)
     results = [
         api_result(*(item.get(name) for name in ("title", "url", "content", "publishedDate")))
         for item in list_field(answer, "results")
@@ -191,7 +191,7 @@ def parse_json(answer: dict[str, Any]) -> ResultPage:
 
 
 def parse_html(html: str) -> ResultPage:
-    """Return the result page of the server's own HTML."""
+    """Return the result page in the server's own HTML."""
     nodes = read_nodes(html)
     results = [parse_article(block) for block in result_blocks(nodes, "article")]
     failures, name = [], ""
@@ -211,7 +211,7 @@ def parse_html(html: str) -> ResultPage:
 
 
 def parse_article(block: list[Node]) -> dict[str, Any]:
-    """Return the result in an article; {} if it leads nowhere."""
+    """Return the result in an article; {} if it has no URL."""
     heading = next((node for node in block if node.tag == "h3"), None)
     if not heading:
         return {}

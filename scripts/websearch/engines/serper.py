@@ -1,4 +1,4 @@
-"""Google through serper.dev: its entry in the table; serper_search.py asks it."""
+"""Google through serper.dev: its entry in the table; serper_search.py sends the requests."""
 
 from __future__ import annotations
 

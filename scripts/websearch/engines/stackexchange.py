@@ -45,21 +45,21 @@ ENGINE = Engine(
     module=__name__,
     address=("STACKEXCHANGE_BASE_URL", "https://api.stackexchange.com"),
     sources=("code", "discussions"),
-    stands_in=True,
+    is_fallback=True,
     page_interval=0.05,
     filters={"since": (*HOURS, "range"), "site": None},
     instead={
-        "language": "Give {site}: for example es.stackoverflow.com is in Spanish.",
-        "exclude_site": "Give {site}: one site of the network is asked at a time.",
+        "language": "Set {site}: for example es.stackoverflow.com is in Spanish.",
+        "exclude_site": "Set {site}: each search covers one site of the network.",
     },
     max_query=300,
     max_count=50,
 )
 DEFAULT_SITE = "stackoverflow"
-QUOTA_SECONDS = 86_400  # the allowance of a network address is one of each day
-PAUSE_AFTER_THROTTLE = 60.0  # seconds, if a refusal names none
+QUOTA_SECONDS = 86_400  # a network address's allowance is per day
+PAUSE_AFTER_THROTTLE = 60.0  # seconds, if a refusal states no time
 THROTTLED, BAD_PARAMETER = 502, 400  # its error_id, which is not an HTTP status
-# Hosts of the network, and its own short names of them, such as unix.
+# The network's hosts, and its own short names for them, such as unix.
 _SITES = (
     r"[a-z][a-z0-9]*|([a-z0-9-]+\.)+stackexchange\.com|((meta|[a-z]{2})\.)?stackoverflow(\.com)?"
     r"|(superuser|serverfault|askubuntu|stackapps)\.com|mathoverflow\.net"
@@ -69,7 +69,7 @@ _SITES = (
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, with that of a search with fewer words as "if_empty".
+    """Return the GET of a search, with a search for fewer words as "if_empty".
 
     Raises SearchError (invalid_input).
     """
@@ -92,7 +92,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 def api_site(sites: list[str]) -> str:
     """Return the site to search, a host or a short name; raises SearchError (invalid_input)."""
-    hint = "Give one site of the network, such as superuser.com or unix."
+    hint = "Use one site of the network, such as superuser.com or unix."
     if len(sites) > 1:
         raise SearchError("invalid_input", "Stack Exchange searches one site at a time.", hint)
     if not sites:
@@ -103,18 +103,18 @@ def api_site(sites: list[str]) -> str:
     return site
 
 
-# ===== answers ====================================================================================
+# ===== responses ==================================================================================
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     items = read_items(response)
     results = [question_result(item) for item in items.value]
     return ResultPage(results=results, quota=items.quota, pause=items.pause)
 
 
 def read_items(response: Response) -> ApiValue:
-    """Return the items of an answer, with the quota and pause that it names; raises SearchError."""
+    """Return a response's items with its quota and pause; raises SearchError."""
     response = unpacked(response)
     if response.status != 200:
         raise api_error(response)
@@ -129,10 +129,10 @@ def read_items(response: Response) -> ApiValue:
 
 
 def unpacked(response: Response) -> Response:
-    """Return an answer decompressed.
+    """Return a response decompressed.
 
-    Its answers are compressed even if their headers do not say so, and early errors are not: the
-    first bytes tell.
+    The responses are compressed even if their headers do not say so, but early errors are not:
+    the first bytes show which.
     """
     if not response.body.startswith(b"\x1f\x8b"):
         return response
@@ -141,13 +141,13 @@ def unpacked(response: Response) -> Response:
     try:
         body = zlib.decompressobj(31).decompress(response.body, MAX_BODY)
     except zlib.error:
-        message = "Stack Exchange's answer could not be decompressed."
+        message = "Stack Exchange's response could not be decompressed."
         raise SearchError("provider", message, "Try again later.") from None
     return Response(response.status, response.headers, body)
 
 
 def api_error(response: Response) -> SearchError:
-    """Return what an error of the API means; its throttle has status 400."""
+    """Return the SearchError for an error of the API; its throttle has status 400."""
     answer = json_object(response) or {}
     reason = str(answer.get("error_message"))
     if answer.get("error_id") == THROTTLED:
@@ -155,12 +155,12 @@ def api_error(response: Response) -> SearchError:
         seconds = float(wait[1]) if wait else PAUSE_AFTER_THROTTLE
         return too_fast(ENGINE, response.status, seconds)
     if answer.get("error_id") == BAD_PARAMETER:
-        return bad_query(ENGINE, response, reason, "Correct site, or ask in other words.")
+        return bad_query(ENGINE, response, reason, "Correct site, or use other words.")
     return refusal(ENGINE, response)
 
 
 def question_result(item: dict[str, Any]) -> dict[str, Any]:
-    """Return a question as a result. Its licence asks to name author, licence and link."""
+    """Return a question as a result. Its license requires the author, license and link."""
     answers = counted(item.get("answer_count"), "answer")
     accepted = ", one accepted" if answers and item.get("accepted_answer_id") else ""
     score = item.get("score")

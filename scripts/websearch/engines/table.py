@@ -1,8 +1,8 @@
 """The table of all search engines, gathered from their modules.
 
-Everything that lists engines is made from it: the choices of the commands and of the MCP tools, the
-order in which `auto` asks, the checks of doctor.py, the fault matrix of the tests and the tables in
-references/. To add an engine, write its module (base/engine.py) and add it here (CONTRIBUTING.md).
+It is the source of every list of engines: the choices of the commands and MCP tools, the order of
+`auto`, the checks of doctor.py, the tests' fault matrix and the tables in references/. To add an
+engine, write its module (base/engine.py) and add it here (CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from websearch.engines.base.engine import Engine
 
-# name -> engine. The order is that of `auto`: keys first, because an engine with a key is reliable.
+# name -> engine, in the order of `auto`: keys first, because an engine with a key is reliable.
 ENGINES: dict[str, Engine] = {
     module.ENGINE.name: module.ENGINE
     for module in (
@@ -47,7 +47,7 @@ ENGINES: dict[str, Engine] = {
         wikipedia, stackexchange, hackernews, github, crossref, arxiv,
     )
 }  # fmt: skip
-# Addresses of hosts that are read, not searched: (variable, default address).
+# Addresses of hosts that are read but not searched: (variable, default address).
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
 # Hosts that are read at a limited pace, like engines.
 READ_HOSTS = {
@@ -55,7 +55,7 @@ READ_HOSTS = {
         name="wayback",
         title="The Internet Archive",
         address=("WAYBACK_BASE_URL", "https://web.archive.org"),
-        # It takes thirty look-ups a minute, and asks its clients to stay below four fifths of that.
+        # It allows 30 look-ups per minute, and asks clients to stay below four fifths of that.
         interval=2.7,
         burst=2,
     ),
@@ -64,10 +64,10 @@ SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
     "hn": "hackernews",
 }  # fmt: skip
-# Topics of a question. Engines whose sources include the topic are asked in addition to the general
+# Topics of a question. Engines with sources on the topic are queried in addition to the general
 # engine, which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference", "news")
-CHAINS = ("auto", "keyless")  # names for engines asked one after the other
+CHAINS = ("auto", "keyless")  # names for engines that are queried in turn
 # Ordinary result pages contain few papers, and mix old pages with the news.
 WITHOUT_GENERAL_ENGINE = ("papers", "news")
 # Where the general engine looks for discussions, in addition to the sources of that focus.
@@ -75,7 +75,7 @@ FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
 
 
 def load_module(name: str) -> ModuleType:
-    """Return the module that searches with an engine, imported when it is first needed."""
+    """Return an engine's module, imported at first use."""
     import importlib
 
     return importlib.import_module(ENGINES[name].module)
@@ -87,20 +87,20 @@ def keyless_engines() -> list[str]:
 
 
 def host_of(name: str) -> Host:
-    """Return an engine, or a host that is read within a pace."""
+    """Return an engine, or a host that is read at a limited pace."""
     return ENGINES.get(name) or READ_HOSTS[name]
 
 
-# ===== which engines can be asked =================================================================
+# ===== available engines ==========================================================================
 
 
 def configured_engines() -> list[str]:
-    """Return the engines that `auto` asks, in its order.
+    """Return the engines of `auto`, in its order.
 
-    WEB_SEARCH_ENGINES names them. Without it they are those of the table that can be asked; a
-    company's engine then only with a key, because without one the company may keep and learn from
-    the queries. An engine that costs money is never asked after one that does not. Raises
-    SearchError (invalid_input).
+    WEB_SEARCH_ENGINES sets them. By default they are the table's available engines; a company's
+    engine is included only with a key, because without a key the company may keep the queries and
+    learn from them. An engine that costs money never follows a free engine. Raises SearchError
+    (invalid_input).
     """
     order = owner_engines() or [
         name
@@ -113,17 +113,17 @@ def configured_engines() -> list[str]:
 
 
 def owner_engines() -> list[str]:
-    """Return the engines of WEB_SEARCH_ENGINES that can be asked; raises SearchError."""
+    """Return the available engines of WEB_SEARCH_ENGINES; raises SearchError."""
     listed = os.environ.get("WEB_SEARCH_ENGINES", "").lower().replace(",", " ").split()
     names = [known_engine("WEB_SEARCH_ENGINES", name) for name in listed]
     if names and not any(ENGINES[name].is_configured() for name in names):
-        message = f"No engine of WEB_SEARCH_ENGINES can be asked: {', '.join(names)} need a key."
-        raise SearchError("auth", message, "Set a key, or name an engine that needs none.")
+        message = f"No engine of WEB_SEARCH_ENGINES is available: {', '.join(names)} need a key."
+        raise SearchError("auth", message, "Set a key, or add an engine that needs none.")
     return [name for name in dict.fromkeys(names) if ENGINES[name].is_configured()]
 
 
 def known_engine(variable: str, text: str) -> str:
-    """Return the name of the engine that a variable names; raises SearchError (invalid_input)."""
+    """Return the engine in a variable's value; raises SearchError (invalid_input)."""
     name = SPELLINGS.get(text, text)
     if name in ENGINES:
         return name
@@ -132,10 +132,10 @@ def known_engine(variable: str, text: str) -> str:
 
 
 def engine_order(engine: str) -> list[str]:
-    """Return the engines to ask, in order; a named engine is the only one.
+    """Return the engines to query, in order; a named engine is the only one.
 
-    auto: the engine that GLSI_SEARCH_ENGINE names, then configured_engines(). keyless: those of
-    them that need no key. Raises SearchError.
+    auto: the engine in GLSI_SEARCH_ENGINE, then configured_engines(). keyless: those that need no
+    key. Raises SearchError.
     """
     if engine not in CHAINS:
         return [engine]
@@ -144,7 +144,7 @@ def engine_order(engine: str) -> list[str]:
         order = [name for name in order if not ENGINES[name].has_key()]
         if not order:
             message = "No engine of WEB_SEARCH_ENGINES answers without a key."
-            raise SearchError("auth", message, "Name one that does, such as duckduckgo.")
+            raise SearchError("auth", message, "Add one that does, such as duckduckgo.")
         return order
     preferred = os.environ.get("GLSI_SEARCH_ENGINE", "").strip().lower()
     if preferred in ("", "auto"):
@@ -156,10 +156,10 @@ def engine_order(engine: str) -> list[str]:
 
 
 def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
-    """Return the engines that the parameters engine and focus mean; names of CHAINS stay.
+    """Return the engines for the parameters engine and focus; names of CHAINS stay.
 
-    The sources of the focus come first. all: the engines of the table that search the whole web and
-    can be asked. Raises SearchError (invalid_input) if such a word is not the only name.
+    The sources of the focus come first. all: every available engine that searches the whole web.
+    Raises SearchError (invalid_input) if such a word is not the only name.
     """
     names = list(dict.fromkeys(engines))
     if len(names) > 1 and not {"all", *CHAINS}.isdisjoint(names):
@@ -177,14 +177,16 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
 
 
 def focus_sources(focus: str) -> list[str]:
-    """Return the engines that a focus asks in addition to the general engine."""
+    """Return the engines that a focus queries in addition to the general engine."""
     return [name for name, engine in ENGINES.items() if focus in engine.sources]
 
 
 def news_engines(named: list[str]) -> list[str]:
-    """Return the engines to ask for news: those named, else those with a key; raises SearchError.
+    """Return the engines to query for news: those named or, by default, those with a key.
 
-    Engines without a key find no news apart from other pages.
+    Raises SearchError.
+
+    Engines without a key do not search news separately.
     """
     able = focus_sources("news")
     chosen = [name for name in able if name in named]
@@ -197,12 +199,12 @@ def news_engines(named: list[str]) -> list[str]:
 
 
 def fallback_engines() -> list[str]:
-    """Return the engines that answer a question without a focus if those of `auto` do not."""
-    return [name for name, engine in ENGINES.items() if engine.stands_in]
+    """Return the engines for a question without a focus if the engines of `auto` fail."""
+    return [name for name, engine in ENGINES.items() if engine.is_fallback]
 
 
 def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[str, Any]:
-    """Return the filters that a focus and the owner's rules add to those of the caller."""
+    """Return the filters that a focus and the owner's rules add to the caller's filters."""
     is_general = "web" in ENGINES[engine].sources
     if "site" in filters or not is_general:
         return {}

@@ -1,4 +1,4 @@
-"""Tavily: a search API for agents, with a key, or with a small monthly allowance without one.
+"""Tavily: a search API for agents, with a key or, for a small monthly allowance, without one.
 
 Source of the parameters: https://docs.tavily.com/documentation/api-reference/endpoint/search
 """
@@ -49,8 +49,8 @@ ENGINE = Engine(
         "safe": SAFE,
     },
     instead={
-        "since": "Give day, week, month, year or a range of dates.",
-        "country": "Name the country in the query: Tavily takes it as a wish only.",
+        "since": "Use day, week, month, year or a range of dates.",
+        "country": "Add the country to the query: for Tavily the filter is only a preference.",
     },
     max_query=400,
     max_count=20,
@@ -82,7 +82,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def period_fields(since: str) -> dict[str, Any]:
-    """Return the fields of a period; without the last one, pages without a date would stay."""
+    """Return the fields for a period; without the end date, undated pages would stay."""
     if ".." not in since:
         return {"time_range": since, "filter_by_published_date": True}
     first, last = days_of(since)
@@ -90,7 +90,7 @@ def period_fields(since: str) -> dict[str, Any]:
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     if notice := keyless_notice(response):
         raise notice
     answer = api_answer(ENGINE, response, SPENT)
@@ -100,15 +100,15 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def page_result(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of the answer as a result; its content is pieces joined by " [...] "."""
+    """Return an item of the response as a result; its content has pieces joined by " [...] "."""
     content, text = (str(item.get(name) or "") for name in ("content", "raw_content"))
     return api_page(item.get("title"), item.get("url"), content, item.get("published_date"), text)
 
 
 def keyless_notice(response: Response) -> SearchError | None:
-    """Return the error of the notice that the allowance without a key is spent; None without one.
+    """Return the error if the allowance without a key is used up; else None.
 
-    The notice stands under "error", or alone in an answer that looks like success.
+    The notice is under "error", or it is the only content of a response that looks successful.
     """
     answer = json_object(response) or {}
     notice = object_field(answer, "error") or answer

@@ -40,26 +40,24 @@ ENGINE = Engine(
     module=__name__,
     address=("WIKIPEDIA_BASE_URL", "https://{language}.wikipedia.org"),
     sources=("reference",),
-    stands_in=True,
-    # Ten requests a minute, or two hundred with a contact in the User-Agent.
+    is_fallback=True,
+    # Ten requests per minute, or 200 with a contact in the User-Agent.
     interval=7.5,
-    # Ten requests a minute, or two hundred with a contact in the User-Agent.
     burst=2,
-    # Ten requests a minute, or two hundred with a contact in the User-Agent.
     faster=("WEB_SEARCH_CONTACT", 0.4),
     filters={"language": None},
     instead={
-        "since": "Leave it out: articles are always of today.",
-        "country": "Give {language}: each has a Wikipedia of its own.",
+        "since": "Omit it: articles are always current.",
+        "country": "Set {language}: each has its own Wikipedia.",
     },
     max_query=300,
     max_count=50,
 )
-LICENSE = "CC BY-SA 4.0"  # of the articles; it must be named with them
+LICENSE = "CC BY-SA 4.0"  # of the articles; results must state it
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, which gives up to 50 results. Raises SearchError."""
+    """Return the GET of a search, for up to 50 results. Raises SearchError."""
     fields = {
         "action": "query",
         "list": "search",
@@ -70,18 +68,18 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "format": "json",
         "formatversion": "2",
     }
-    # Each language has a wiki; en-gb, pt-br and zh-tw share that of their first part.
+    # Each language has a wiki; en-gb, pt-br and zh-tw use the wiki of their first part.
     language = re.sub(r"-([a-z]{2}|hans|hant)$", "", language_code(params.get("language", "")))
     url = f"{ENGINE.base_url(language)}/w/api.php"
     headers = {"Accept": "application/json", "User-Agent": identified_agent()}
     request = get_request(url, fields, headers)
     if params.get("language") and ENGINE.has_other_address():
-        request.warning = "WIKIPEDIA_BASE_URL names one wiki, so language was not applied."
+        request.warning = "WIKIPEDIA_BASE_URL is a single wiki, so language was not applied."
     return request
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is. Raises SearchError."""
+    """Return the result page in a response. Raises SearchError."""
     if response.status == 403 or header_signal(response):
         raise wall_error(ENGINE, response, header_signal(response) or "HTTP 403")
     if response.status != 200:
@@ -91,7 +89,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
         raise api_error(answer["error"], response)
     result = object_field(answer, "query")
     if not isinstance(result.get("search"), list):
-        message = f"Wikipedia's answer contains no results: {shorten(dump_json(answer), 200)}"
+        message = f"Wikipedia's response contains no results: {shorten(dump_json(answer), 200)}"
         raise SearchError("provider", message, "Try again later.", status=200)
     wiki = request.url.partition("/w/api.php")[0]
     results = [
@@ -105,18 +103,18 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def api_error(error: dict[str, Any], response: Response) -> SearchError:
-    """Return what an error object of MediaWiki's means; its status is 200 all the same."""
+    """Return the SearchError for MediaWiki's error object, which comes with status 200."""
     code, text = api_text(error.get("code")), api_text(error.get("info"))
     message = f"Wikipedia answered {code or 'with an error'}: {shorten(text, 200)}"
     details = {"status": response.status, "code": code}
     if code in ("ratelimited", "maxlag"):
         details |= {"retryable": True, "retry_after": retry_after(response)}
         return SearchError("rate_limit", message, "Wait, then try again.", **details)
-    return SearchError("provider", message, "Try again, or in other words.", **details)
+    return SearchError("provider", message, "Try again, or use other words.", **details)
 
 
 def article_url(wiki: str, title: str) -> str:
-    """Return the address of an article, as MediaWiki writes it."""
+    """Return an article's URL, as MediaWiki writes it."""
     from urllib.parse import quote
 
     return f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;~')}"

@@ -1,4 +1,4 @@
-"""You.com: a search API that answers without a key, 100 times a day, and with one.
+"""You.com: a search API that needs no key for 100 requests per day, and takes one for more.
 
 Source of the parameters: https://docs.you.com/api-reference/search
 """
@@ -33,7 +33,7 @@ ENGINE = Engine(
     sources=("web",),
     auto=True,
     filters={"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
-    instead={"since": "Give day, week, month, year or a range of dates."},
+    instead={"since": "Use day, week, month, year or a range of dates."},
     max_query=2_000,
     max_count=50,
 )
@@ -41,18 +41,18 @@ COUNTRIES = (
     "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa "
     "se tr tw us za"
 ).split()
-LANGUAGES = {"ja": "JP", "zh": "ZH-HANS", "zh-cn": "ZH-HANS", "zh-tw": "ZH-HANT"}  # its own codes
+LANGUAGES = {"ja": "JP", "zh": "ZH-HANS", "zh-cn": "ZH-HANS", "zh-tw": "ZH-HANT"}  # the API's
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search. Raises SearchError (invalid_input, auth).
 
-    A key is never sent to the address for callers without one, which refuses it.
+    A key is never sent to the address for callers without a key, which would refuse it.
     """
     country = country_code(params.get("country", ""))
     if country and country not in COUNTRIES:
-        message = f"You.com knows no country {quoted(country)}."
-        raise SearchError("invalid_input", message, f"It knows {', '.join(COUNTRIES)}.")
+        message = f"You.com has no country {quoted(country)}."
+        raise SearchError("invalid_input", message, f"It has {', '.join(COUNTRIES)}.")
     language = language_code(params.get("language", ""))
     fields = {
         "query": within_limit(ENGINE, query_with_sites(params["query"], params)),
@@ -71,14 +71,14 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def freshness(since: str) -> str:
-    """Return a period in the API's words: day to year, or one day "to" another."""
+    """Return a period in the API's form: day to year, or "DAYtoDAY"."""
     return "to".join(days_of(since)) if ".." in since else since
 
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
-    """Return the result page that an answer is; without results a section is missing or null."""
+    """Return the result page in a response; a section without results is missing or null."""
     if response.status == 429 and not ENGINE.key() and retry_after(response) is None:
-        raise used_up(ENGINE, response.status)  # the day's requests, without a word on its end
+        raise used_up(ENGINE, response.status)  # requests per day; the renewal is not stated
     answer = api_answer(ENGINE, response)
     if not isinstance(answer.get("results"), dict):
         raise no_list(ENGINE)
@@ -87,7 +87,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def page_result(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of the answer as a result."""
+    """Return an item of the response as a result."""
     pieces = [piece for piece in list_field(item, "snippets", str) if piece]
     snippet = " … ".join(pieces) or str(item.get("description") or "")
     return api_page(item.get("title"), item.get("url"), snippet, item.get("page_age"))

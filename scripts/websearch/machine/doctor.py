@@ -243,7 +243,7 @@ def check_paced_engines() -> list[Line]:
         engine, _, use = key.partition(" ")
         title = ENGINES[engine].title
         if seconds := state.rest_seconds():
-            message = f"{title} is paused for {spoken(seconds)}: {pacing.why_it_rests(state)}."
+            message = f"{title} is paused for {spoken(seconds)}: {pacing.pause_reason(state)}."
             hint = f"Wait. Or use {pacing.other_engines(engine)}."
             lines.append(warning(name, message, hint))
         elif engine in keyless_engines() and not ENGINES[engine].has_key():

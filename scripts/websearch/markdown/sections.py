@@ -92,7 +92,7 @@ def lower_headings(text: str, level: int) -> str:
 
 
 def demote_headings(text: str) -> str:
-    """Return a post's Markdown with its headings two levels lower, below those of the thread.
+    """Return a post's Markdown with its headings two levels lower, below the thread's headings.
 
     So no post can pretend to start another post. Code blocks are not changed.
     """
@@ -108,8 +108,8 @@ def demote_headings(text: str) -> str:
 def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:
     """Return the outline of a PDF file, (level, title, page) per entry, as headings of its text.
 
-    A section consists of whole pages, because an entry names only its page. Entries whose page is
-    not in the text are omitted.
+    A section consists of whole pages, because an entry has only a page number. An entry is omitted
+    if its page is not in the text.
     """
     marks = {int(match[1]): match.start() for match in re.finditer(PAGE_LINE, text)}
     ends = dict(zip(marks, [*list(marks.values())[1:], len(text)], strict=False))
@@ -143,9 +143,11 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
     ]
 
 
-def same_name_note(headings: list[Heading], section: Heading) -> str:
-    """Return which of several headings with the same words is shown; "" if it is the only one."""
+def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
+    """Return why a section is shown: its heading is only similar, or has others of its name."""
     name = section.text.lower()
+    if {*re.findall(r"[\w-]+", asked.lower())}.isdisjoint(re.findall(r"[\w-]+", name)):
+        return f"No heading has {quoted(asked)}: the most similar one is shown."
     others = [one for one in headings if one.text.lower() == name and one is not section]
     if not others:
         return ""
@@ -158,9 +160,10 @@ def same_name_note(headings: list[Heading], section: Heading) -> str:
 
 
 def find_section(headings: list[Heading], name: str) -> Heading:
-    """Return the section whose heading matches a name best.
+    """Return the section with the heading that matches a name best.
 
-    Equal words win, then a heading that contains them, then the most similar heading. Raises
+    Equal words win, then a heading that contains them, then one whose words are all among them,
+    then the most similar heading. Raises
     SearchError (no_results) if no heading is similar; its field headings lists the first headings,
     which are untrusted text and so not part of the message.
     """
@@ -172,6 +175,11 @@ def find_section(headings: list[Heading], name: str) -> Heading:
         for heading, own in zip(headings, words, strict=True):
             if is_near(own, wanted):
                 return heading
+    asked = {*re.findall(r"[\w-]+", wanted)}  # "eol attribute" asks for the heading `eol`
+    parts = [{*re.findall(r"[\w-]+", own)} for own in words]
+    within = [index for index, part in enumerate(parts) if part <= asked and len(words[index]) > 2]
+    if within:
+        return headings[max(within, key=lambda index: len(words[index]))]
     near = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
     if near:
         return headings[words.index(near[0])]

@@ -145,7 +145,7 @@ class Splitter:
         yield from [run] if run else []
 
     def read_run(self, kind: str, start: int, end: int, below: int) -> None:
-        """Add the pieces of a run of lines. below: the indentation of the next block."""
+        """Add the pieces in a run of lines. below: the indentation of the next block."""
         text = self.markdown[start:end]
         if kind == "text" and re.search(rf"(?m)^{_ITEM}", text):
             self.read_list(start, end, below)
@@ -224,7 +224,7 @@ class Splitter:
     def read_table(self, start: int, end: int) -> None:
         """Add the rows of a table; the first line is the head if a delimiter row follows.
 
-        An index of members has no head: its first line starts with code, as all its lines do.
+        An index of members has no head: all its lines start with code.
         """
         lines = self.lines(start, end)
         frames: tuple[Piece, ...] = ()
@@ -271,7 +271,7 @@ class Splitter:
 
 
 def split_blocks(markdown: str) -> list[Span]:
-    """Return start and end of the blocks of Markdown: paragraphs, lists, tables, code blocks."""
+    """Return start and end of each block of Markdown: paragraphs, lists, tables, code blocks."""
     blocks: list[Span] = []
     fence = ""  # of the open code block
     start = 0
@@ -291,7 +291,7 @@ def split_blocks(markdown: str) -> list[Span]:
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return start and end of the sentences of a text; short sentences are joined."""
+    """Return start and end of each sentence; short sentences are joined."""
     spans: list[Span] = []
     for start, end in cut_sentences(text):
         first, last = spans[-1] if spans else (0, 0)
@@ -325,7 +325,7 @@ def is_fragment(text: str) -> bool:
 
 
 def sentence_ends(text: str) -> list[int]:
-    """Return the ends of the sentences of a text, and of phrases in scripts of PHRASED."""
+    """Return where the text's sentences end, and its phrases in scripts of PHRASED."""
     ends = []
     marks = last = 0  # backquotes up to here: an odd number of them opens code
     for match in re.finditer(_SENTENCE_END, text):
@@ -367,7 +367,7 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
 
 
 def cells_of(row: str) -> list[str]:
-    """Return the texts of the cells of a table's row."""
+    """Return the texts of a row's cells."""
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 

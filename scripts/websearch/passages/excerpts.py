@@ -22,6 +22,8 @@ from websearch.passages.terms import (
     count_terms,
     misses_the_point,
     missing_words,
+    plain_text,
+    symbols_in,
     telling_terms,
     term_weights,
 )
@@ -128,8 +130,7 @@ def excerpts_of(
 
     What is weaker than a part of the best is not shown, however much room is left; the sections,
     lists, tables and code that are begun take of it what they need to be whole. missing: of each
-    question, the words that no page has. A question that is about them gets a few units of a page,
-    because they are of something else.
+    question, the words that no page has. A page that is of something else shows a few units.
     """
     large = max(room, USUAL_ROOM)
 
@@ -137,15 +138,30 @@ def excerpts_of(
         return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
 
     selection, asked = Selection(pages, room, completes=True), questions[: len(scores)]
-    few = {
-        number
-        for number, (question, words) in enumerate(zip(asked, missing or [], strict=False))
-        if misses_the_point(question, words, [page.text for page in pages])
-    }
+    told = (missing or []) + [[] for _ in asked]
+    aside = [pages_aside(own, words, pages) for own, words in zip(asked, told, strict=False)]
+    few = {(number, index) for number, indexes in enumerate(aside) for index in indexes}
     excerpts = choose_units(selection, asked, scores, weakest, few)
-    if len(few) < len(asked):
-        complete_excerpts(selection)
+    for index in set(range(len(pages))).intersection(*aside):
+        excerpts[index].is_aside = True
+    complete_excerpts(selection)
     return excerpts
+
+
+def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set[int]:
+    """Return the indexes of pages that are of something else than a question.
+
+    These are all pages if its main words are missing, else those without any of its identifiers and
+    clauses, if others have one.
+    """
+    if misses_the_point(question, missing, [page.text for page in pages]):
+        return set(range(len(pages)))
+    symbols = [symbol.casefold() for symbol in symbols_in(asked_text(question))]
+    texts = [plain_text(f"{page.title}\n{page.text}") for page in pages if symbols]
+    without = {
+        index for index, text in enumerate(texts) if not any(symbol in text for symbol in symbols)
+    }
+    return without if len(without) < len(texts) else set()
 
 
 def passages_within(

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
-from websearch.markdown.units import STRONG
+from websearch.markdown.units import ITEM, STRONG
 from websearch.passages.ranking import asked_share
 from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
 
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
 LONG_SENTENCE = 100  # characters; a shorter one is whole or absent
 LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
+MOST_INDENT = 8  # characters that are left of its indentation
 LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
 LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
 LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # characters of a sentence that repeats, and how often
+DEFINITION_CHARS = 700  # between an option and text below it, with which they are shown
 LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
 LONGEST_LIST = 40  # items above one that is shown with the sentence that introduces the list
 MAX_ANNOUNCED = 4  # pieces after a sentence in which the first unit of what it announces is found
@@ -60,7 +62,8 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of those that are not shown because another place says so.
-    named: indexes of the headings that were looked at for their names.
+    named: indexes of the headings that were looked at for their names. is_aside: whether the page
+    is of something else than all questions.
     """
 
     page: PageText
@@ -70,6 +73,7 @@ class Excerpt:
     repeated: dict[int, str] = field(init=False)
     said: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
+    is_aside: bool = False
 
     def __post_init__(self) -> None:
         """Find what repeats."""
@@ -169,7 +173,7 @@ class Selection:
             units.insert(0, page.pieces[units[0].index - 1])
         around = [piece for one in units for piece in (*one.leads, *one.frames, one)]
         around += [] if len(units) > 1 else lead_in(page, unit)
-        around += announced(page, unit) if most_before else []
+        around += [*announced(page, unit), *definition(page, unit)] if most_before else []
         pieces = {piece.index: piece for piece in around}
         return [
             piece
@@ -250,6 +254,14 @@ def announced(page: PageText, unit: Piece) -> list[Piece]:
     return []
 
 
+def definition(page: PageText, unit: Piece) -> list[Piece]:
+    """Return the text between an item, such as an option, and a unit below it: it defines it."""
+    lead = unit.leads[-1] if unit.leads else unit
+    if lead.level < ITEM or unit.start - lead.end > DEFINITION_CHARS:
+        return []
+    return page.pieces[lead.index + 1 : unit.index]
+
+
 def needs_the_one_before(page: PageText, unit: Piece) -> bool:
     """Return whether a sentence is not understood without the one before it."""
     if not unit.index or unit.kind not in ("sentence", "item"):
@@ -264,14 +276,14 @@ def choose_units(
     questions: list[str],
     scores: list[Scores],
     weakest: Callable[[int], float],
-    few: Collection[int] = (),
+    few: Collection[tuple[int, int]] = (),
 ) -> list[Excerpt]:
     """Return the excerpts of a selection's pages that answer questions; some may be empty.
 
     scores: of each question. Questions share the room: the one that has used the least of it is
     next, so that what one does not need the others get. weakest: returns the score of the weakest
-    unit that is shown, when an answer has so many characters. few: numbers of the questions, from
-    0, for which each page shows FEW_UNITS at most.
+    unit that is shown, when an answer has so many characters. few: (number of the question,
+    of the page), from 0, for which FEW_UNITS at most are shown.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
@@ -282,13 +294,13 @@ def choose_units(
         score, number, unit = waiting[question].popleft()
         if score < weakest(used[question] * len(questions)):
             waiting[question].clear()
-        elif question in few and chosen[question, number] == FEW_UNITS:
+        elif (question, number) in few and chosen[question, number] == FEW_UNITS:
             continue
         elif not selection.is_repeated(number, unit):
             cost = selection.choose(number, unit, questions[question])
             if cost is not None:
                 before = selection.room
-                if selection.completes and question not in few:
+                if selection.completes and (question, number) not in few:
                     complete_named(selection, number, unit, questions)
                 used[question] += cost + before - selection.room
                 chosen[question, number] += 1
@@ -312,12 +324,10 @@ def complete_named(selection: Selection, number: int, unit: Piece, questions: li
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
     """Return the first list right below a heading; [] if there is none, or it is long."""
-    own = (piece for piece in page.pieces[heading.index + 1 :] if heading in piece.leads)
-    block = 0
-    found: list[Piece] = []
-    for piece in itertools.takewhile(lambda one: one.end - heading.end <= LIST_WITHIN, own):
-        block = block or (piece.block if piece.kind == "item" else 0)
-        found += [piece] if piece.block == block else []
+    below = (piece for piece in page.pieces[heading.index + 1 :] if heading in piece.leads)
+    own = [*itertools.takewhile(lambda one: one.end - heading.end <= LIST_WITHIN, below)]
+    block = next((piece.block for piece in own if piece.kind == "item"), 0)
+    found = [piece for piece in own if piece.block == block]
     is_short = bool(found) and found[-1].end - found[0].start <= WHOLE_SECTION
     return [heading, *found] if is_short else []
 
@@ -325,6 +335,8 @@ def first_list(page: PageText, heading: Piece) -> list[Piece]:
 def complete_excerpts(selection: Selection) -> None:
     """Show whole, as far as the room goes, lists, tables and code that are begun and are short."""
     for excerpt in selection.excerpts:
+        if excerpt.is_aside:
+            continue
         for block in blocks_begun(excerpt):
             if block[-1].end - block[0].start <= WHOLE_BLOCK:
                 selection.complete(excerpt, block)
@@ -361,23 +373,24 @@ def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
     ]
 
 
-def cut_sections(excerpt: Excerpt, questions: list[str]) -> list[str]:
+def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) -> list[str]:
     """Return the headings, up to MOST_CUT, of sections that look whole in an excerpt and are not.
 
     These are sections that a question names, and those of a list, table or code, which are shown in
-    part; of these, the ones of which most is shown come first.
+    part; of these, the ones of which most is shown come first. strong: units that answer well;
+    sections without one are not wanted whole.
     """
-    page, shown = excerpt.page, excerpt.shown
+    shown = excerpt.shown
+    wanted = {lead.index: lead for unit in strong for lead in unit.leads if lead.level < STRONG}
     weights = [term_weights(question) for question in questions]
     missing: Counter[str] = Counter()
     for block in blocks_begun(excerpt):
         headings = [lead for lead in block[-1].leads if lead.level < STRONG]
         count = sum(piece.index in shown | excerpt.said for piece in block)
-        if headings and count < len(block):
+        if headings and headings[-1].index in wanted and count < len(block):
             missing[headings[-1].words] += count
-    above = {lead.index: lead for index in shown for lead in page.pieces[index].leads}
-    for _, heading in sorted(above.items()):
-        is_asked = heading.level < STRONG and any(is_named(heading, one) for one in weights)
+    for index, heading in sorted(wanted.items()):
+        is_asked = index in shown and any(is_named(heading, one) for one in weights)
         if is_asked and not is_whole(excerpt, heading):
             missing[heading.words] += len(shown)
     return [words for words, _ in missing.most_common(MOST_CUT)]
@@ -414,10 +427,11 @@ def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Pie
 def telling_part(text: str, room: int, question: str, size: Callable[[str], int]) -> str:
     """Return the part of a text that holds the most of a question's terms within a room.
 
-    It begins at the beginning of the text or at a word that holds a term.
+    It begins at the beginning of the text or at a word that holds a term, as far in as the text.
     """
     weights = term_weights(question)
-    room -= len("… …")
+    indent = " " * min(MOST_INDENT, len(text) - len(text.lstrip(" ")))
+    room -= len(f"{indent}… …")
     start, total, most = 0, 0.0, 0.0
     part: deque[tuple[int, float]] = deque()  # where its words begin, and their weights
     for match in re.finditer(WORD, text):
@@ -436,4 +450,4 @@ def telling_part(text: str, room: int, question: str, size: Callable[[str], int]
         end -= size(text[start:end]) - room
     if end < len(text):
         end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # some scripts have none
-    return "… " * (start > 0) + text[start:end].strip() + "…" * (end < len(text))
+    return indent + "… " * (start > 0) + text[start:end].strip() + "…" * (end < len(text))

@@ -37,16 +37,18 @@ _NAME = (
     r"[\"“]([^\"“”\n]{2,100})[\"”]"
     rf"|\b{_CAPITALIZED}(?:[ ](?:(?:of|the|de|von|van)[ ])?{_CAPITALIZED}){{0,5}}"
 )
-# Operators, and identifiers: with an inner capital (TaskGroup) or "_" (pre_save).
+# Operators, identifiers with an inner capital (TaskGroup) or "_" (pre_save), and clauses in
+# capitals (ON CONFLICT, ORDER BY).
 _SYMBOL = (
     r"(?<!\S)[<>=@!?:|&^~*+%$#-]{2,5}(?!\S)"
     r"|\b\w{0,60}?(?:[a-z][A-Z]|[^\W_]_[^\W_])\w{0,60}"
+    r"|\b[A-Z]{2,20} BY\b|\b(?:AS|FOR|IF|IS|ON|WITH) [A-Z]{2,20}\b"
 )
 # They say what form an answer has, not what it is about; their capital makes no name.
 _FORM_WORDS = frozenset(
     "calculate came come compare convert define describe difference drama example examples explain "
     "explained find gave give goes kind kinds list lists name names show sort summarize tell "
-    "translate tried try trying type types write".split()
+    "translate tried try trying type types versus vs write".split()
 )
 
 # Words for one measure, without their endings.
@@ -142,7 +144,7 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
         for name in names_in(asked)
         if not any(all(is_held(word, one) for word in name) for one in held)
     ]
-    plain = [text.replace("\\_", "_").casefold() for text in texts] if symbols_in(asked) else []
+    plain = [plain_text(text) for text in texts if symbols_in(asked)]
     missing = [
         one for one in symbols_in(asked) if not any(one.casefold() in text for text in plain)
     ]
@@ -184,7 +186,7 @@ def misses_the_point(question: str, missing: list[str], texts: Collection[str]) 
     """
     asked = asked_text(question)
     names = {word for name in names_in(asked) for word in name} | set(symbols_in(asked))
-    lacking = {word for one in missing for word in one.split() if not word.isdecimal()}
+    lacking = {word for one in missing for word in (one, *one.split()) if not word.isdecimal()}
     lacking = lacking & names if names else lacking
     return bool(lacking) and not lacking <= misspelled(lacking, texts)
 
@@ -239,8 +241,17 @@ def names_in(text: str) -> list[list[str]]:
 
 
 def symbols_in(text: str) -> list[str]:
-    """Return the operators and identifiers of a question, each once."""
-    return list(dict.fromkeys(re.findall(_SYMBOL, text)))
+    """Return the operators, identifiers and clauses of a question, each once.
+
+    In a question that is all capitals, clauses do not differ from the other words.
+    """
+    found = dict.fromkeys(re.findall(_SYMBOL, text))
+    return [one for one in found if not (" " in one and text.isupper())]
+
+
+def plain_text(text: str) -> str:
+    """Return Markdown as symbols are looked for in it."""
+    return text.replace("\\_", "_").casefold()
 
 
 def is_held(word: str, held: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Find texts in a page: how they are set makes no difference. The nearest passage if one is absent.
+"""Find texts in a page in any notation; if a text is absent, find the nearest passage.
 
 Offsets count characters of the whole text, as the parameter offset does.
 """
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.markdown.units import Piece
 
-MAX_TEXTS = 20  # of one call
-# Of a text that is looked for alone, and of each of several; the number of all is told.
+MAX_TEXTS = 20  # per call
+# Places shown for a single text, and for each of several; the total is always reported.
 MAX_PLACES, PLACES_OF_SEVERAL = 20, 5
 AROUND = 200  # characters on each side of a match in a sentence or row that is too long
 MAX_SHOWN = 700  # characters of a sentence or row
-MAX_CODE = 2_000  # characters of a block of code, which is shown whole
+MAX_CODE = 2_000  # characters of a code block, which is shown whole
 PATH_CHARS = 170  # of the headings above a match
-COMMON_WORD = 0.1  # what a common word counts where a nearest passage is looked for
-MAX_WANTED = 500  # characters of a text that is compared with the nearest passage
-MAX_FORMULA = 300  # characters of a formula that is looked for, whatever its spaces
+COMMON_WORD = 0.1  # weight of a common word in the search for the nearest passage
+MAX_WANTED = 500  # characters of a text to compare with the nearest passage
+MAX_FORMULA = 300  # characters of a formula; its spaces are ignored
 _OPERATOR = r"[=^\\<>+_]"  # in a text that may be a formula
-_FORMULA_GAP = r"[ {}$]{0,4}"  # between its symbols
+_FORMULA_GAP = r"[ {}$]{0,4}"  # between the symbols of a formula
 _WORD = rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.,:/'-][^\W_{UNSPACED}]+)*|[%‰°$€£¥]"
 
 
@@ -49,24 +49,24 @@ class PageFinder:
 
     @functools.cached_property
     def starts(self) -> list[int]:
-        """Where the pieces of the page begin."""
+        """Return the offsets at which the page's pieces begin."""
         return [piece.start for piece in self.page.pieces]
 
     @functools.cached_property
     def normal(self) -> Any:
-        """The text as it is compared, with the way back: see matching.py."""
+        """The text normalized for comparison, with the offsets in the original: see matching.py."""
         return normal_text_with_map(self.text)
 
     def find(self, wanted: str, most: int) -> Document:
         """Return {find, places_in_all, places: [{offset, heading?, text}]}, up to most places.
 
-        in_longer_words: how many matches are parts of words, if any are. A sentence that holds
-        several matches comes once. Without a match there is the nearest passage:
+        in_longer_words: the number of matches inside longer words, if any. A sentence with several
+        matches appears once. Without a match, the nearest passage is returned:
         {find, places_in_all: 0, nearest: {offset, heading?, text, differs?}}.
         """
         places: list[Document] = []
         shown_until = parts = table = 0
-        further: set[int] = set()  # places that are not shown
+        further: set[int] = set()  # places not shown
         matches = self.matches(wanted)
         for start, end in matches:
             parts += self.is_part(start, end)
@@ -83,10 +83,9 @@ class PageFinder:
         return {**result, **({"places": places} if places else self.nearest(wanted))}
 
     def matches(self, wanted: str) -> list[tuple[int, int]]:
-        """Return where a text stands: as it is written, else as it is compared.
+        """Return the ranges that match a text literally or, failing that, after normalization.
 
-        Signs of code are lost where texts are compared. Upper and lower case are the same. A number
-        is found in any notation.
+        Normalizing loses the symbols of code. Case is ignored. A number is found in any notation.
         """
         pattern = re.escape(wanted)
         literal = [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
@@ -100,7 +99,7 @@ class PageFinder:
         return [(offsets[one.start()], offsets[one.end() - 1] + 1) for one in found]
 
     def numbers(self, wanted: str) -> list[tuple[int, int]]:
-        """Return where a number stands in another notation; [] if what is wanted is no number."""
+        """Return the ranges of a number in any notation; [] if the text is not a number."""
         from websearch.base.numbers import numbers_of
 
         own = numbers_of(wanted)
@@ -111,7 +110,7 @@ class PageFinder:
         return [(one.start, one.end) for one in found if (one.scaled or one.plain) & values]
 
     def formulas(self, wanted: str) -> list[tuple[int, int]]:
-        """Return where a formula is in the text, whatever its spaces, braces and $ characters."""
+        """Return the ranges of a formula; spaces, braces and $ characters are ignored."""
         symbols = re.sub(r"[\s{}$]+", "", wanted)
         if not (re.search(_OPERATOR, symbols) and 2 < len(symbols) <= MAX_FORMULA):
             return []
@@ -119,19 +118,19 @@ class PageFinder:
         return [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
 
     def piece_at(self, place: int) -> Piece:
-        """Return the piece that holds a place of the text."""
+        """Return the piece that contains an offset of the text."""
         return self.page.pieces[max(0, bisect.bisect_right(self.starts, place) - 1)]
 
     def is_part(self, start: int, end: int) -> bool:
-        """Return whether a match is a part of a longer word."""
+        """Return whether a match is part of a longer word."""
         around = (self.text[max(0, start - 1) : start + 1], self.text[end - 1 : end + 1])
         return any(re.fullmatch(r"[^\W_]{2}", two) for two in around)
 
     def place(self, start: int, end: int, shown_table: int = 0) -> tuple[Document, int]:
-        """Return a match with its headings and its sentence, row or block of code.
+        """Return a match with its headings and its sentence, row or code block, and their end.
 
-        A row has the head of its table, unless this was shown before (shown_table: the number of
-        its block). Beside it: up to where the text is shown.
+        A row includes its table's head unless it was already shown (shown_table: the number of that
+        table's block).
         """
         first = self.piece_at(start)
         last = self.page.pieces[max(0, bisect.bisect_left(self.starts, end) - 1)]
@@ -142,7 +141,7 @@ class PageFinder:
             from_, to = max(0, start - AROUND), min(len(self.text), end + AROUND)
         elif first.kind == "row" and first.frames and first.block != shown_table:
             head = self.page.of(first.frames[0])
-        elif first.level >= STRONG:  # a term or option: what is said of it, too
+        elif first.level >= STRONG:  # a term or option: include its description
             pieces = self.page.pieces[last.index + 1 : last.index + 4]
             said = next((piece for piece in pieces if piece.level < STRONG), last)
             to = max(to, min(said.end, from_ + MAX_SHOWN))
@@ -156,7 +155,7 @@ class PageFinder:
         return {"offset": start, **drop_empty({"heading": heading}), "text": text}, to
 
     def code_around(self, piece: Piece) -> range | None:
-        """Return where the code of a piece starts and ends; None for other text, or long code."""
+        """Return the start and end of a piece's code block; None for other text or long code."""
         if piece.kind not in ("line", "head", "tail") or not self.page.of(piece):
             return None
         block = [one for one in self.page.pieces if one.block == piece.block]
@@ -165,7 +164,7 @@ class PageFinder:
         return range(block[0].start, block[-1].end) if is_code and is_short else None
 
     def nearest(self, wanted: str) -> Document:
-        """Return {nearest: the passage with most of a text's words}, {} if it has none of them."""
+        """Return {nearest: the passage with most of a text's words}; {} if no word matches."""
         words = {word.lower() for word in words_of(wanted[:MAX_WANTED])}
         weights = {word: COMMON_WORD if word in STOP_WORDS else 1.0 for word in words}
 
@@ -182,7 +181,7 @@ class PageFinder:
 
 
 def differences(wanted: str, passage: str) -> str:
-    """Return what a passage says in another way than a text, in words: 'no "x"; "y", not "z"'."""
+    """Return how a passage differs from a text, in words: 'no "x"; "y", not "z"'."""
     from difflib import SequenceMatcher
 
     ours, theirs = (words_of(text) for text in (wanted, passage))
@@ -191,7 +190,7 @@ def differences(wanted: str, passage: str) -> str:
     parts = []
     for number, (kind, start, end, first, last) in enumerate(steps):
         text, other = " ".join(ours[start:end]), " ".join(theirs[first:last])
-        is_outside = number in (0, len(steps) - 1)  # what the passage says before and after
+        is_outside = number in (0, len(steps) - 1)  # parts of the passage before and after the text
         if kind == "delete" or (kind == "replace" and is_outside):
             parts.append(f'no "{text}"')
         elif kind == "replace":
@@ -202,5 +201,5 @@ def differences(wanted: str, passage: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words and signs of a text that are compared."""
+    """Return the words and symbols of a text that are compared."""
     return re.findall(_WORD, normal_text_with_map(text)[0])

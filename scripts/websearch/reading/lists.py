@@ -1,4 +1,4 @@
-"""Lists without end, from a file or standard input: only the command line reads them."""
+"""Lists of any length, from a file or standard input: only the command line reads them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-READ_SIZE = 65_536  # bytes of input that are read at a time
-MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
+READ_SIZE = 65_536  # bytes of input per read
+MAX_LINE = 100_000  # bytes per input line; a longer line is cut, which makes it invalid
 
 
 def input_pieces(path: str) -> Iterator[list[str]]:
-    """Yield the queries of a file, or of standard input (- or @-): its lines, or a JSON array.
+    """Yield the queries in a file or standard input (- or @-), from lines or a JSON array.
 
-    Each list has up to PIECE of the lines that one read completes: none waits for the next one.
-    Raises SearchError if the file cannot be read, or is not UTF-8: a file before its first line.
+    Each list has up to PIECE lines, all from one read, so no line waits for the next.
+    Raises SearchError if the input is unreadable or not UTF-8: for a file before its first line.
     """
     name = path.removeprefix("@")
-    hint = "Name a file with a line for each, or - for standard input."
+    hint = "Name a file with one line for each, or - for standard input."
     try:
         if name != "-" and os.path.isfile(file_name(name)):
             check_encoding(path, file_name(name))
@@ -66,7 +66,7 @@ def decode_line(line: bytes) -> str:
 
 
 def check_encoding(path: str, name: bytes) -> None:
-    """Raise SearchError for a file that is not UTF-8; one with UTF-16's mark is let through."""
+    """Raise SearchError for a file that is not UTF-8; accept a file with a UTF-16 BOM."""
     from codecs import getincrementaldecoder
 
     decoder = getincrementaldecoder("utf-8")()
@@ -87,7 +87,7 @@ def check_encoding(path: str, name: bytes) -> None:
 
 
 def wrong_encoding(path: str, data: bytes) -> SearchError:
-    """Return the error of a list that is not UTF-8, with its encoding if one is likely."""
+    """Return the error for a list that is not UTF-8, with its encoding if one is likely."""
     from websearch.pages.fetch.charsets import likely_codec
 
     codec = likely_codec(data, "") if data else ""
@@ -98,6 +98,6 @@ def wrong_encoding(path: str, data: bytes) -> SearchError:
 
 
 def input_lines(path: str) -> Iterator[str]:
-    """Yield what input_pieces reads, one by one; raises SearchError."""
+    """Yield the lines of input_pieces one by one; raises SearchError."""
     for piece in input_pieces(path):
         yield from piece

@@ -1,7 +1,7 @@
-"""Markdown that sites serve for programs: the source of a page (its twin), and llms.txt.
+"""Markdown that sites serve to programs: a page's source (its twin), and llms.txt.
 
-llms.txt: https://llmstxt.org (version 2 of 2026-08): a list of a documentation's pages, and with
-llms-full.txt their whole text. Many sites answer with HTML or an error page where they have none.
+llms.txt: https://llmstxt.org (version 2 of 2026-08): a list of a documentation's pages.
+llms-full.txt contains their whole text. Many sites without them return HTML or an error page.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from websearch.reading.page import Page
 
 MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "application/markdown")
-# Generators that serve the source of a page at the same address with .md, by their meta element.
+# Generators, by their meta element, that serve a page's source at the same URL with .md added.
 GENERATORS = ("mintlify", "gitbook", "fern", "rspress", "fumadocs")
-LEAST_SHARE = 0.8  # of the words of the page, that its twin must hold
-MAX_COMPARED = 200_000  # characters of a page that are compared with its twin
-MAX_LEVELS = 6  # of folders in which an llms.txt is looked for, from the page's own upwards
+LEAST_SHARE = 0.8  # share of the page's words that its twin must contain
+MAX_COMPARED = 200_000  # characters of a page to compare with its twin
+MAX_LEVELS = 6  # folders to search for an llms.txt, from the page's own upward
 LLMS_FILES = {"index": "llms.txt", "full": "llms-full.txt"}
 _DOCUMENTATION = (
     r"(?:docs?|developers?|api|learn|help|support|manual|guides?)\.|[^/]*\.readthedocs\.io/|"
@@ -34,19 +34,19 @@ _DOCUMENTATION = (
 )
 _FRONT_MATTER = r"\A---[ \t]*\n((?:[^\n]{0,2000}\n){0,60}?)---[ \t]*(?:\n|\Z)"
 _FIELD = r"(?m)^(title|updated|last_?updated|last_modified)[ \t]{0,9}:[ \t]{0,9}([^\n]{1,300})$"
-# A component of MDX; in a span of code it is none.
+# An MDX component; a code span contains none.
 _COMPONENT = r"`[^`\n]{1,500}`|</?[A-Z][A-Za-z0-9.]{0,60}(?:\s[^<>]{0,2000})?/?>"
 _FENCE_OPTIONS = r"(?m)^( {0,3}(?:`{3,50}|~{3,50})[\w+#.-]{0,40})[ \t]([^`\n]{0,600})$"
 _LINK_TARGET = r"\]\(([^()\s<>]{1,2000})"
-MAX_GROWTH = 5_000_000  # characters; a million short links below a long address would grow to 8 GB
-MAX_LISTED = 1_000  # links of an llms.txt that are compared with an address
+MAX_GROWTH = 5_000_000  # characters; a million short links below a long URL would grow to 8 GB
+MAX_LISTED = 1_000  # links of an llms.txt to compare with a URL
 
 
-# ===== what Markdown of a site says ===============================================================
+# ===== reading a site's Markdown ==================================================================
 
 
 def is_markdown(content_type: str, url: str) -> bool:
-    """Return whether an answer that is no HTML is Markdown, by its type or its address."""
+    """Return whether a response that is not HTML is Markdown, judging by its type or URL."""
     media = content_type.partition(";")[0].strip().lower()
     path = url.partition("?")[0].lower()
     is_named = path.endswith((".md", ".mdx", *LLMS_FILES.values()))
@@ -54,10 +54,10 @@ def is_markdown(content_type: str, url: str) -> bool:
 
 
 def read_markdown(source: str, url: str, keep_links: bool) -> Document:
-    """Return what the Markdown source of a page says: text, title, updated, source.
+    """Return the content of a Markdown source: text, title, updated, source.
 
-    Front matter, MDX components and instructions to programs are left out; what stands inside and
-    in the titles of components stays. url: what links are relative to.
+    Front matter, MDX components and instructions to programs are omitted; text inside components
+    and in their titles is kept. url: the base of relative links.
     """
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff \n")
     front = re.match(_FRONT_MATTER, text)
@@ -82,7 +82,7 @@ def read_markdown(source: str, url: str, keep_links: bool) -> Document:
 
 
 def without_instructions(text: str) -> str:
-    """Return Markdown without what it says to programs about the site: index and instructions."""
+    """Return Markdown without its notes to programs about the site: index and instructions."""
     lines = text.split("\n")
     start = next(
         (index for index, line in enumerate(lines) if not line.startswith(">")), len(lines)
@@ -100,7 +100,7 @@ def without_instructions(text: str) -> str:
 
 
 def without_components(text: str) -> str:
-    """Return Markdown without the components of MDX; the title of one becomes bold text."""
+    """Return Markdown without its MDX components; a component's title becomes bold text."""
 
     def title_of(match: re.Match[str]) -> str:
         if match[0].startswith("`"):
@@ -113,9 +113,9 @@ def without_components(text: str) -> str:
 
 
 def absolute_links(text: str, url: str) -> str:
-    """Return Markdown whose links and images lead where they lead from a page's address.
+    """Return Markdown with links and images resolved against the page's URL.
 
-    After MAX_GROWTH further characters, links stay as they are.
+    After MAX_GROWTH added characters, links stay relative.
     """
     from urllib.parse import urljoin
 
@@ -133,14 +133,14 @@ def absolute_links(text: str, url: str) -> str:
     return outside_code(text, lambda part: re.sub(_LINK_TARGET, absolute, part))
 
 
-# ===== the twin of a page =========================================================================
+# ===== a page's twin ==============================================================================
 
 
 def twin_address(page: PageTree, fetched: Fetched) -> str:
-    """Return the address of a page's Markdown source, if the page or its server names one; or "".
+    """Return the URL of a page's Markdown source; "" if neither page nor server gives it.
 
-    The header Link and the element link name it; generators are known to have one. An address
-    that ends in llms.txt is an index: some servers name it on each page.
+    The Link header and the link element give it; some generators always serve it. A URL that
+    ends in llms.txt is an index: some servers list it on each page.
     """
     named = link_header(fetched.response.headers.get("link", ""))
     generator = ""
@@ -162,7 +162,7 @@ def twin_address(page: PageTree, fetched: Fetched) -> str:
 
 
 def link_header(value: str) -> str:
-    """Return the address that a header Link (RFC 8288) names as the page's Markdown; or ""."""
+    """Return the URL in a Link header (RFC 8288) of the page's Markdown; or ""."""
     for match in re.finditer(r"<([^<>\s]{1,2000})>([^<>]{0,2000})", value[:8_000]):
         relation = re.search(r"(?i);\s{0,9}rel=\"?([^\";,]{1,200})", match[2])
         if relation and "alternate" in relation[1].lower().split() and "text/markdown" in match[2]:
@@ -171,7 +171,7 @@ def link_header(value: str) -> str:
 
 
 def markdown_address(url: str) -> str:
-    """Return the address of a page with .md; "" if its path ends in another extension."""
+    """Return a page's URL with .md; "" if its path ends in another extension."""
     address, question, query = url.partition("?")
     path = address.rstrip("/")
     if path.count("/") < 3:
@@ -183,10 +183,10 @@ def markdown_address(url: str) -> str:
 
 
 def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
-    """Return whether Markdown is the source of a page: its title, and most of its words.
+    """Return whether Markdown is a page's source: same title, and most of the page's words.
 
-    fetched: the answer that twin was made of. Sites send HTML, a login page, the start page or a
-    page that says "not found" where they have no source of a page.
+    fetched: the response from which twin was made. Without a source, sites send HTML, a login
+    page, the start page or a page that says "not found".
     """
     if twin.error or twin.fields.get("source") != "markdown" or twin.is_cut:
         return False
@@ -194,7 +194,7 @@ def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
         return False
     if host_and_port(fetched.url) != host_and_port(page.fields["final_url"]):  # after a redirect
         return False
-    if "gent Instructions" in page.text:  # which read_markdown leaves out of the source
+    if "gent Instructions" in page.text:  # which read_markdown removes from the source
         return False
     words = set(re.findall(r"\w{3,40}", page.text[:MAX_COMPARED].lower()))
     shared = words & set(re.findall(r"\w{3,40}", twin.text.lower()))
@@ -202,7 +202,7 @@ def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
 
 
 def names_of(page: Page) -> set[str]:
-    """Return the title of a page, its parts, and its first heading, in plain letters."""
+    """Return the title of a page, the title's parts, and its first heading, in plain letters."""
     heading = re.search(r"(?m)^#{1,6} {1,9}([^\n]{1,300})$", page.text)
     title = page.fields.get("title", "")
     names = [title, *re.split(r" [|\-\u2013\u2014\u00b7:] ", title), heading[1] if heading else ""]
@@ -214,7 +214,7 @@ def names_of(page: Page) -> set[str]:
 
 
 def fetch_llms(which: str, url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
-    """Return the nearest llms.txt (which: index) or llms-full.txt (full) above an address.
+    """Return the nearest llms.txt (which: index) or llms-full.txt (full) above a URL.
 
     Raises SearchError: http if the site has none.
     """
@@ -223,12 +223,12 @@ def fetch_llms(which: str, url: str, deadline: float, robots: RobotsCache | None
         fetched = fetch_page(address, deadline, robots)
         if is_text(fetched):
             return fetched
-    message = f"{host_and_port(url)[0]} has no {name} above this address, or one that is HTML."
+    message = f"{host_and_port(url)[0]} has no {name} above this URL, or only an HTML page."
     raise SearchError("http", message, "Read the page without {llms}.", status=404)
 
 
 def llms_addresses(url: str, name: str) -> list[str]:
-    """Return where a file of this name may be: in the folders of an address, the nearest first."""
+    """Return the possible URLs of a file: in each folder of a page's URL, the nearest first."""
     parts = url.partition("?")[0].split("/")
     origin, folders = "/".join(parts[:3]), [part for part in parts[3:] if part]
     depths = range(len(folders), -1, -1)
@@ -237,7 +237,7 @@ def llms_addresses(url: str, name: str) -> list[str]:
 
 
 def is_text(fetched: Fetched) -> bool:
-    """Return whether an answer is a good one and no HTML, whatever its type says."""
+    """Return whether a response succeeded and is not HTML, regardless of its declared type."""
     response = fetched.response
     start = response.body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     is_html = start.startswith((b"<!doctype", b"<html", b"<head"))
@@ -246,21 +246,21 @@ def is_text(fetched: Fetched) -> bool:
 
 
 def is_documentation(url: str) -> bool:
-    """Return whether an address looks like one of a documentation."""
+    """Return whether a URL looks like documentation."""
     return bool(re.match(_DOCUMENTATION, url.partition("://")[2].lower()))
 
 
 def listed_twin(
     url: str, deadline: float, robots: RobotsCache | None, shared: SharedAnswers
 ) -> str:
-    """Return the address that the nearest llms.txt lists for a page; "" without one.
+    """Return the URL that the nearest llms.txt lists for a page; "" if it lists none.
 
-    shared: each llms.txt is asked for once in a call. Raises SearchError as fetch_llms does.
+    shared: fetches each llms.txt once per call. Raises SearchError as fetch_llms does.
     """
     folder = url.partition("?")[0].rpartition("/")[0]
     fetched = shared.get(f"llms {folder}", lambda: fetch_llms("index", url, deadline, robots))
     wanted = bare_address(url)
-    name = wanted.rpartition("/")[2]  # most of 10^6 links are left out by it
+    name = wanted.rpartition("/")[2]  # excludes most of 10^6 links
     links = re.finditer(r"\]\(([^()\s<>]{1,2000})\)", fetched.response.text())
     with_name = (link[1] for link in links if name in link[1])
     for target in itertools.islice(with_name, MAX_LISTED):
@@ -271,6 +271,6 @@ def listed_twin(
 
 
 def bare_address(url: str) -> str:
-    """Return an address without what tells a page from its twin."""
+    """Return a URL without the parts that distinguish a page from its twin."""
     path = re.sub(r"(?:/index)?(?:\.html?)?(?:\.mdx?)?$", "", url.partition("?")[0].rstrip("/"))
     return path.removesuffix("/index")

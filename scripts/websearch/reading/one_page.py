@@ -1,4 +1,4 @@
-"""From a fetched answer to a page: title, author, date, language, and its text as Markdown."""
+"""Convert a fetched response to a page: title, author, date, language, and text as Markdown."""
 
 from __future__ import annotations
 
@@ -57,29 +57,29 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
-# Characters of a page's fields; what a page says about itself can be as long as it likes.
-MAX_FINAL_URL = 1_000  # characters of the address that redirects lead to
+PDF_TIME_SHARE = 0.8  # of the time left, so that a partly read long file is not late
+# Characters per field; a page's description of itself can be of any length.
+MAX_FINAL_URL = 1_000  # characters of the URL after redirects
 FIELD_CHARS = {
     "title": 300, "author": 200, "published": 40, "updated": 40, "license": 60, "language": 40,
 }  # fmt: skip
 MAX_DROPPED = 100  # dropped elements that explain lists
-DROPPED_CHARS = 60  # characters of the text of a dropped element
-RAW_NOTE = "The answer as it came, not a page that was read."
-PAYWALL_NOTE = "The page says that its whole text is for subscribers only; this may be a part."
+DROPPED_CHARS = 60  # characters of a dropped element's text
+RAW_NOTE = "The response as it came, not converted to text."
+PAYWALL_NOTE = "The page says that its full text is for subscribers only; this may be a part of it."
 _PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
-BROKEN_NOTE = "The connection broke before the whole page had come: this is its beginning."
-DATA_NOTE = "The text is from the data that the page holds for its scripts."
+BROKEN_NOTE = "The connection broke before the whole page arrived: this is its beginning."
+DATA_NOTE = "The text is from the data that the page contains for its scripts."
 
 
 def read_bytes(
     url: str, body: bytes, content_type: str, params: dict[str, Any], deadline: float
 ) -> Document:
-    """Return the document of a page or file whose bytes are at hand, asking nobody.
+    """Return the document of a page or file from its bytes, without a request.
 
-    url: what links are relative to. content_type: as a server would send it; "" if it is unknown.
-    params: those of read_page, of which links, pages and explain count. deadline: on
-    time.monotonic()'s clock. The document is that of a Page: text holds the whole page.
+    url: the base of relative links. content_type: as a server would send it; "" if unknown.
+    params: parameters of read_page; only links, pages and explain are used. deadline: on
+    time.monotonic()'s clock. The result is a Page's document; its text is the whole page.
     """
     return read_page(fetched_bytes(url, body, content_type), params, deadline).document()
 
@@ -87,9 +87,9 @@ def read_bytes(
 def read_page(
     answer: Fetched | Document | SearchError, params: dict[str, Any], deadline: float
 ) -> Page:
-    """Return the page that was fetched or failed; its url is for the caller to set.
+    """Return the page that was fetched, or its error; the caller sets its url.
 
-    answer: a Document if it was read through the API of its site.
+    answer: a Document if the site's API was used.
     """
     content: Any = answer
     if not isinstance(answer, SearchError):
@@ -102,7 +102,7 @@ def read_page(
             is_gone(answer) or is_refused(content)
         )
         if is_gone_or_refused and not params.get("archived"):
-            add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
+            add_hint(content, "With {archived}, a copy from the Internet Archive is read.")
         versions = content.versions if isinstance(content, ThinPageError) else None
         return Page(error=content, versions=versions)
     if isinstance(answer, Fetched) and answer.copy:
@@ -116,7 +116,7 @@ def read_page(
 
 
 def is_refused(error: SearchError) -> bool:
-    """Return whether an error is a site's block or fault, so that a copy elsewhere may help."""
+    """Return whether a site blocked the request or failed, so a copy elsewhere may help."""
     status = error.status
     return error.kind == "blocked" or status in (403, 451) or status >= 500
 
@@ -126,11 +126,11 @@ def add_hint(error: SearchError, hint: str) -> None:
     error.hint = f"{error.hint} {hint}".strip()
 
 
-def in_time(work: Callable[[], Result], deadline: float) -> Result | None:
-    """Return what work returns, None if it takes longer than until the deadline.
+def result_by_deadline(work: Callable[[], Result], deadline: float) -> Result | None:
+    """Return the result of work; None if it is not ready by the deadline.
 
-    Then its thread is left behind: nothing can stop it, but it does not keep the process alive.
-    Raises what work raises.
+    A late thread is abandoned: nothing can stop it, but it does not keep the process alive.
+    Raises the exceptions of work.
     """
     import threading
 
@@ -152,12 +152,12 @@ def in_time(work: Callable[[], Result], deadline: float) -> Result | None:
 
 
 def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: float) -> Document:
-    """Return what a page says: final_url, title, author, published, license, language, text.
+    """Return the content of a page: final_url, title, author, published, license, language, text.
 
-    text is the whole page as Markdown; cut says that the page went on, and note what is unusual. Of
-    a PDF file there is page_count, and with explain dropped; of an HTML page versions. Every text
-    of a page passes through here: the text is cleaned, and its fields are put on one line and
-    shortened. Raises SearchError.
+    text is the whole page as Markdown; cut means that the page continues after it; note reports
+    anything unusual. A PDF file also has page_count and, with explain, dropped; an HTML page has
+    versions. Every page text passes through here: the text is cleaned, and the fields are
+    shortened and put on one line. Raises SearchError.
     """
     if isinstance(answer, Fetched):
         check_status(answer)
@@ -184,10 +184,10 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
 
 
 def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Document:
-    """Return what a page says, by the kind of its body: text, title and so on. Raises SearchError.
+    """Return a page's content by the kind of its body: text, title and so on. Raises SearchError.
 
-    The texts are a stranger's, as they stand in the page. is_foreign: the text may hold Markdown of
-    theirs, too.
+    The texts are unchanged and untrusted. is_foreign: the text may contain the page's own
+    Markdown.
     """
     response = fetched.response
     if is_pdf(response.body):
@@ -210,7 +210,7 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
 
 
 def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str, Any]) -> Document:
-    """Return what a page of text says, as read_body does. Raises SearchError."""
+    """Return the content of a plain-text page, as read_body does. Raises SearchError."""
     kind = sniff_kind(source, content_type, fetched.url)
     readers: dict[str, Callable[[], Document]] = {
         "html": lambda: read_html(source, fetched, params),
@@ -230,7 +230,7 @@ def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str
 
 
 def host_of(url: str) -> str:
-    """Return the host of a page's address for a message."""
+    """Return the host of a page's URL for a message."""
     return host_and_port(url)[0] or "The file"
 
 
@@ -264,7 +264,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     onward = refresh_target(metadata.pop("refresh", ""), base)
     versions = OtherVersions()
     if len(text) < MAX_WALL_TEXT:
-        onward = "" if onward == fetched.url else onward  # a page that loads itself again
+        onward = "" if onward == fetched.url else onward  # a page that reloads itself
         versions = check_content(page, html, text, onward, fetched)
     versions = replace(versions, twin=twin_address(page, fetched))
     if re.search(_PAYWALL, html):
@@ -282,7 +282,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
 
 
 def base_address(page: PageTree, url: str) -> str:
-    """Return the address that relative links of a page are relative to."""
+    """Return the base URL of a page's relative links."""
     from urllib.parse import urljoin
 
     for node in page.nodes:
@@ -295,9 +295,9 @@ def base_address(page: PageTree, url: str) -> str:
 
 
 def dropped_elements(page: PageTree) -> list[Document]:
-    """Return the dropped elements that hold text, the largest first, up to MAX_DROPPED.
+    """Return the dropped elements that contain text, the largest first, up to MAX_DROPPED.
 
-    Each is {rule, element, chars, text}. What is inside a dropped element is not listed again.
+    Each is {rule, element, chars, text}. Elements inside a dropped element are not listed again.
     """
     elements: list[Document] = []
     for node in page.nodes:

@@ -1,4 +1,4 @@
-"""A page that was read: what all parts of this room pass on, and the store and searches take."""
+"""A page that was read: the type that this package, the store and searches exchange."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class Page:
     """A page that was read, or why it could not be read.
 
-    url: as it was asked for. text: all of it, as Markdown. is_cut: the page goes on behind the
-    text. fields: what else its document says: final_url, title, author, published, updated,
-    license, language, note and more, as far as they are known. outside: what rules dropped of the
-    page and a question may ask for, as Markdown; it is no part of the text. versions: of an HTML
-    page that was fetched. bookmarks: (level, title, page) of each entry of a PDF file's outline.
+    url: as requested. text: the whole text as Markdown. is_cut: the page continues after the
+    text. fields: the document's other fields, if known: final_url, title, author, published,
+    updated, license, language, note and more. outside: the parts that rules dropped and a
+    question may need, as Markdown; not part of the text. versions: of a fetched HTML page.
+    bookmarks: (level, title, page) for each entry of a PDF file's outline.
     """
 
     url: str = ""
@@ -44,14 +44,14 @@ class Page:
         return {**head, "ok": True, **self.fields, "text": self.text, **cut}
 
     def to_store(self) -> dict[str, Any]:
-        """Return the page as PageStore.put_pages takes it."""
+        """Return the page in the form that PageStore.put_pages takes."""
         kept = {"title": "", **self.fields, "text": self.text, "truncated": self.is_cut}
         kept["outside"] = self.outside
         return {**kept, "url": self.url, "fetched_at": time.time()}
 
 
 def stored_page(stored: dict[str, Any]) -> Page:
-    """Return a page that PageStore.get_pages gave."""
+    """Return the page for an entry of PageStore.get_pages."""
     names = ("final_url", "title", "published", "updated")
     fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stored["fetched_at"]))
     fields: Document = drop_empty({name: stored.get(name) for name in names})

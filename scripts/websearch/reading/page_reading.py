@@ -1,4 +1,4 @@
-"""The threads that fetch pages at once, and the one that reads what they have fetched."""
+"""Fetch pages in parallel threads and convert them to text in one more."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from websearch.reading.markdown_sources import (
     listed_twin,
 )
 from websearch.reading.one_page import (
-    in_time,
     is_refused,
     read_page,
+    result_by_deadline,
 )
 from websearch.reading.page import Page
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, ByteCount, HostSchedule, Item
@@ -44,16 +44,14 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.fetch.browser import Browser
 
-READERS = 4  # pages that are made texts at once in a process, which has one processor to give
-MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
-BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
-# For an archived copy in a search: further results come sooner than a second copy's turn.
+READERS = 4  # pages converted to text at once per process, which has one processor for it
+MAX_UNREAD = 8  # fetched pages not read yet; a page can have 5 MB, a PDF file more
+BROWSER_NOTE = "The text is from a browser that ran the page's scripts."
+# For an archived copy in a search: the next results are read sooner than a second copy.
 COPY_SECONDS = 4.0
-TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
-LISTED_NOTE = (
-    "The page itself could not be read; this is the source that the site's llms.txt lists."
-)
-ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
+TWIN_SECONDS = 2.0  # for the Markdown source of a page that was already read
+LISTED_NOTE = "The page itself could not be read; this is the source listed in the site's llms.txt."
+ALTERNATE_NOTE = "The page itself has almost no text; this is the version that it links to."
 
 
 def fetch_target(
@@ -63,10 +61,10 @@ def fetch_target(
     params: dict[str, Any],
     shared: SharedAnswers,
 ) -> Fetched | Document:
-    """Fetch a page, or read the local file that target_of has allowed; raises SearchError.
+    """Fetch a page, or read a local file allowed by target_of; raises SearchError.
 
-    A page of a site whose API is known comes as what that says of it (a Document); the HTML page
-    takes its place if the API fails.
+    If a site's API is known, its answer comes as a Document; if the API fails, the HTML page
+    replaces it.
     """
     if url.startswith("file:"):
         from websearch.pages.fetch.local_files import read_local_file
@@ -86,21 +84,21 @@ def fetch_target(
 
 
 def body_bytes(answer: object) -> int:
-    """Return the bytes that a fetched page takes, 0 for an error or a document."""
+    """Return the size of a fetched page in bytes; 0 for an error or a document."""
     return len(answer.response.body) if isinstance(answer, Fetched) else 0
 
 
 def late_error() -> SearchError:
-    """Return the error of a page that the call had no time for."""
-    message = "The page was not read before the time of the call was over."
+    """Return the error for a page that the call had no time to read."""
+    message = "The call's time ran out before the page was read."
     return SearchError("timeout", message, "Raise {timeout}.", retryable=True)
 
 
 @functools.cache
-def reading_seats() -> threading.Semaphore:
-    """Return the seats of the calls of this process that make texts of pages.
+def reader_slots() -> threading.Semaphore:
+    """Return the process-wide semaphore for converting pages to text.
 
-    That is work for the processor: more at once only keep each other up, and a server's answers.
+    This is CPU-bound: more threads would slow each other and delay a server's answers.
     """
     import threading
 
@@ -108,17 +106,17 @@ def reading_seats() -> threading.Semaphore:
 
 
 class PageReading:
-    """Threads that fetch the pages of a schedule, and one that reads them.
+    """Threads that fetch the pages of a schedule, and one thread that reads them.
 
-    One thread reads all pages, because reading is work for the processor and not waiting. If there
-    is a deadline, the smallest of the fetched pages is next, so that a huge one delays no other. A
-    page that is still being read at its deadline is left behind.
+    One thread reads all pages, because reading is CPU-bound. With a deadline, the smallest
+    fetched page is read next, so a huge page delays no other. A page still being read at its
+    deadline is abandoned.
 
-    deadline: of all pages; each page has the params' page_timeout for fetching and timeout for
-    reading, too. hurries: copies are read of pages that are gone alone, and Markdown sources only
-    of pages that cannot be read, because further results of a search come sooner. done: items and
-    pages, None at the end. unfinished: what is known of pages that are being read in another way,
-    too.
+    deadline: for all pages; each page also has the params' page_timeout for fetching and timeout
+    for reading. hurries: read copies only of pages that no longer exist, and Markdown sources only
+    of pages that cannot be read, because the next search results come sooner. done: items and
+    pages, None at the end. unfinished: the best known version of pages that are being read in
+    another way.
     """
 
     def __init__(
@@ -141,12 +139,12 @@ class PageReading:
         self.verbose = bool(params.get("verbose"))
         self.robots = RobotsCache() if params.get("robots") else None
         self.shared = SharedAnswers()
-        # Sorted by a size and a number that no other has; None says that a thread has ended.
+        # Sorted by size and a unique number; None means that a thread has ended.
         self.fetched: queue.PriorityQueue[tuple[float, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
         self.done: queue.Queue[tuple[Item, Page] | None] = queue.Queue(MAX_UNREAD)
-        self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read otherwise
-        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # of which so many have their turn
-        self.browsers: set[Browser] = set()  # that run
+        self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read in another way
+        self.slots = threading.Semaphore(MAX_HOST_CONNECTIONS)  # active readers among them
+        self.browsers: set[Browser] = set()  # that are running
         self.unread = ByteCount()
         self.unfinished: dict[int, tuple[Item, Page]] = {}
 
@@ -154,7 +152,7 @@ class PageReading:
         """Yield items and pages as they come, until the deadline."""
         import queue
 
-        for work in [self.fetch_pages] * self.connections + [self.read_what_comes]:
+        for work in [self.fetch_pages] * self.connections + [self.read_fetched]:
             start_thread(work)
         try:
             with contextlib.suppress(queue.Empty):
@@ -162,7 +160,7 @@ class PageReading:
                     yield page
             yield from [*self.unfinished.values()]
         finally:
-            self.deadline = 0.0  # threads begin nothing more
+            self.deadline = 0.0  # threads start no more work
             for browser in list(self.browsers):
                 browser.close()
 
@@ -171,11 +169,11 @@ class PageReading:
         return time.monotonic() >= self.deadline
 
     def fetch_pages(self) -> None:
-        """Fetch pages until there are no more, or the time is over."""
+        """Fetch pages until there are no more, or the time is up."""
         import queue
         import threading
 
-        with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
+        with contextlib.suppress(queue.Full, SearchError):  # time is up, or cancelled
             while (item := self.schedule.take()) is not None:
                 self.unread.wait(self.is_over)
                 answer = result_or_error(self.ask, item, verbose=self.verbose)
@@ -184,17 +182,17 @@ class PageReading:
                     order = size if self.deadline < math.inf else 0
                     self.unread.add(size)
                     put((order, item.number, (item, answer)), self.fetched, self.deadline)
-                del answer  # before the next one is fetched
+                del answer  # frees the memory before the next fetch
             put((math.inf, threading.get_ident(), None), self.fetched, self.deadline)
 
     def ask(self, item: Item) -> Fetched | Document | SearchError | None:
-        """Fetch the page of an item; None if it is put back."""
+        """Fetch the page of an item; None if the item was put back."""
         answer = self.fetch(item.address)
         self.schedule.give_back(item)
         return answer
 
     def fetch(self, url: str) -> Fetched | Document | SearchError:
-        """Fetch one page within its time, or return what failed."""
+        """Fetch one page within its time, or return the error."""
         limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
         answer: Fetched | Document | SearchError = result_or_error(
             fetch_target, url, limit, self.robots, self.params, self.shared, verbose=self.verbose
@@ -205,28 +203,28 @@ class PageReading:
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Page:
-        """Return the page that was fetched, as soon as there is a seat.
+        """Return the fetched page as soon as a reader is free.
 
-        It is an error if that takes too long. Raises SearchError (interrupted).
+        The page is an error if that takes too long. Raises SearchError (interrupted).
         """
         deadline = min(self.deadline, deadline_of(self.params))
-        seats = reading_seats()
-        if not any(seats.acquire(timeout=pause) for pause in waits(deadline)):
+        slots = reader_slots()
+        if not any(slots.acquire(timeout=pause) for pause in waits(deadline)):
             return Page(error=late_error())
         try:
             work = functools.partial(read_page, answer, self.params, deadline)
             page: Page | SearchError | None = result_or_error(
-                in_time, work, deadline, verbose=self.verbose
+                result_by_deadline, work, deadline, verbose=self.verbose
             )
         finally:
-            seats.release()
+            slots.release()
         if page is None:
-            message = "The page was fetched, but not read before its time was over."
+            message = "The page was fetched, but its time ran out before it was read."
             page = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
         return Page(error=page) if isinstance(page, SearchError) else page
 
-    def read_what_comes(self) -> None:
-        """Read the pages that are fetched, until the end or the deadline, and say so."""
+    def read_fetched(self) -> None:
+        """Read fetched pages until the end or the deadline, then signal the end."""
         import queue
 
         with contextlib.suppress(queue.Empty, queue.Full, SearchError):  # too late, or cancelled
@@ -236,7 +234,7 @@ class PageReading:
                 put(None, self.done, self.deadline)
 
     def read_all(self) -> None:
-        """Read each page that is fetched; what may be read otherwise is left to another thread.
+        """Read each fetched page; hand pages that can be read in another way to another thread.
 
         Raises queue.Empty, queue.Full and SearchError (interrupted).
         """
@@ -264,15 +262,15 @@ class PageReading:
             self.wait_for_room()
 
     def wait_for_room(self) -> bool:
-        """Wait until one more page may be read otherwise; raises SearchError (interrupted)."""
+        """Wait until one more page may be read in another way; raises SearchError (interrupted)."""
         return any(self.waiting.acquire(timeout=pause) for pause in waits(self.deadline))
 
     def other_ways(
         self, url: str, answer: Fetched | Document | SearchError, page: Page
     ) -> list[Callable[[], Page]]:
-        """Return the ways to read a page better than it was read, the best first.
+        """Return functions that may read a page better, the best first.
 
-        Each returns a page, or the same page if it gives nothing more.
+        Each returns the improved page, or the same page if nothing was gained.
         """
         ways: list[Callable[[], Page]] = []
         if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
@@ -297,10 +295,10 @@ class PageReading:
         return ways
 
     def read_otherwise(self, item: Item, page: Page, ways: list[Callable[[], Page]]) -> None:
-        """Read a page in the first other way that gives more."""
+        """Read a page in the first other way that yields more."""
         import queue
 
-        with self.seats:
+        with self.slots:
             for read in ways:
                 other = page if self.is_over() else result_or_error(read, verbose=self.verbose)
                 if not isinstance(other, SearchError) and other is not page:
@@ -312,7 +310,7 @@ class PageReading:
         self.waiting.release()
 
     def read_twin(self, address: str, page: Page) -> Page:
-        """Return a page with the text of its Markdown source, if that is at the address."""
+        """Return a page with the text of its Markdown source, if the URL serves it."""
         twin = self.fetch_soon(address)
         if not isinstance(twin, Fetched) or not is_text(twin):
             return page
@@ -323,25 +321,25 @@ class PageReading:
         return replace(page, text=other.text, fields=fields)
 
     def read_listed(self, url: str, page: Page) -> Page:
-        """Return the Markdown source that the llms.txt of a documentation lists for a page."""
+        """Return the Markdown source listed for a page in a documentation's llms.txt."""
         limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
         address = listed_twin(url, limit, self.robots, self.shared)
         other = self.read(self.fetch_soon(address)) if address else page
         return with_note(other, LISTED_NOTE) if other.fields.get("source") == "markdown" else page
 
     def fetch_soon(self, address: str) -> Fetched | SearchError:
-        """Fetch a page that may stand for another one; nobody waits long for it."""
+        """Fetch a possible replacement for a page, with a short timeout."""
         limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
         answer: Fetched | SearchError = result_or_error(fetch_page, address, limit, self.robots)
         return answer
 
     def read_alternate(self, address: str, page: Page) -> Page:
-        """Return the version that a thin page names, if it has more text."""
+        """Return the version that a thin page links to, if it has more text."""
         other = self.read(self.fetch(address))
         return with_note(other, ALTERNATE_NOTE) if len(other.text) > len(page.text) else page
 
     def read_copy(self, url: str, error: SearchError) -> Page:
-        """Return the copy of the Internet Archive of a page, or its error with what is known."""
+        """Return the Internet Archive's copy of a page, or the page's error with what is known."""
         from websearch.pages.fetch.archive import newest_copy_of
 
         limit = self.deadline
@@ -350,13 +348,13 @@ class PageReading:
         return self.read(newest_copy_of(error, url, limit))
 
     def filled_by_browser(self, thin: Fetched, page: Page) -> Page:
-        """Return a thin page as a browser shows it, or why it cannot."""
+        """Return a thin page as rendered by a browser, or the reason that it failed."""
         from websearch.pages.fetch.browser import read_in_browser
 
         try:
             shown = read_in_browser(thin.url, self.deadline, self.browsers)
         except SearchError as error:
-            failed = f"In a browser it was not read: {error}"
+            failed = f"Reading it in a browser failed: {error}"
             if page.error:
                 return Page(error=error)
             return replace(page, fields={**page.fields, "note": failed})
@@ -369,5 +367,5 @@ class PageReading:
 
 
 def with_note(page: Page, note: str) -> Page:
-    """Return a page with a note on how it was read; one that it has already stays."""
+    """Return a page with a note on how it was read; keep a note that it already has."""
     return replace(page, fields={"note": note, **page.fields})

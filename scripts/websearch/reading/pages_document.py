@@ -1,4 +1,4 @@
-"""The document of pages that were read: what fits of them, and its Markdown."""
+"""Build the document for pages that were read: the text that fits, and its Markdown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from websearch.markdown.sections import (
     find_section,
     lower_headings,
     outline_of,
-    same_name_note,
+    section_note,
 )
 from websearch.markdown.units import PageText
 from websearch.pages.fetch.fetch import normal_url
@@ -39,7 +39,7 @@ from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, PARAGRAPH_GAP
 from websearch.passages.terms import count_terms, missing_words, telling_terms, term_weights
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
-from websearch.reading.one_page import RAW_NOTE, in_time
+from websearch.reading.one_page import RAW_NOTE, result_by_deadline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,32 +49,32 @@ if TYPE_CHECKING:
     from websearch.markdown.sections import Heading
     from websearch.reading.page import Page
 
-# Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
-# next_offset and a note, and in the document for everything outside of its pages.
+# Characters of JSON reserved when max_chars is divided: per page for truncated, next_offset and a
+# note, and per document for everything outside its pages.
 PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
-# Of a document without max_chars: a section that is a little longer than the usual one stays whole.
+# For a document without max_chars: a section slightly longer than usual stays whole.
 SECTION_MAX_CHARS = DEFAULT_MAX_CHARS * 115 // 100
-SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
-ALWAYS_SEARCHED = 500_000  # characters of all pages that are searched even at the deadline
-MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
+SEARCH_SPEED = 500_000  # characters per second searched for passages on a slow machine
+ALWAYS_SEARCHED = 500_000  # characters of all pages searched even at the deadline
+MAX_LATENESS = 1.0  # seconds after the deadline in which the search for passages may continue
 PROXY_NOTE = (
-    "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
+    "Fetched through a proxy, which resolves names itself: names that resolve to private addresses "
     "could not be refused."
 )
 NO_HEADINGS_NOTE = "The page has no headings below its title."
-NO_SUCH_HEADING_NOTE = "No heading holds these words: these are all."
-OUTSIDE = "[outside of the article]"  # heading of what rules dropped of the page
-MAX_OUTSIDE_SHOWN = 1_500  # characters of it for a query
-LONGEST_HEAD = 1_000  # characters of a table's head that is repeated where a slice goes on
-MOST_PARTS = 4  # lines in a row, such as headings, that go to the next slice
+NO_SUCH_HEADING_NOTE = "No heading contains these words; all headings are listed."
+OUTSIDE = "[outside of the article]"  # heading of the parts that rules dropped
+MAX_OUTSIDE_SHOWN = 1_500  # characters of these parts shown for a query
+LONGEST_HEAD = 1_000  # characters of a table's head repeated where a slice continues
+MOST_PARTS = 4  # consecutive lines, such as headings, that move to the next slice
 
-# ===== what fits =================================================================================
+# ===== fitting the text ===========================================================================
 
 
 def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -> Document:
-    """Return the document of pages, their texts cut to share out max_chars.
+    """Return the document of pages, with max_chars divided among their texts.
 
-    Longer pages get what shorter ones do not use. With a query, a page gets passages.
+    Space that shorter pages do not need goes to longer pages. With a query, a page gets passages.
     """
     shown = [(page, head_of(page)) for page in pages]
     heads = [head for _, head in shown]
@@ -87,12 +87,12 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
         document["query"] = "\n".join(limit_query(params["query"])[0])
     document |= drop_empty({"warnings": [*proxy_notes(pages), *bug_warnings(pages)]})
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
-    for _, head in good if limit else []:  # at most half of the room is for what was dropped
+    for _, head in good if limit else []:  # at most half of the space is for dropped parts
         while head.get("dropped") and json_size(head["dropped"]) > limit // (2 * len(good)):
             head["dropped"].pop()
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
-    repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that goes on there
+    repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that continues there
     wanted = [json_size(page.text[params["offset"] :]) + repeated for page, _ in good]
     if params.get("outline") or "find" in params:  # which may be longer than a short text
         wanted = [room] * len(good)
@@ -109,29 +109,29 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
 
 
 def head_of(page: Page) -> Document:
-    """Return the document of a page without its text, which is to be fitted; or its error."""
+    """Return the document of a page without its text, which is fitted later; or its error."""
     if page.error:
         return page.document()
     return {"url": page.url, "ok": True, **page.fields, "chars": len(page.text)}
 
 
 def proxy_notes(pages: list[Page]) -> list[str]:
-    """Return the note on pages that were fetched through a proxy; [] if there are none."""
+    """Return the note about pages fetched through a proxy; [] if there are none."""
     is_proxied = any(not page.error and proxy_for(page.fields["final_url"]) for page in pages)
     return [PROXY_NOTE] if is_proxied else []
 
 
 def bug_warnings(pages: list[Page]) -> list[str]:
-    """Return a warning for each page that a bug of the program kept from being read."""
+    """Return a warning for each page that could not be read because of a bug in this program."""
     return [
         bug_warning(page.url, page.error) for page in pages if page.error and is_bug(page.error)
     ]
 
 
 def fill_in(head: Document, page: Page, params: dict[str, Any], room: int, deadline: float) -> str:
-    """Put into a page's document what fits of its text, or an error, as fill_page does.
+    """Add the fitting part of a page's text to its document, or an error, as fill_page does.
 
-    A page on which that meets a bug of the program shows its beginning; return a warning then.
+    If a bug prevents this, the document gets the page's beginning; the result is a warning then.
     """
     shown = dict(head)
     verbose = bool(params.get("verbose"))
@@ -141,13 +141,13 @@ def fill_in(head: Document, page: Page, params: dict[str, Any], room: int, deadl
         return bug_warning(page.url, error)
     head.clear()
     head.update(shown)
-    if error:  # the section that was asked for is not there
+    if error:  # the requested section was not found
         head.update(error_document(error))
     return ""
 
 
 def beginning_of(page: Page, room: int) -> Document:
-    """Return the text of a page, cut to room characters of JSON (0: no limit) wherever that is."""
+    """Return a page's text, cut at any place to room characters of JSON (0: no limit)."""
     text = page.text
     while room and text and json_size(text) > room:
         text = text[: min(len(text) - 1, len(text) * room // json_size(text))]
@@ -158,10 +158,10 @@ def beginning_of(page: Page, room: int) -> Document:
 def fill_page(
     shown: Document, page: Page, params: dict[str, Any], room: int, deadline: float
 ) -> None:
-    """Put into a page's document what fits of its text: passages, or a slice of it.
+    """Add the fitting part of a page's text to its document: passages, or a slice of it.
 
     shown: the document, from head_of. room: characters of JSON; 0 means no limit. truncated and
-    next_offset say that there is more. Offsets count in the page, of a section too.
+    next_offset mean that there is more. Offsets count from the page's start, even in a section.
     """
     text, first = page.text, 0
     notes = [shown.pop("note", "")]
@@ -170,12 +170,12 @@ def fill_page(
         headings = bookmark_headings(page.bookmarks, text) or find_headings(text)
     if "section" in params:
         section = find_section(headings, params["section"])
-        notes.append(same_name_note(headings, section))
+        notes.append(section_note(headings, section, params["section"]))
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
     if params.get("outline") or "find" in params:
         if params.get("outline"):
-            headings, note = asked_headings(headings, range(first, len(text)), params)
+            headings, note = matching_headings(headings, range(first, len(text)), params)
             notes.append(note)
         note = " ".join(filter(None, notes))
         shown |= drop_empty({"note": note, "truncated": page.is_cut or None})
@@ -188,10 +188,12 @@ def fill_page(
     start = max(params["offset"], first)
     if "query" in params:
         notes.append(limit_query(params["query"])[1])
-        passages, length, why = answering(page, text[start:], params["query"], room, deadline)
+        passages, length, why = answering_passages(
+            page, text[start:], params["query"], room, deadline
+        )
         if passages:
             shown["passages"] = passages
-            # Headings and the space between passages are not text that was left out.
+            # Headings and the space between passages do not count as omitted text.
             size = sum(len(each["text"]) for each in passages if each["heading"] != OUTSIDE)
             if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
@@ -210,19 +212,19 @@ def fill_page(
         shown |= {"truncated": True, "next_offset": end}
     elif page.is_cut:
         shown["truncated"] = True
-        notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
+        notes[0] = notes[0] or "The page was not read to its end; its last part is missing."
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
-def answering(
+def answering_passages(
     page: Page, text: str, query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int, str]:
-    """Return the passages of a page's text and of what is outside of it that answer a query.
+    """Return the passages that answer a query, from a page's text and the parts outside it.
 
-    With them: how far the text was read, and why there are none.
+    Also return how far the text was read and, without passages, the reason.
     """
     limit = deadline + MAX_LATENESS
-    answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+    answer = result_by_deadline(lambda: fitting_passages(text, query, room, deadline), limit)
     passages, length = answer or ([], 0)
     left = max(1, room - json_size(passages)) if room else 0
     passages += outside_passages(page.text, page.outside, query, left, deadline)
@@ -233,7 +235,7 @@ def answering(
 def outside_passages(
     text: str, outside: str, query: str, room: int, deadline: float
 ) -> list[dict[str, str]]:
-    """Return what is outside of a page's text of the words of a query that the text lacks."""
+    """Return the passages outside a page's text for the query's words that the text lacks."""
     if not outside or time.monotonic() >= deadline:
         return []
     words = lacking_words(text, query, deadline)
@@ -243,7 +245,7 @@ def outside_passages(
 
 
 def lacking_words(text: str, query: str, deadline: float) -> list[str]:
-    """Return the words of a query that a text lacks."""
+    """Return the query's words that a text lacks."""
     words = []
     for question in limit_query(query)[0]:
         wanted = telling_terms(term_weights(question))
@@ -252,12 +254,12 @@ def lacking_words(text: str, query: str, deadline: float) -> list[str]:
     return words
 
 
-def asked_headings(
+def matching_headings(
     headings: list[Heading], section: range, params: dict[str, Any]
 ) -> tuple[list[Heading], str]:
-    """Return the headings of a section that hold every word of find or query, and a note.
+    """Return a section's headings that contain every word of find or query, and a note.
 
-    section: its offsets in the page. All its headings if none holds them, or none is asked for.
+    section: its offsets in the page. Without a match or such words, all headings are returned.
     """
     headings = [heading for heading in headings if heading.start in section]
     if not headings:
@@ -273,19 +275,19 @@ def asked_headings(
 
 
 def outlined(headings: list[Heading], room: int) -> Document:
-    """Return the outline that headings make, cut to room characters of JSON (0: no limit)."""
+    """Return the outline for headings, cut to room characters of JSON (0: no limit)."""
     outline = outline_of(headings)
     shown = fitting_items(outline, room)
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
 
 
 def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> Document:
-    """Return where texts stand in a page, within room characters of JSON (0: no limit).
+    """Return the places of texts in a page, within room characters of JSON (0: no limit).
 
-    text: the page from its offset first on. outside: what is outside of it, where texts are looked
-    for last: such places have no offset. Returns {find, places_in_all, places or nearest} of
-    one text; of several {found: [the same of each]}. Raises SearchError (no_results) if there is
-    none of them; its field found has what is nearest.
+    text: the page from offset first. outside: the parts that rules dropped, searched last; places
+    there have no offset. Returns {find, places_in_all, places or nearest} for one text, and
+    {found: [the same for each]} for several. Raises SearchError (no_results) if none is found; its
+    field found has the nearest passages.
     """
     finder = PageFinder(text)
     results = [
@@ -299,16 +301,16 @@ def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> 
         for result in results
     ]
     shown = fitting_items(results, room) if len(wanted) > 1 else results
-    for result in results[len(shown) :]:  # their numbers alone
+    for result in results[len(shown) :]:  # only their numbers
         result.pop("places", None)
         result.pop("nearest", None)
     if not any(result["places_in_all"] for result in results):
-        message = f"The page does not hold {quoted(wanted[0])}."
+        message = f"The page does not contain {quoted(wanted[0])}."
         if len(wanted) > 1:
-            message = f"The page holds none of the {len(wanted)} texts."
+            message = f"The page contains none of the {len(wanted)} texts."
         hint = (
-            "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words, "
-            "{raw} in what the text leaves out, such as menus."
+            "Quotes, dashes, spaces and Markdown are ignored. To find words instead, use {query}. "
+            "To include menus and other omitted parts, use {raw}."
         )
         raise SearchError("no_results", message, hint, found=results)
     if len(results) > 1:
@@ -317,7 +319,7 @@ def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> 
 
 
 def found_outside(result: Document, outside: str, number: int) -> Document:
-    """Return where a text is outside of the article, or the result without a place."""
+    """Return the place of a text outside the article, or the result without a place."""
     other = PageFinder(outside).find(result["find"], MAX_PLACES if number == 1 else 1)
     if not other["places_in_all"]:
         return result
@@ -328,7 +330,7 @@ def found_outside(result: Document, outside: str, number: int) -> Document:
 
 
 def fitting_items(items: list[Document], room: int) -> list[Document]:
-    """Return the first items whose JSON takes at most room characters (0: no limit)."""
+    """Return the first items that fit in room characters of JSON (0: no limit)."""
     sizes = itertools.accumulate(json_size(item) + 1 for item in items)
     return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
 
@@ -336,7 +338,7 @@ def fitting_items(items: list[Document], room: int) -> list[Document]:
 def fitting_passages(
     text: str, query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int]:
-    """Return the passages of a text that answer a query, and where the last one ends.
+    """Return the passages that answer a query, and the offset at which the last one ends.
 
     They take at most room characters of JSON.
     """
@@ -346,23 +348,23 @@ def fitting_passages(
 
 
 def json_size(value: Any) -> int:
-    """Return how many characters a value takes in JSON."""
+    """Return the number of characters that a value takes in JSON."""
     return len(dump_json(value))
 
 
 def searched_lengths(texts: list[str], deadline: float) -> list[int]:
-    """Return how many characters of each text are searched in the time that is left.
+    """Return how many characters of each text can be searched in the time left.
 
-    If it is too short for all, the beginnings of the longest are searched.
+    If the time is too short for all, only the beginnings of the longest texts are searched.
     """
     left = deadline - time.monotonic()
     return share_room(list(map(len, texts)), max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED)))
 
 
 def share_room(wanted: list[int], room: int) -> list[int]:
-    """Return a share of room for each wish, the same for all.
+    """Divide the space evenly; space that one page does not need goes to the others.
 
-    What one does not need, the others get: a share is never larger than the wish.
+    A share is never larger than the page needs.
     """
     shares = [0] * len(wanted)
     smallest_first = sorted(range(len(wanted)), key=lambda index: wanted[index])
@@ -373,12 +375,12 @@ def share_room(wanted: list[int], room: int) -> list[int]:
 
 
 def slice_of(text: str, start: int, room: int) -> tuple[str, int]:
-    """Return a slice of text with what a part of a table or of code needs, and where it ends.
+    """Return a slice of text that reads well on its own, and the offset at which it ends.
 
-    That is the head of the table, and the fences of the code with a mark where it is cut.
+    A slice of a table includes its head; a slice of code includes fences and a mark at the cut.
     """
     head = table_head(text, start) or fences_at(text, start)[0]
-    # A text that fits exactly stays whole: without a head nothing is kept free.
+    # A text that fits exactly stays whole: without a head no space is reserved.
     end = slice_end(text, start, max(1, room - json_size(head)) if room and head else room)
     shown = head + text[start:end]
     _, fence = fences_at(text, end) if end < len(text) else ("", "")
@@ -388,9 +390,9 @@ def slice_of(text: str, start: int, room: int) -> tuple[str, int]:
 
 
 def slice_end(text: str, start: int, room: int) -> int:
-    """Return where a slice of text ends that takes at most room characters of JSON (0: no limit).
+    """Return the end of a slice that takes at most room characters of JSON (0: no limit).
 
-    It ends after the last paragraph, line or sentence that ends in its last third, else a word.
+    It ends after the last paragraph, line or sentence in its last third, or else after a word.
     """
     piece = text[start:]
     if not room or json_size(piece) <= room:
@@ -405,7 +407,7 @@ def slice_end(text: str, start: int, room: int) -> int:
 
 
 def table_lines(text: str, place: int) -> list[tuple[int, int]]:
-    """Return where the lines of a table start and end, if a place is at a later one of them."""
+    """Return the ranges of a table's lines, if a place is in one of them after the first."""
     if not (text[:place].endswith("\n") and text.startswith("|", place)):
         return []
     first = text.rfind("\n\n", 0, place) + 1
@@ -417,23 +419,23 @@ def table_lines(text: str, place: int) -> list[tuple[int, int]]:
 
 
 def table_head(text: str, start: int) -> str:
-    """Return the head of the table that a slice begins inside of; "" if it begins elsewhere."""
+    """Return the head of the table inside which a slice begins; "" if it begins elsewhere."""
     lines = table_lines(text, start)
     head = f"{text[lines[0][0] : lines[1][1]]}\n" if lines else ""
     return head if len(head) <= LONGEST_HEAD else ""
 
 
 def rows_note(text: str, end: int) -> str:
-    """Return how many rows of a table come before the end of a slice; "" if it ends elsewhere."""
+    """Return a note on the rows before a cut inside a table; "" for a cut elsewhere."""
     rows = table_lines(text, end)[2:]
     before = sum(last <= end for _, last in rows)
     return f"The table is cut after {before} of {len(rows)} rows." if before else ""
 
 
 def end_before_part(text: str, start: int, end: int) -> int:
-    """Return the end of a slice, moved before a block of code, a heading or bold that it cuts off.
+    """Return the end of a slice, moved before a code block, heading or bold text that it would cut.
 
-    It stays where less than a third of the slice would be left.
+    The end stays if less than a third of the slice would remain.
     """
     least = start + (end - start) // 3
     begin = code_begin(text, end)
@@ -453,9 +455,9 @@ def end_before_part(text: str, start: int, end: int) -> int:
 
 
 def to_markdown(document: Document) -> str:
-    """Return a document as Markdown. What the pages say stands between fences, as untrusted.
+    """Return a document as Markdown. Text from pages is fenced as untrusted.
 
-    The addresses of a sitemap are lines, with warnings as comments: a list of urls_from.
+    A sitemap becomes a list for urls_from: one URL per line, with warnings as comments.
     """
     if "urls" in document:
         warnings = [f"# {one_line(text, 200)}" for text in document.get("warnings", [])]
@@ -465,7 +467,7 @@ def to_markdown(document: Document) -> str:
 
 
 def page_blocks(page: Document) -> list[str]:
-    """Return what page_markdown does, or the plain text of a page on which it meets a bug."""
+    """Return page_markdown's result, or the page's plain text if a bug prevents this."""
     blocks: list[str] | SearchError = result_or_error(page_markdown, page)
     if isinstance(blocks, SearchError):
         address = plain_address(one_line(page["url"], 200))
@@ -474,7 +476,7 @@ def page_blocks(page: Document) -> list[str]:
 
 
 def page_markdown(page: Document) -> list[str]:
-    """Return the Markdown of one page: address, title, author and date, text, how to go on."""
+    """Return a page's Markdown: URL, title, author and date, text, and how to continue."""
     if not page["ok"]:
         address = plain_address(one_line(page["url"], 200))
         return [f"## {address}", error_markdown(page), nearest_markdown(page)]
@@ -501,7 +503,7 @@ def page_markdown(page: Document) -> list[str]:
 
 
 def shown_part(page: Document) -> str:
-    """Return how much of a page's text is shown and where it goes on; "" if that is all of it."""
+    """Return the shown part of a page's text and where it continues; "" if all is shown."""
     passages = [each for each in page.get("passages", []) if each["heading"] != OUTSIDE]
     shown = len(page.get("text", "")) + sum(len(each["text"]) for each in passages)
     if not shown or not page.get("truncated"):
@@ -511,11 +513,11 @@ def shown_part(page: Document) -> str:
         return part
     if page.get("passages"):
         return f"{part}; more with section 'HEADING' or offset {page['next_offset']}"
-    return f"{part}; offset {page['next_offset']} goes on"
+    return f"{part}; offset {page['next_offset']} continues"
 
 
 def parts_markdown(page: Document) -> str:
-    """Return the outline of a page, or the places that were found, as lists; else ""."""
+    """Return a page's outline or the places found, as lists; "" if there are none."""
     lines = [
         f"{'  ' * (entry['level'] - 1)}- {entry['heading']} (offset {entry['offset']}, "
         f"{entry['chars']} characters)"
@@ -527,16 +529,16 @@ def parts_markdown(page: Document) -> str:
 
 
 def found_markdown(result: Document, *, is_one: bool = True) -> str:
-    """Return a text that was looked for, in how many places it stands and where, or the nearest.
+    """Return the number and places of a text, or the nearest passage if it was not found.
 
-    is_one: no other text was looked for; of several, a few places each are shown.
+    is_one: no other text was searched for; with several, a few places are shown for each.
     """
     wanted = disarm_text(quoted(result["find"]))
     places = [("At", place) for place in result.get("places", [])]
     count = result["places_in_all"]
     is_part = bool(places) and len(places) < count
     part = f", {len(places)} shown" if is_part else ""
-    part += "; look for it alone to see them" if is_part and not is_one else ""
+    part += "; search for it alone to see them" if is_part and not is_one else ""
     inner = result.get("in_longer_words", 0)
     part = (f", {inner} in longer words" if inner else "") + part
     lines = [f"Places of {wanted}: {count}{part}"]
@@ -547,12 +549,12 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
         differs = f" ({disarm_text(place['differs'])})" if "differs" in place else ""
         where = f"{word} {place['offset']}{heading}" if "offset" in place else OUTSIDE
         lines.append(f"{where}{differs}:")
-        lines.append(disarm_text(place["text"]))  # may begin inside of code
+        lines.append(disarm_text(place["text"]))  # may begin inside code
     return "\n\n".join(lines)
 
 
 def nearest_markdown(document: Document) -> str:
-    """Return what is nearest to the texts that a page does not hold, fenced; "" if nothing is."""
+    """Return the passages nearest to texts not found, fenced; "" if there are none."""
     results = object_field(document, "details").get("found", [])
     shown = [found_markdown(result) for result in results if "nearest" in result]
     return fence_untrusted("\n\n".join(shown)) if shown else ""

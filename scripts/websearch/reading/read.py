@@ -1,4 +1,4 @@
-"""Read web pages: which of them, from the store or the web, and one document of them."""
+"""Read web pages: choose the store or the web for each, and build one document."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from websearch.kit import Command, Document, ProgressCallback
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
-MAX_URLS = 50  # of one call
-# In one text with several addresses; a comma inside an address is a part of it.
+MAX_URLS = 50  # per call
+# Separates several URLs in one text; a comma inside a URL belongs to it.
 BETWEEN_ADDRESSES = r"[\s,]{1,9}(?=https?://)|,\s|[\r\n]"
 MAX_CONNECTIONS = 8  # at once
-CALL_HOST_CONNECTIONS = 6  # of those to one host: as many as a browser opens for one page
-PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
+CALL_HOST_CONNECTIONS = 6  # of these to one host: as many as a browser opens for one page
+PAGE_TIMEOUT = 3.0  # seconds per page, redirects included
 PARTS = ("outline", "section", "find", "query")
-# Parameters with which the text of a page is another than the one that the store has.
+# Parameters that make a page's text differ from the stored one.
 OTHER_TEXTS = (
     "links", "comments", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain",
 )  # fmt: skip
-STORING_SECONDS = 1.0  # after the deadline, in which pages of a search are still stored
+STORING_SECONDS = 1.0  # after the deadline, in which a search's pages are still stored
 
 
 # ===== commands and their parameters ==============================================================
@@ -106,7 +106,7 @@ COMMANDS: dict[str, Command] = {
         "expendable": ("warnings",),
         "cannot": dict.fromkeys(
             ("urls_from", "connections", "host_pause"),
-            "It is for a list of addresses (urls_from), on the command line only.",
+            "It is for a list of URLs (urls_from), on the command line only.",
         )
         | dict.fromkeys(
             ("site", "exclude_site", "since", "freshness", "engine", "count", "focus", "language"),
@@ -129,16 +129,16 @@ def run_read(
 ) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
-    params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
-    is true if one page was read; else the first page's error is the document's. local_files lets
-    urls name files of this machine, too; only the command line sets it. caller: who asks, for the
-    history, which records only web pages.
+    params: from COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
+    is true if at least one page was read; else the document has the first page's error.
+    local_files allows local files in urls; only the command line sets it. caller: the user of
+    this call, for the history, which records only web pages.
     """
 
     def operation(params: dict[str, Any]) -> Document:
         if len(params["urls"]) > MAX_URLS:
-            message = f"urls has {len(params['urls'])} addresses; up to {MAX_URLS} are allowed."
-            hint = "Split them into several calls. Or give a file with them as {urls_from}."
+            message = f"urls has {len(params['urls'])} URLs; up to {MAX_URLS} are allowed."
+            hint = "Split them into several calls. Or pass a file with them as {urls_from}."
             raise SearchError("invalid_input", message, hint)
         urls = list(dict.fromkeys(params["urls"]))
         if "pages" in params:
@@ -177,9 +177,9 @@ def read_for_search(
     report: ProgressCallback,
     store: PageStore,
 ) -> list[Page]:
-    """Return pages whose whole texts a search or a check wants, as read_pages does.
+    """Return the pages for a search or a check, with their whole texts, as read_pages does.
 
-    caller_params: of which page_timeout and verbose count. store: takes the good pages.
+    caller_params: only page_timeout and verbose are used. store: receives the pages that were read.
     """
     params = {
         "urls": urls,
@@ -197,7 +197,7 @@ def read_for_search(
 
 
 def target_of(url: str, local_files: bool) -> str:
-    """Return the address to read for what a caller gave; raises SearchError."""
+    """Return the URL or file to read for a caller's text; raises SearchError."""
     if local_files:
         from websearch.pages.fetch.local_files import is_local, local_url, refuse_file_name
 
@@ -216,10 +216,10 @@ def read_with_store(
     report: ProgressCallback,
     store: PageStore,
 ) -> list[Page]:
-    """Return pages as read_pages does; parts of a page that was read before need no request.
+    """Return pages as read_pages does; parts of a stored page need no request.
 
-    A page that stands in the store whole, and was fetched within PART_SECONDS, is taken from there
-    if a part of it is wanted and not with force. What was read is stored.
+    A whole stored page fetched within PART_SECONDS is reused if only a part of it is requested and
+    force is not set. Pages that were read are stored.
     """
     wants_part = params["offset"] or any(params.get(name) for name in PARTS)
     wants_part = wants_part and not params.get("force")
@@ -243,7 +243,7 @@ def is_reusable(page: dict[str, Any], target: str | SearchError) -> bool:
 
 
 def is_storable(page: Page) -> bool:
-    """Return whether a page was read, is one of the web, and whole."""
+    """Return whether a page was read, is from the web, and is whole."""
     return not page.error and page.url.startswith("http") and not page.is_cut
 
 
@@ -255,9 +255,9 @@ def read_pages(
     *,
     hurries: bool = False,
 ) -> list[Page]:
-    """Return the page of each URL: its whole text, or its error.
+    """Return the page for each URL: its whole text, or its error.
 
-    checked: for each URL the address to read, or what is wrong with it. hurries: see PageReading.
+    checked: the URL to read for each of urls, or its error. hurries: see PageReading.
     """
     pages: dict[str, Page] = {}
     normal: dict[str, str] = {}

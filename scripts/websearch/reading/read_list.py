@@ -1,7 +1,7 @@
 """Read the pages of a list of any length, as JSON Lines.
 
-Memory is bounded, and hosts are treated politely: few connections to each, a pause between two
-requests, and rest where a host asks for it. A slow host does not hold up the others.
+Memory is bounded, and hosts are treated politely: few connections per host, a pause between
+requests, and a longer pause if a host asks for it. A slow host does not hold up the others.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from websearch.kit import Command, Document, Parameter, ProgressCallback
 
 CONNECTIONS = 16  # at once
-HOST_PAUSE = 1.0  # seconds between two requests to one host; crawlers that are welcome wait as long
-# In memory at once.
+HOST_PAUSE = 1.0  # seconds between requests to one host; well-behaved crawlers wait as long
+# Kept in memory at once.
 MAX_ADDRESSES = 10_000
-MAX_HOST_ADDRESSES = 100  # of one host; further ones wait in a file, so that others get their turn
-MAX_IN_FILE = 100_000  # some 10 MB; if there are more, the list waits for them
+MAX_HOST_ADDRESSES = 100  # per host; more wait in a file, so other hosts get their turn
+MAX_IN_FILE = 100_000  # about 10 MB; with more, the list waits
 
 # fmt: off
-# What the command line takes. Servers have no list to read, so they take what READ_COMMANDS says.
+# For the command line only. Servers read no lists and use READ_COMMANDS.
 COMMANDS: dict[str, Command] = {
     "read": {
         **READ_COMMANDS["read"],
@@ -76,16 +76,16 @@ COMMANDS: dict[str, Command] = {
 
 
 class ListReading(PageReading):
-    """Reads the pages of a list; a thread of its own puts the addresses into the schedule.
+    """Reads the pages of a list; a separate thread puts the URLs into the schedule.
 
-    free_slots limits the addresses between the list and the caller, who releases a slot for each
-    finished page. failure: why the list could not be read to its end.
+    free_slots limits the URLs between the list and the caller, who releases a slot for each
+    finished page. failure: the error that stopped the list before its end.
     """
 
     def __init__(self, params: dict[str, Any], is_done: Callable[[str], bool]) -> None:
         import threading
 
-        # A page is the answer at its address: no API of its site, and no other version of it.
+        # The response at the URL itself is read: no site API and no other version.
         reading = {**params, "raw_html": True}
         super().__init__(HostSchedule(params["host_pause"]), reading, params["connections"])
         self.is_done = is_done
@@ -100,9 +100,9 @@ class ListReading(PageReading):
             raise self.failure
 
     def read_list(self) -> None:
-        """Put every address of the list that is not done into the schedule.
+        """Put every URL of the list that is not done into the schedule.
 
-        Those of a host that has many waiting are put into a file, and into the schedule at the end.
+        If a host has many waiting URLs, the others go to a file and are scheduled at the end.
         """
         import json
         import tempfile
@@ -126,12 +126,13 @@ class ListReading(PageReading):
             self.failure = error
         except OSError as error:
             message = f"The temporary file of waiting addresses failed: {error.strerror}."
-            self.failure = SearchError("internal", message, "Set TMPDIR to a folder with room.")
+            hint = "Set TMPDIR to a folder with free space."
+            self.failure = SearchError("internal", message, hint)
         finally:
             self.schedule.close()
 
     def put(self, number: int, line: str, limit: int) -> bool:
-        """Schedule an address; return False if limit addresses of its host are waiting already."""
+        """Schedule a URL; return False if limit URLs of its host are already waiting."""
         self.free_slots.acquire()
         address = result_or_error(target_of, line, False)
         if isinstance(address, SearchError):
@@ -142,13 +143,13 @@ class ListReading(PageReading):
         return True
 
     def ask(self, item: Item) -> Fetched | Document | SearchError | None:
-        """Fetch the page of an item; None if it waits, because its host asks for rest."""
+        """Fetch the page of an item; None if the item waits because its host asked for a pause."""
         answer: Fetched | Document | SearchError
         if seconds := self.schedule.seconds_aside(item.address):
             self.schedule.give_back(item)
-            return aside_error(item, seconds)
+            return set_aside_error(item, seconds)
         answer = self.fetch(item.address)
-        rest = asked_rest(answer)
+        rest = requested_pause(answer)
         if not rest:
             self.schedule.give_back(item)
         elif self.schedule.rest(item, rest):
@@ -156,16 +157,17 @@ class ListReading(PageReading):
         return answer
 
 
-def asked_rest(answer: Fetched | Document | SearchError) -> float:
-    """Return for how many seconds a server wants no request, as it says in an answer."""
+def requested_pause(answer: Fetched | Document | SearchError) -> float:
+    """Return the seconds that a response asks clients to wait; 0.0 if it asks for none."""
     if isinstance(answer, Fetched) and answer.response.status in (429, 503):
         return retry_after(answer.response) or 0.0
     return 0.0
 
 
-def aside_error(item: Item, seconds: float) -> SearchError:
-    """Return the error of a page whose host wants no request for longer than a list waits."""
-    message = f"{host_and_port(item.address)[0]} wants no request for {math.ceil(seconds)} seconds."
+def set_aside_error(item: Item, seconds: float) -> SearchError:
+    """Return the error for a page whose host asks for a longer pause than a list waits."""
+    host = host_and_port(item.address)[0]
+    message = f"{host} asked for no requests for {math.ceil(seconds)} seconds."
     details = {"status": 429, "retryable": True, "retry_after": math.ceil(seconds)}
     return SearchError("http", message, "Read this page later.", **details)
 
@@ -174,7 +176,7 @@ def aside_error(item: Item, seconds: float) -> SearchError:
 
 
 def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
-    """Read the pages of a list and print a document for each, which names its address as url.
+    """Read the pages of a list and print a document for each, with the line as its url.
 
     Returns the exit code. Raises SearchError for bad parameters.
     """
@@ -183,11 +185,11 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
     checked = check_params("read", {**command, "params": optional}, params)
     checked.setdefault("max_chars", 0)
     for is_given, message, hint in (
-        (checked.get("dry_run"), "dry_run shows no list of addresses.", "Give some as {urls}."),
-        (checked.get("browser"), "browser reads no lists: it takes seconds for a page.",
-         "Give up to 50 of the addresses as {urls}."),
+        (checked.get("dry_run"), "dry_run does not work with a list.", "Pass some URLs as {urls}."),
+        (checked.get("browser"), "browser does not work with a list: it takes seconds per page.",
+         "Pass up to 50 of the URLs as {urls}."),
         (options.get("ordered"), "ordered is for batches of queries: pages come as they are read.",
-         "Leave {ordered} out: each line names its url."),
+         "Omit {ordered}: each line has its url."),
     ):  # fmt: skip
         if is_given:
             raise SearchError("invalid_input", message, hint)
@@ -202,7 +204,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
 
 
 def line_or_error(line: str, page: Page, params: dict[str, Any]) -> Document:
-    """Return the document of one page; its error if making it meets a bug of the program."""
+    """Return the document of one page; its error if a bug prevents this."""
     verbose = bool(params.get("verbose"))
     document: Any = result_or_error(line_document, line, page, params, verbose=verbose)
     if isinstance(document, SearchError):
@@ -223,13 +225,13 @@ def line_document(line: str, page: Page, params: dict[str, Any]) -> Document:
 
 
 def run_sitemap(params: dict[str, Any]) -> Document:
-    """Return the addresses that the sitemaps of a site list: {ok, url, sitemaps, count, urls}."""
+    """Return the URLs listed in a site's sitemaps: {ok, url, sitemaps, count, urls}."""
     from websearch.reading.sitemap import list_addresses
 
     def operation(checked: dict[str, Any]) -> Document:
         target = target_of(checked["urls"][0], False)
         if len(checked["urls"]) > 1:
-            raise SearchError("invalid_input", "sitemap takes one address.", "Pass one URL only.")
+            raise SearchError("invalid_input", "sitemap takes one URL.", "Pass one URL only.")
         if checked.get("dry_run"):
             robots = "/".join([*target.split("/")[:3], "robots.txt"])
             raise DryRun({"method": "GET", "url": robots, "headers": page_headers()})
@@ -243,9 +245,9 @@ def run_command(
     report: ProgressCallback,
     options: dict[str, Any],
 ) -> Document | int:
-    """Read the pages of the command line: as one document, or as JSON Lines.
+    """Read the pages on the command line: as one document, or as JSON Lines.
 
-    A last word with a blank in it, which no address has, is the question.
+    A last word that contains a space is the question, because no URL contains spaces.
     """
     *urls, last = params.get("urls") or [""]
     if urls and "query" not in params and " " in last.strip():
@@ -253,7 +255,7 @@ def run_command(
     if params.get("sitemap"):
         document = run_sitemap(params)
         if document["ok"] and not document.get("dry_run"):
-            options.setdefault("format", "markdown")  # which is a list of lines
+            options.setdefault("format", "markdown")  # which prints a list of lines
         return document
     if "urls_from" in params or (params.get("urls") and options.get("jsonl")):
         return run_list(params, options)

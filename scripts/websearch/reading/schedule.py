@@ -1,4 +1,4 @@
-"""Which address is asked next: few connections to a host, pauses, rest where it asks for that."""
+"""Choose the next URL to fetch: few connections per host, and pauses between requests."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_HOST_CONNECTIONS = 2  # at once to one host and port, of a list without end
+MAX_HOST_CONNECTIONS = 2  # at once to one host and port, for a list of any length
 MAX_UNREAD_BYTES = 24 * 1024 * 1024  # of fetched pages that are not read yet
-MAX_REST = 60.0  # seconds that a list waits for a host which asks for rest (Retry-After)
-MAX_RESTS = 3  # in a row, without a page between them
+MAX_REST = 60.0  # seconds that a list waits for a host that asks for a pause (Retry-After)
+MAX_RESTS = 3  # consecutive pauses without a page between them
 
 
 @dataclass(slots=True)
 class Item:
-    """An address to fetch, and the line of the caller that names it."""
+    """A URL to fetch, and the caller's line that contains it."""
 
     number: int
     line: str
@@ -31,21 +31,21 @@ class Item:
 
 @dataclass(slots=True)
 class Host:
-    """The addresses of a host, and when it may be asked, on time.monotonic()'s clock."""
+    """A host's URLs, and the time of its next request, on time.monotonic()'s clock."""
 
     waiting: deque[Item] = field(default_factory=deque)
     busy: int = 0
     free_at: float = 0.0
-    rests: int = 0  # that it has asked for in a row
+    rests: int = 0  # consecutive pauses that it requested
     aside_until: float = 0.0
-    listed: bool = False  # whether it stands in the schedule's heap
+    listed: bool = False  # whether it is in the schedule's heap
 
 
 class HostSchedule:
-    """Hands out addresses to connections, those of one host slowly.
+    """Hands out URLs to connections, slowly for each host.
 
-    Of each host at most host_connections are out at once, and pause seconds lie between two. A host
-    without addresses is forgotten once its pause is over.
+    Each host has at most host_connections URLs handed out, and pause seconds between two. A host
+    without URLs is removed once its pause is over.
     """
 
     def __init__(self, pause: float, host_connections: int = MAX_HOST_CONNECTIONS) -> None:
@@ -54,13 +54,13 @@ class HostSchedule:
         self.pause = pause
         self.host_connections = host_connections
         self.hosts: dict[tuple[str, int], Host] = {}
-        self.heap: list[tuple[float, tuple[str, int]]] = []  # the hosts that have a free connection
+        self.heap: list[tuple[float, tuple[str, int]]] = []  # hosts with a free connection
         self.size = 0
         self.closed = False
         self.changed = threading.Condition()
 
     def put(self, item: Item, limit: int = 0) -> bool:
-        """Add an item; return False if limit items of its host wait already (0: no limit)."""
+        """Add an item; return False if limit items of its host are waiting (0: no limit)."""
         name = host_and_port(item.address)
         with self.changed:
             host = self.hosts.setdefault(name, Host())
@@ -79,7 +79,7 @@ class HostSchedule:
             self.changed.notify()
 
     def take(self) -> Item | None:
-        """Return the next item as soon as its host may be asked; None at the end."""
+        """Return the next item as soon as its host accepts a request; None at the end."""
         with self.changed:
             while self.size or not self.closed:
                 now = time.monotonic()
@@ -89,7 +89,7 @@ class HostSchedule:
                 name = heappop(self.heap)[1]
                 host = self.hosts[name]
                 host.listed = False
-                if host.free_at > now:  # it has asked for rest since it was put into the heap
+                if host.free_at > now:  # it asked for a pause after it was put into the heap
                     self.list_host(name, host)
                 elif host.waiting:
                     host.busy += 1
@@ -103,7 +103,7 @@ class HostSchedule:
         return None
 
     def give_back(self, item: Item) -> None:
-        """Free an item's connection to its host, which has answered."""
+        """Release an item's connection to its host after a response."""
         name = host_and_port(item.address)
         with self.changed:
             host = self.hosts[name]
@@ -111,9 +111,9 @@ class HostSchedule:
             self.list_host(name, host)
 
     def rest(self, item: Item, seconds: float) -> bool:
-        """Free the connection to a host that asks for rest; return whether the item waits for it.
+        """Release the connection to a host that asks for a pause; return whether the item waits.
 
-        If it asks for more than MAX_REST, or too often, it is set aside for as long, or MAX_REST.
+        A host that asks for over MAX_REST, or too often, is set aside for that time, or MAX_REST.
         """
         name, now = host_and_port(item.address), time.monotonic()
         with self.changed:
@@ -130,19 +130,19 @@ class HostSchedule:
         return waits
 
     def seconds_aside(self, address: str) -> float:
-        """Return for how long the host of an address, which was handed out, is set aside."""
+        """Return the seconds for which the host of a handed-out URL is set aside."""
         with self.changed:
             return max(0.0, self.hosts[host_and_port(address)].aside_until - time.monotonic())
 
     def close(self) -> None:
-        """End the schedule: no more items come."""
+        """Close the schedule: no more items follow."""
         with self.changed:
             self.closed = True
             self.changed.notify_all()
 
 
 class ByteCount:
-    """The bytes of fetched pages that are not read yet: with many, no download begins."""
+    """Counts the bytes of fetched pages that are not read yet, to delay further downloads."""
 
     def __init__(self) -> None:
         import threading
@@ -151,13 +151,13 @@ class ByteCount:
         self.changed = threading.Condition()
 
     def add(self, size: int) -> None:
-        """Count a page that was fetched; a negative size: one that was read."""
+        """Count a fetched page; a negative size: a page that was read."""
         with self.changed:
             self.bytes += size
             self.changed.notify_all()
 
     def wait(self, is_over: Callable[[], bool]) -> None:
-        """Wait until a download may begin, or the time is over."""
+        """Wait until a download may begin, or the time is up."""
         with self.changed:
             while self.bytes > MAX_UNREAD_BYTES and not is_over():
                 self.changed.wait(POLL_SECONDS)

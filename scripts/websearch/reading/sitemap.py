@@ -1,4 +1,4 @@
-"""The addresses of a site, as its sitemaps list them (sitemaps.org, RFC 9309 for robots.txt)."""
+"""List a site's URLs from its sitemaps (sitemaps.org; RFC 9309 for robots.txt)."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 MAX_ADDRESSES = 5_000
-MAX_SITEMAPS = 60  # files of one call
-MAX_SITEMAP_BYTES = 20_000_000  # of one after decompression; the protocol allows 50 MB
-SITEMAP_SECONDS = 10.0  # for one file
-NAMES = ("sitemap.xml", "sitemap_index.xml")  # where robots.txt names none
+MAX_SITEMAPS = 60  # files per call
+MAX_SITEMAP_BYTES = 20_000_000  # per file after decompression; the protocol allows 50 MB
+SITEMAP_SECONDS = 10.0  # per file
+NAMES = ("sitemap.xml", "sitemap_index.xml")  # used if robots.txt lists none
 _LOCATION = r"(?i)<loc>\s{0,99}(?:<!\[CDATA\[\s{0,99})?([^<\]\s]{1,8000})"
 _NAMED = r"(?im)^[ \t]{0,9}sitemap[ \t]{0,9}:[ \t]{0,9}(\S{1,8000})"
 _IS_SITEMAP = r"(?i)[^?]{1,8000}sitemap[^/?]{0,200}|[^?]{1,8000}\.(?:xml|xml\.gz)"
 
 
 def list_addresses(target: str, params: dict[str, Any]) -> Document:
-    """Return {ok, url, sitemaps, count, urls}: the pages below an address that its sitemaps list.
+    """Return {ok, url, sitemaps, count, urls}: the listed pages below a URL.
 
-    target: of a sitemap, or of a folder of the site: then only addresses in it count.
-    Raises SearchError: no_results, or what the first sitemap met.
+    target: the URL of a sitemap, or of a site's folder to list only its URLs.
+    Raises SearchError: no_results, or the error of the first sitemap.
     """
     walk = SitemapWalk(target, params)
     urls = list(dict.fromkeys(walk.addresses()))
@@ -47,22 +47,20 @@ def list_addresses(target: str, params: dict[str, Any]) -> Document:
         if walk.error and not walk.read:
             raise walk.error
         message = f"The sitemaps of {host} list no page below {target}."
-        hint = (
-            "Give the address of the site itself, or of its sitemap. Or read a page with its links."
-        )
+        hint = "Pass the URL of the whole site or of its sitemap. Or read a page with its links."
         raise SearchError("no_results", message, hint)
     warnings = []
     if walk.is_cut:
-        warnings.append(f"The list ends at {len(urls)} addresses: there are more. Name a folder.")
+        warnings.append(f"The list ends after {len(urls)} URLs: there are more. Pass a folder.")
     found = {"ok": True, "url": target, "sitemaps": walk.read, "count": len(urls), "urls": urls}
     return drop_empty({**found, "warnings": warnings})
 
 
 class SitemapWalk:
-    """Reads the sitemaps of a site, an index before the files that it lists.
+    """Reads a site's sitemaps, an index before the files that it lists.
 
-    read: addresses of the files that were read. error: of the first that was not. is_cut: a limit
-    was reached before the end.
+    read: URLs of the files that were read. error: of the first that was not. is_cut: a limit
+    stopped the walk.
     """
 
     def __init__(self, target: str, params: dict[str, Any]) -> None:
@@ -78,14 +76,14 @@ class SitemapWalk:
         self.waiting = [target] if self.is_sitemap else self.known_sitemaps(origin)
 
     def known_sitemaps(self, origin: str) -> list[str]:
-        """Return the sitemaps that robots.txt names, or where they usually are."""
+        """Return the sitemaps listed in robots.txt, or their usual URLs."""
         limit = min(self.deadline, time.monotonic() + SITEMAP_SECONDS)
         text = fetch_robots(f"{origin}/robots.txt", limit) or ""
         named = [address for line in re.findall(_NAMED, text) if (address := usable(line))]
         return named or [f"{origin}/{name}" for name in NAMES]
 
     def addresses(self) -> Iterator[str]:
-        """Yield the addresses of pages in the folder, up to MAX_ADDRESSES; some come twice."""
+        """Yield the URLs of pages in the folder, up to MAX_ADDRESSES; some may appear twice."""
         seen = set(self.waiting)
         found: set[str] = set()
         while self.waiting:
@@ -127,7 +125,7 @@ class SitemapWalk:
         return body.decode("utf-8-sig", "replace")
 
     def is_wanted(self, address: str) -> bool:
-        """Return whether an address is one of the host and folder, and allowed."""
+        """Return whether a URL is on the host, in the folder, and allowed."""
         if host_and_port(address)[0].removeprefix("www.") != self.host:
             return False
         path = "/" + address.split("/", 3)[3]
@@ -135,20 +133,20 @@ class SitemapWalk:
 
 
 def folder_of(path: str) -> str:
-    """Return the folder that an address names: /docs/ also for /docs and /docs/index.html."""
+    """Return the folder of a URL's path: /docs/ also for /docs and /docs/index.html."""
     head, _, name = path.rpartition("/")
     return f"{head}/" if "." in name or not name else f"{path}/"
 
 
 def locations(text: str) -> list[str]:
-    """Return what a sitemap lists: the loc elements of XML, or lines of text."""
+    """Return the URLs that a sitemap lists: the loc elements of XML, or lines of text."""
     if "<" in text[:1_000]:
         return re.findall(_LOCATION, text)
     return [line.strip() for line in text.splitlines() if line.strip().startswith("http")]
 
 
 def usable(address: str) -> str:
-    """Return an address in its normal form, "" if it is none."""
+    """Return a URL in its normal form; "" if it is invalid."""
     try:
         return normal_url(address)
     except SearchError:

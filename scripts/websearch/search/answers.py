@@ -181,6 +181,8 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     empty = [failure for failure in failures if failure[1].kind == "no_results"]
     able = [failure for failure in failures if failure[1].kind != "invalid_input"]
     first = (empty or able or failures)[0][1]
+    if not able and len({error.message for _, error in failures}) == 1:  # said once
+        return first
     waits = [error.retry_after for _, error in failures if error.retry_after is not None]
     reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
     summary = "No engine found anything" if empty else "No engine answered"

@@ -1,8 +1,8 @@
-"""One question at one engine of the table: a module of this package, or a script of its own.
+"""One question to one engine in the table: a module of this package, or a separate script.
 
-What an engine cannot do is refused when the call is made, before anybody waits for it. With a key,
-requests go out at once and are tried again as every API's are. Without one, each waits for its turn
-in the engine's pace, which all processes share.
+An unsupported question is refused when the call is created, before anything waits for it. With a
+key, requests are sent at once and retried like those to any API. Without a key, each waits for its
+turn in the engine's pace, which all processes share.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     ReadAnswer = Callable[[EngineRequest, Response], ResultPage]
 
 JSON_IS_OFF = (
-    "This SearXNG has JSON switched off, so its HTML page was read: add json to search.formats in "
+    "JSON is disabled on this SearXNG, so its HTML page was read: add json to search.formats in "
     "its settings.yml."
 )
 RESULT_FIELDS = (
@@ -60,12 +60,12 @@ RESULT_FIELDS = (
 
 @dataclass(slots=True, kw_only=True)
 class Reply:
-    """What came of a call: results, or an error, and what that has cost.
+    """The outcome of a call: results or an error, and the cost.
 
     results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; author and
-    license if the terms of the source ask to show them, text if the provider has read the page.
-    further: results beyond those asked for, which came with them. credits: that the provider took;
-    None if it does not say. next_offset: of a script's next result page; 0 if there is none.
+    license if the source's terms require them, text if the provider returned the page's text.
+    further: more results than requested, in the same response. credits: the number charged by
+    the provider; None if not reported. next_offset: of a script's next result page; 0 without one.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
@@ -83,8 +83,8 @@ class Reply:
 class EngineCall:
     """One question to one engine.
 
-    params: query, count, filters, verbose, focus (news); others are left out. deadline: on
-    time.monotonic()'s clock. Raises SearchError if the engine cannot do what is asked.
+    params: query, count, filters, verbose, focus (news); others are ignored. deadline: on
+    time.monotonic()'s clock. Raises SearchError if the engine does not support the question.
     """
 
     name: str
@@ -93,7 +93,7 @@ class EngineCall:
     report: ProgressCallback = None
 
     def __post_init__(self) -> None:
-        """Keep the parameters of engines alone; ask for no more results than it gives."""
+        """Keep only engine parameters; limit the count to the engine's maximum."""
         passed = ("query", "count", "verbose", *FILTERS)
         self.is_news = self.params.get("focus") == "news"
         self.params = {key: self.params[key] for key in passed if key in self.params}
@@ -103,46 +103,46 @@ class EngineCall:
         self.pages = 1  # requests that send() may make; a budget may allow fewer
 
     def planned_request(self) -> dict[str, Any]:
-        """Return the first request as a dry run shows it: without its key. Raises SearchError."""
+        """Return the first request for a dry run, without its key. Raises SearchError."""
         raise NotImplementedError
 
     def wait_for_turn(self) -> bool:
-        """Wait until the engine may be asked; return whether that took time.
+        """Wait until the engine accepts a request; return whether this took time.
 
-        Raises SearchError, that of an engine that rests, too.
+        Raises SearchError, also if the engine is paused.
         """
         present_state(self.name).check_rest(self.name)
         return False
 
     def give_back(self) -> None:
-        """End a turn in which nothing was sent."""
+        """End a turn in which no request was sent."""
 
     def send(self) -> Reply:
-        """Ask the engine; what fails is in the reply."""
+        """Query the engine; a failure becomes part of the reply."""
         raise NotImplementedError
 
 
 def engine_call(name: str, params: dict[str, Any], deadline: float) -> EngineCall:
-    """Return the call of an engine of the table. Raises SearchError."""
+    """Return the call of an engine in the table. Raises SearchError."""
     return (ScriptCall if ENGINES[name].function else ModuleCall)(name, params, deadline)
 
 
 def planned_request(name: str, params: dict[str, Any]) -> dict[str, Any] | SearchError:
-    """Return the first request to an engine as a dry run shows it, or why it cannot be asked."""
+    """Return the first request to an engine for a dry run, or the reason that it is impossible."""
     try:
         return engine_call(name, params, math.inf).planned_request()
     except SearchError as error:
         return error
 
 
-# ===== engines that are scripts of their own ======================================================
+# ===== engines with their own script ==============================================================
 
 
 class ScriptCall(EngineCall):
-    """A question to an engine with a script of its own, which answers with a document."""
+    """A question to an engine with its own script, which returns a document."""
 
     def __post_init__(self) -> None:
-        """Count the result pages that the question needs. Raises SearchError."""
+        """Count the result pages needed for the question. Raises SearchError."""
         super().__post_init__()
         self.pages = math.ceil(self.wanted / self.params["count"])
 
@@ -156,7 +156,7 @@ class ScriptCall(EngineCall):
         return document
 
     def planned_request(self) -> dict[str, Any]:
-        """Return the request of the script's dry run. Raises SearchError."""
+        """Return the request in the script's dry run. Raises SearchError."""
         document = self.ask_script(dry_run=True)
         if not document["ok"]:
             raise error_from_document(document)
@@ -164,7 +164,7 @@ class ScriptCall(EngineCall):
         return request
 
     def send(self) -> Reply:
-        """Ask the script, for further result pages too; the reply is made from its documents."""
+        """Call the script, also for more result pages; build the reply from its documents."""
         reply = page = self.ask_page()
         pages = 1
         for number in range(1, math.ceil(self.wanted / self.params["count"])):
@@ -186,11 +186,11 @@ class ScriptCall(EngineCall):
                 item for item in page.results if canonical_url(item["url"]) not in known
             ]
         if pages > 1 and reply.credits is None:
-            reply.credits = pages  # that the ledger counts
+            reply.credits = pages  # counted in the ledger
         return reply
 
     def ask_page(self, **options: Any) -> Reply:
-        """Return what one call of the script brings."""
+        """Return the reply for one call of the script."""
         started = time.monotonic()
         document = self.ask_script(timeout=max(MIN_TIMEOUT, self.deadline - started), **options)
         error = None if document["ok"] else error_from_document(document)
@@ -205,7 +205,7 @@ class ScriptCall(EngineCall):
 
 
 def error_from_document(document: Document) -> SearchError:
-    """Return the error that the error document of a script stands for."""
+    """Return the error in a script's error document."""
     details = dict(document["details"])
     kind, hint = details.pop("kind"), details.pop("hint", "")
     return SearchError(kind, document["error"], hint, **details)
@@ -218,25 +218,25 @@ class ModuleCall(EngineCall):
     """A question to an engine that is a module of this package: its requests and result pages."""
 
     def __post_init__(self) -> None:
-        """Check the filters and make the first request. Raises SearchError."""
+        """Check the filters and create the first request. Raises SearchError."""
         super().__post_init__()
         self.engine.check_filters(self.params)
         self.request: EngineRequest = load_module(self.name).first_request(self.params)
         self.warnings = [self.request.warning] if self.request.warning else []
         if self.wanted > self.params["count"]:
             self.warnings.append(
-                f"{self.engine.title} gives at most {self.params['count']} results."
+                f"{self.engine.title} returns at most {self.params['count']} results."
             )
 
     @functools.cached_property
     def turns(self) -> PacedEngine | None:
-        """What gives the call its turns; None with a key. Raises SearchError."""
+        """The turns of the call; None with a key. Raises SearchError."""
         if self.engine.has_key():
             return None
         return PacedEngine(self.name, self.deadline, self.warnings, self.report)
 
     def planned_request(self) -> dict[str, Any]:
-        """Return the first request, which is made already."""
+        """Return the first request, which already exists."""
         return self.request.without_key()
 
     def wait_for_turn(self) -> bool:
@@ -250,7 +250,7 @@ class ModuleCall(EngineCall):
             self.turns.give_back()
 
     def send(self) -> Reply:
-        """Ask the engine, and log the operation; what fails is in the reply."""
+        """Query the engine, and log the operation; a failure becomes part of the reply."""
         started = time.monotonic()
         verbose = bool(self.params.get("verbose"))
         answer: Reply | SearchError = result_or_error(self.ask, verbose=verbose)
@@ -265,9 +265,9 @@ class ModuleCall(EngineCall):
         return reply
 
     def ask(self) -> Reply:
-        """Return the reply that the result pages make. Raises SearchError if the first one fails.
+        """Return the reply from the result pages. Raises SearchError if the first page fails.
 
-        Requests wait for their turn if the engine is asked without a key.
+        Without a key, requests wait for their turn.
         """
         fetch = self.turns.fetch if self.turns else self.fetch_at_once
         pages, failure = self.fetch_result_pages(fetch)
@@ -295,7 +295,7 @@ class ModuleCall(EngineCall):
         )
 
     def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:
-        """Return the error of result pages that hold nothing, or only results of other sites."""
+        """Return the error for result pages without results, or with only other sites'."""
         if others:
             message = other_sites_warning(self.engine, others)
             return SearchError("no_results", message, FILTERED_HINT)
@@ -304,9 +304,9 @@ class ModuleCall(EngineCall):
         return SearchError("no_results", message, hint)
 
     def fetch_at_once(self, request: EngineRequest, read: ReadAnswer) -> ResultPage:
-        """Send a request with a key; return what read(request, response) makes of the answer.
+        """Send a request with a key; return read(request, response).
 
-        Faults and rate limits are waited out within the deadline. Raises SearchError.
+        Failures and rate limits are retried within the deadline. Raises SearchError.
         """
         pages: list[ResultPage] = []
 
@@ -323,10 +323,10 @@ class ModuleCall(EngineCall):
     def fetch_result_pages(
         self, fetch: Callable[[EngineRequest, ReadAnswer], ResultPage]
     ) -> tuple[list[ResultPage], SearchError | None]:
-        """Return the result pages with the wanted results, and the error that ended them early.
+        """Return the result pages with the requested results, and the error that ended them early.
 
-        Ends when a result page brings nothing new; requests that the first one holds (if_empty,
-        also) are sent first. Raises SearchError if the first one fails.
+        Stops at a result page without new results, but sends the first request's if_empty and also
+        before. Raises SearchError if the first one fails.
         """
         module, count = load_module(self.name), self.params["count"]
         pages: list[ResultPage] = []
@@ -353,10 +353,10 @@ class ModuleCall(EngineCall):
 
 
 def merged_results(result_pages: list[ResultPage]) -> list[dict[str, Any]]:
-    """Return the results of all result pages, each page of the web once.
+    """Return the results of all result pages, each URL once.
 
-    A result page goes on with the ranking of the one before. One of another kind (is_beside) has a
-    ranking of its own: the first of each kind come first.
+    A result page continues the previous page's ranking. A page of another kind (is_beside) has a
+    separate ranking: the first results of each kind come first.
     """
     ranked: list[tuple[int, dict[str, Any]]] = []
     before = 0  # results of the same ranking

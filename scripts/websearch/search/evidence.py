@@ -19,6 +19,7 @@ from websearch.search.read_sources import LEAST_SECONDS, merge_same_texts, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from websearch.markdown.units import Piece
     from websearch.passages.ranking import Scores
     from websearch.passages.selection import Excerpt
     from websearch.search.rank import Source
@@ -78,6 +79,15 @@ class Evidence:
         """Return how well the best unit of each source answers a question; 0 if none is ranked."""
         bests = [max(of_source) for of_source in zip(*self.strengths(), strict=True)]
         return bests or [0.0] * len(self.sources)
+
+    def strong_units(self, index: int, least: float) -> list[Piece]:
+        """Return the units of a source that answer a question at least so well."""
+        scores = zip(*(of_question[index] for of_question in self.scores), strict=True)
+        return [
+            unit
+            for unit, own in zip(self.pages[index].units, scores, strict=True)
+            if max(own) >= least
+        ]
 
     def excerpts(self, room: int) -> list[Excerpt]:
         """Return what answers of each source, within room characters of JSON for all."""

@@ -1,4 +1,4 @@
-"""Read the pages of the first sources, each once; the same text becomes one source."""
+"""Read the pages of the first sources, each once; identical texts become one source."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 
-FURTHER_ROUNDS = 2  # of reading: they replace pages that failed or hold the text of another one
-LEAST_SECONDS = 1.0  # that must be left to begin a further round
-SHINGLE_WORDS = 5  # words in a row that are compared: a shorter run stands in unrelated texts
-SAME_TEXT = 0.8  # share of the shingles of two texts that stand in both if the texts are the same
-MIN_SHINGLES = 20  # a shorter text (an error page, a notice) says nothing about sameness
-SNIPPET_CHARS = 300  # of a source whose page is not shown
-MAX_SHINGLES = 2_000  # of one text: the first 2,000 words tell articles apart
-REPLACED_NOTE = "Results whose pages gave no text, replaced by the next ones: {}."
+EXTRA_ROUNDS = 2  # rounds that replace failed pages and repeated texts
+LEAST_SECONDS = 1.0  # minimum time left for another round
+SHINGLE_WORDS = 5  # consecutive words to compare: shorter runs occur in unrelated texts
+SAME_TEXT = 0.8  # minimum share of shingles in common between two versions of a text
+MIN_SHINGLES = 20  # a shorter text (an error page, a notice) is not compared
+SNIPPET_CHARS = 300  # characters for a source whose page is not shown
+MAX_SHINGLES = 2_000  # per text: the first 2,000 words distinguish articles
+REPLACED_NOTE = "Results whose pages had no text, replaced by the next results: {}."
 
 
 @dataclass(slots=True)
 class PageReader:
-    """How the pages of a call are read, and with what.
+    """Settings for reading the pages of a call.
 
-    deadline: on time.monotonic()'s clock. max_age: of a stored page, in seconds (0: none is young
-    enough, None: any is). page_timeout: seconds for one page. is_offline: nothing is fetched.
+    deadline: on time.monotonic()'s clock. max_age: of a stored page, in seconds (0: no stored
+    pages, None: any age). page_timeout: seconds per page. is_offline: nothing is fetched.
     verbose: see result_or_error.
     """
 
@@ -57,12 +57,12 @@ class PageReader:
 def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
     """Return up to count sources in order of rank, with the texts and dates of their pages.
 
-    Each question's best source is among them. Pages that cannot be read, or that hold the text of
-    another one, give their place to the next; they come only if there is nothing else.
+    Each question's best source is among them. Pages that cannot be read, or that repeat another
+    page's text, are replaced by the next; they are returned only if nothing else is left.
     """
     chosen = best_sources(sources, count)
     read_pages(chosen, reader)
-    for _ in range(FURTHER_ROUNDS):
+    for _ in range(EXTRA_ROUNDS):
         missing = count - len(with_distinct_texts(chosen))
         rest = [source for source in sources if source not in chosen]
         if not (rest and missing and reader.time_left() > LEAST_SECONDS):
@@ -81,9 +81,9 @@ def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
 
 
 def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
-    """Return count sources, in their order: the best one of each question, then the first others.
+    """Return count sources in their order: each question's best source, then the first others.
 
-    numbers: questions that have a source already.
+    numbers: questions that already have a source.
     """
     best: list[Source] = []
     done = set(numbers)
@@ -124,30 +124,30 @@ def read_pages(sources: list[Source], reader: PageReader) -> None:
 
 
 def fill_source(source: Source, page: Page) -> None:
-    """Set the text, date and error of a source from its provider, or from its page."""
-    text = clean_text(str(source.result.pop("text", "")))  # of a provider
+    """Set a source's text, date and error from its provider or its page."""
+    text = clean_text(str(source.result.pop("text", "")))  # from a provider
     source.text = harmless_markdown(text) or page.text
     source.outside = "" if text else page.outside
     source.is_cut = page.is_cut
     source.shingles = shingles(source.text)
     source.error = page.error.message if page.error else ""
     source.result = dated_result(source.result, page.fields, utc_day(time.time()))
-    if leads_elsewhere(source.result["url"], page):
+    if is_on_other_host(source.result["url"], page):
         source.result["final_url"] = page.fields["final_url"]
 
 
 def set_aside(source: Source, error: SearchError) -> None:
-    """Leave to a source its snippet, or the beginning of its text, and a warning about a bug."""
+    """Reduce a source to its snippet or the beginning of its text; add a warning for a bug."""
     snippet = source.result.get("snippet") or one_line(source.text, SNIPPET_CHARS)
     source.result = {**source.result, "snippet": snippet}
     source.text, source.shingles, source.is_cut = "", frozenset(), True
     source.warnings = [*source.warnings, bug_warning(source.result["url"], error)]
 
 
-def leads_elsewhere(url: str, page: Page) -> bool:
-    """Return whether a page that was read stands on another host than its address says.
+def is_on_other_host(url: str, page: Page) -> bool:
+    """Return whether a page is on another host than its URL.
 
-    The address that it had in a damaged store may be anything.
+    In a damaged store, the URL may be anything.
     """
     host = r"(?i)https?://(?:www\.)?([^/?#]*)"
     first, last = (re.match(host, str(text)) for text in (url, page.fields.get("final_url")))
@@ -158,9 +158,9 @@ def leads_elsewhere(url: str, page: Page) -> bool:
 def fetch_pages(
     urls: list[str], reader: PageReader, done: int
 ) -> tuple[dict[str, Page], list[str]]:
-    """Read pages from the web and store the good ones; return (pages by URL, warnings).
+    """Read pages from the web and store those that were read; return (pages by URL, warnings).
 
-    done: pages that were there already.
+    done: number of pages already read.
     """
     from websearch.reading.pages_document import bug_warnings, proxy_notes
     from websearch.reading.read import read_for_search
@@ -174,17 +174,17 @@ def fetch_pages(
     return {page.url: page for page in pages}, [*proxy_notes(pages), *bug_warnings(pages)]
 
 
-# ===== the same text under several addresses ======================================================
+# ===== the same text at several URLs ==============================================================
 
 
 def with_distinct_texts(sources: list[Source]) -> list[Source]:
-    """Return the sources that have a text, each text once."""
+    """Return the sources with a text, each text once."""
     first = same_texts([source.shingles for source in sources])
     return [source for index, source in enumerate(sources) if first[index] == index and source.text]
 
 
 def merge_same_texts(sources: list[Source]) -> list[Source]:
-    """Return sources without those whose text an earlier one has; it lists them in also."""
+    """Return sources without later copies of a text; the first copy lists their URLs in also."""
     first = same_texts([source.shingles for source in sources])
     for index, source in enumerate(sources):
         earlier = sources[first[index]]
@@ -196,11 +196,11 @@ def merge_same_texts(sources: list[Source]) -> list[Source]:
 
 
 def same_texts(sets: list[frozenset[int]]) -> list[int]:
-    """Return for each text the index of the first text that is the same; it may be its own index.
+    """Return, for each text, the index of the first identical text, which may be its own.
 
-    sets: the shingles of the texts. Two texts are the same if more than SAME_TEXT of their shingles
-    stand in both: syndicated articles differ in a few lines only. A teaser and its article are two
-    texts.
+    sets: the texts' shingles. Two texts are identical if they share more than SAME_TEXT of their
+    shingles: syndicated articles differ in only a few lines. A teaser and its article are
+    different texts.
     """
     first: list[int] = []
     for index, own in enumerate(sets):
@@ -216,7 +216,7 @@ def same_texts(sets: list[frozenset[int]]) -> list[int]:
 
 
 def shingles(text: str) -> frozenset[int]:
-    """Return the runs of SHINGLE_WORDS terms of a text, as hashes of this process."""
+    """Return a text's runs of SHINGLE_WORDS terms, as hashes valid in this process."""
     words = re.findall(r"\w+", text[: 20 * MAX_SHINGLES].lower())[:MAX_SHINGLES]
     starts = range(len(words) - SHINGLE_WORDS + 1)
     return frozenset(hash(tuple(words[start : start + SHINGLE_WORDS])) for start in starts)

@@ -45,7 +45,7 @@ SOURCE_FIELDS = (
 )  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
-SNIPPET_HEAD = 15  # characters of a snippet that are looked for in its page
+SNIPPET_WORDS = 5  # of a snippet's beginning that are looked for in its page
 LINE_CHARS = 120  # of the snippet of a page without an answer
 # Characters of JSON: with less room for the text of each, one is left out.
 LEAST_TEXT = 250
@@ -54,12 +54,17 @@ HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are n
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
+_HEADINGS = r"(?m)^#{1,6} .*\n?"
+# Of sentences; a menu has colons, too.
+_PUNCTUATION = r"\w[,.;!?](?:\s|$)|[\u3001\u3002\uff01\uff0c\uff1f]"
 _NUMBER = r"\d{2,9}"  # of a question
 # Characters that are kept free for the names of a page's sections that are cut, and the part of the
 # room that they are at most.
 CUT_CHARS, CUT_SHARE = 60, 20
 OUTSIDE_SHARE = 3  # at most this part of the room is for what is outside of the pages' texts
-LEAST_CUT_STRENGTH = 0.5  # of the best page: whoever reads a weaker one does not want more of it
+LEAST_CUT_STRENGTH = (
+    0.5  # of the best unit: whoever reads a weaker section does not want more of it
+)
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
 
@@ -363,10 +368,10 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
         add_outside(items[index], evidence.outsides[index])
-    best = evidence.best()
-    for item, excerpt, strength in zip(items, excerpts, best, strict=True):
-        if excerpt and "truncated" in item and strength >= LEAST_CUT_STRENGTH:
-            names = cut_sections(excerpt, evidence.queries)
+    for index, (item, excerpt) in enumerate(zip(items, excerpts, strict=True)):
+        if excerpt and not excerpt.is_aside and "truncated" in item:
+            strong = evidence.strong_units(index, LEAST_CUT_STRENGTH)
+            names = cut_sections(excerpt, evidence.queries, strong)
             put_if_it_fits(document, item, "cut", names, limit)
     for item, source in zip(items, evidence.sources, strict=True):
         if source.text and "text" not in item:
@@ -392,14 +397,17 @@ def add_outside(item: dict[str, Any], outside: str) -> None:
 def line_of(source: Source) -> str:
     """Return what a page without an answer is about: its snippet from a word on, or its beginning.
 
-    A snippet without punctuation that the text does not have is of a menu.
+    A snippet that the text does not have is of a menu if it has no punctuation of sentences or
+    begins in lower case.
     """
     snippet = str(source.result.get("snippet") or "")
-    start = source.text.find(snippet[:SNIPPET_HEAD]) if snippet else -1
-    is_menu = start < 0 and not re.search(r"[^\w\s]", snippet)
-    if start > 0 and snippet[0].isalnum() and source.text[start - 1].isalnum():
-        snippet = snippet.partition(" ")[2]
-    return source.text[: 2 * LINE_CHARS] if is_menu or not snippet else snippet
+    words = [*re.finditer(r"\w+", snippet)]
+    own = r"\W{1,20}".join(word[0] for word in words[1:SNIPPET_WORDS])
+    match = re.search(rf"\b(\w{{1,60}})\W{{1,20}}{own}", source.text) if own else None
+    if match:
+        return snippet if match[1] == words[0][0] else snippet[words[1].start() :]
+    is_sentence = re.search(_PUNCTUATION, snippet) and not snippet[0].islower()
+    return snippet if is_sentence else re.sub(_HEADINGS, "", source.text[: 9 * LINE_CHARS])
 
 
 def put_if_it_fits(

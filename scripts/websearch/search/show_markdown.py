@@ -1,4 +1,4 @@
-"""The documents of web_search as Markdown: a function for each kind."""
+"""Convert the documents of web_search to Markdown, with a function for each kind."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from websearch.base.calls import result_or_error
 from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import (
     SearchError,
+    batch_blocks,
     dump_json,
     fence_untrusted,
     frame_markdown,
@@ -25,19 +26,19 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 
-SECTION_CHARS = 100  # of a heading
+SECTION_CHARS = 100  # per heading
 
 
 def page_text(text: str) -> str:
     """Return page text below "## URL": no line looks like a border, no heading is higher."""
-    border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # \n, for which re looks quickly
+    border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # re finds \n quickly
     return lower_headings(re.sub(border, r"\n\\", f"\n{text}")[1:], 3)
 
 
 def consolidated_text(document: Document) -> str:
-    """Return the page texts of a document as one: "## URL", text, and "---" between two pages.
+    """Return a document's page texts as one: "## URL", text, and "---" between two pages.
 
-    A page that answers nothing shows its line.
+    A page without an answer shows its snippet.
     """
     sections = [
         f"## {item['url']}\n\n{page_text(text)}"
@@ -48,12 +49,8 @@ def consolidated_text(document: Document) -> str:
 
 
 def batch_markdown(document: Document) -> str:
-    """Return the documents of a batch as Markdown, each below its question."""
-    blocks = (
-        f"# {one_line(item['query'], 200)}\n\n{search_markdown(item)}"
-        for item in document.get("results", [])
-    )
-    return frame_markdown(document, *blocks)
+    """Return a batch's documents as Markdown, each below its question."""
+    return frame_markdown(document, *batch_blocks(document.get("results", []), search_markdown))
 
 
 def search_markdown(document: Document) -> str:
@@ -77,7 +74,7 @@ def search_markdown(document: Document) -> str:
 
 
 def joined_sections(items: list[dict[str, Any]]) -> str:
-    """Return the sections of results or sources, with "---" beside each that shows a whole page."""
+    """Return the sections of results or sources, with "---" between whole pages."""
     sections: list[str] = []
     was_whole = False
     for item in items:
@@ -89,7 +86,7 @@ def joined_sections(items: list[dict[str, Any]]) -> str:
 
 
 def section_of(item: dict[str, Any]) -> str:
-    """Return what item_markdown does, or the beginning of an item on which it meets a bug."""
+    """Return an item's section, or the beginning of its text if a bug prevents the section."""
     section: str | SearchError = result_or_error(item_markdown, item)
     if isinstance(section, SearchError):
         address = plain_address(item["url"])
@@ -109,7 +106,7 @@ def item_markdown(item: dict[str, Any]) -> str:
     facts += [spoken_questions(item["queries"])] if "queries" in item else []
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
-    facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
+    facts.append(f"redirects to {item['final_url']}" if "final_url" in item else "")
     facts.append(f"without {', '.join(item['missing'])}" if "missing" in item else "")
     facts.append(shown_part(item))
     also = ", ".join(map(plain_address, item.get("also", [])))
@@ -125,7 +122,7 @@ def item_markdown(item: dict[str, Any]) -> str:
 
 
 def cut_line(item: dict[str, Any]) -> str:
-    """Return how to read the sections whole of which an item shows a part; "" if there are none."""
+    """Return how to read the whole of partly shown sections; "" if there are none."""
     address = plain_address(item["url"])
     names = [disarm_text(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
     sections = " or ".join(quoted(name, SECTION_CHARS) for name in names)
@@ -133,14 +130,14 @@ def cut_line(item: dict[str, Any]) -> str:
 
 
 def shown_part(item: dict[str, Any]) -> str:
-    """Return how much of a page an item shows; "" if that is all of it."""
+    """Return the share of a page that an item shows; "" if all is shown."""
     return f"{len(item['text']):,} of {item['chars']:,} characters" if "chars" in item else ""
 
 
 def brief_markdown(document: Document) -> str:
     """Return a brief as Markdown: the questions, then the sources.
 
-    The document of a question that was alone is that of a search.
+    A document with a single question is shown as a search.
     """
     if "queries" not in document:
         return search_markdown(document)
@@ -163,7 +160,7 @@ def brief_markdown(document: Document) -> str:
 
 
 def cache_markdown(document: Document) -> str:
-    """Return what `cache` did or found as Markdown."""
+    """Return the result of `cache` as Markdown."""
     if not document["ok"] or "request" in document:
         return frame_markdown(document)
     left_out = ("ok", "provider", "action", "warnings")

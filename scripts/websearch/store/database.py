@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Work = Callable[[sqlite3.Connection], Any]
 
 DEFAULT_PATH = "~/.glsi/cache.db"  # the path of GLSI
-SCHEMA_VERSION = 5  # PRAGMA user_version; 0: a new file or GLSI's
+SCHEMA_VERSION = 6  # PRAGMA user_version; 0: a new file or GLSI's
 LAST_OTHER_FORM = 2  # version 1.1.0 of the skill, whose pages and answers have another format
 APPLICATION_ID = 0x77656273  # in the file header from schema version 4 on
 LOCK_SECONDS = 5.0  # maximum wait for other processes
@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS cache (
 CREATE INDEX IF NOT EXISTS cache_updated ON cache (updated_at);
 CREATE TABLE IF NOT EXISTS pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE, final_url TEXT, hosts TEXT,
-    fetched_at REAL, truncated INTEGER, published TEXT, title TEXT, text TEXT, outside TEXT);
+    fetched_at REAL, truncated INTEGER, published TEXT, updated TEXT, title TEXT,
+    text TEXT, outside TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='', prefix='1',
     tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'");
@@ -47,6 +48,11 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 """
+# Before version 6, published had both dates of a page: 2020-01-02/2021-03-04.
+_SPLIT_DATES = (
+    "UPDATE pages SET updated = substr(published, instr(published, '/') + 1), "
+    "published = substr(published, 1, instr(published, '/') - 1) WHERE instr(published, '/')"
+)
 # Count requests to a paid engine in a month; values: month, engine, requests.
 ADD_SPENT = (
     "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
@@ -71,7 +77,7 @@ class StoreFile:
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
         self._version = 0  # schema version of the open file
-        self._failed: set[bool] = set()  # given up: reading (False), writing (True)
+        self._failed: set[bool] = set()  # abandoned: reading (False), writing (True)
 
     @property
     def has_failed(self) -> bool:
@@ -95,7 +101,7 @@ class StoreFile:
                     raise
             return self._work_again(work, missed, writing)
         except store_errors() as error:
-            # GLSI's file and those of earlier versions lack tables and columns.
+            # Files from GLSI and from earlier versions lack tables and columns.
             is_older = self._db is not None and self._version < SCHEMA_VERSION
             if writing or not is_older or type(error).__name__ != "OperationalError":
                 self._give_up(error, writing)
@@ -150,8 +156,8 @@ class StoreFile:
                 with contextlib.suppress(*store_errors()):
                     spent = spending_of(self._db) if self._db else []
                 self._empty(spent)
-                told = f"The store {self.path} was damaged ({reason_of(error)})"
-            self.warnings.append(f"{told} and has been recreated.")
+                message = f"The store {self.path} was damaged ({reason_of(error)})"
+            self.warnings.append(f"{message} and has been recreated.")
         return self._work(work, missed, writing)
 
     def _empty(self, spent: list[tuple[Any, ...]]) -> None:
@@ -185,8 +191,8 @@ class StoreFile:
         is_readable = writing and self._db is not None
         self._failed = {True} if is_readable else {False, True}
         verb = "written" if is_readable else "used"
-        told = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
-        self.warnings.append(f"{told} {_ADVICE}")
+        message = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
+        self.warnings.append(f"{message} {_ADVICE}")
 
     def close(self) -> None:
         """Close the file; nothing if it was not opened."""
@@ -324,7 +330,7 @@ def open_store(path: str) -> tuple[sqlite3.Connection, int]:
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Create the tables in a new file, in GLSI's file or in that of an earlier version.
+    """Create the tables in a new file, in GLSI's file or in a file of an earlier version.
 
     Several processes may do this at once. Raises sqlite3.Error.
     """
@@ -342,8 +348,9 @@ def prepare(db: sqlite3.Connection) -> None:
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
         columns = [row[1] for row in db.execute("PRAGMA table_info(pages)")]
-        if "outside" not in columns:  # before version 5
-            db.execute("ALTER TABLE pages ADD COLUMN outside TEXT")
+        for name in {"outside", "updated"} - {*columns}:  # before versions 5 and 6
+            db.execute(f"ALTER TABLE pages ADD COLUMN {name} TEXT")
+        db.execute(_SPLIT_DATES)
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 

@@ -4,7 +4,7 @@ It does not know the engines. It never raises for the state of its file: a store
 full or read-only is a miss with a warning, and the caller continues without it; a damaged store is
 recreated.
 
-The file may be that of GLSI, a Go program with the same variables: its only table, `cache`, also
+The file may belong to GLSI, a Go program with the same variables: its only table, `cache`, also
 contains these answers, and its schema never changes.
 """
 
@@ -55,7 +55,7 @@ KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and history entries are rem
 MAX_TEXT_CHARS = 500_000  # per page: a long book
 MAX_OUTSIDE_CHARS = 20_000  # of the text that rules dropped from a page
 MAX_TITLE_CHARS = 1_000  # a longer title is text, and the index weighs titles five times
-MAX_PUBLISHED_CHARS = 100  # a longer value is not a date
+MAX_DATE_CHARS = 100  # a longer value is not a date
 REMOVED_PART = 8  # an eighth of the pages and answers is removed if the file is too large
 PAGES_AT_ONCE = 100  # per transaction when removing: about 0.1 s
 UPKEEP_SECONDS = 5.0  # for removing and merging in a file of MAX_STORE_BYTES
@@ -71,6 +71,7 @@ _PAGE_FIELDS = (
     "url",
     "final_url",
     "published",
+    "updated",
     "truncated",
     "title",
     "text",
@@ -79,7 +80,7 @@ _PAGE_FIELDS = (
 )
 _PAGES = (
     "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
-    "ifnull(CAST(published AS TEXT), ''), truncated, "
+    "ifnull(CAST(published AS TEXT), ''), ifnull(CAST(updated AS TEXT), ''), truncated, "
     f"{TITLE}, {TEXT}, ifnull(CAST(outside AS TEXT), ''), {_FETCHED_AT} FROM pages"
 )
 
@@ -426,14 +427,14 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
     url = storable(page["url"])
     final_url = storable(page.get("final_url") or url)
     text = storable(page.get("text") or "")
-    days = filter(None, (page.get("published"), page.get("updated")))
     return {
         "url": url,
         "final_url": final_url,
         "hosts": "".join(f".{host_suffix(site)}" for site in dict.fromkeys((url, final_url))),
         "fetched_at": float(page.get("fetched_at") or time.time()),
         "truncated": bool(page.get("truncated")) or len(text) > MAX_TEXT_CHARS,
-        "published": storable("/".join(days))[:MAX_PUBLISHED_CHARS],  # an interval of ISO 8601
+        "published": storable(page.get("published") or "")[:MAX_DATE_CHARS],
+        "updated": storable(page.get("updated") or "")[:MAX_DATE_CHARS],
         "title": storable(page.get("title") or "")[:MAX_TITLE_CHARS],
         "text": text[:MAX_TEXT_CHARS],
         "outside": storable(page.get("outside") or "")[:MAX_OUTSIDE_CHARS],
@@ -443,11 +444,8 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
 def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
     """Return a page in the form of get_pages."""
     page = dict(zip(_PAGE_FIELDS, row, strict=True))
-    published, _, updated = page["published"].partition("/")
-    page |= {"published": published, "truncated": bool(page["truncated"])}
-    if not page["outside"]:
-        del page["outside"]
-    return {**page, "updated": updated} if updated else page
+    page["truncated"] = bool(page["truncated"])
+    return {name: item for name, item in page.items() if item or name not in ("outside", "updated")}
 
 
 def host_suffix(site: str) -> str:
@@ -464,7 +462,8 @@ def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
     if old and old[1:] == (row["title"], row["text"]):
         statement = (
             "UPDATE pages SET final_url = :final_url, hosts = :hosts, fetched_at = :fetched_at, "
-            "published = :published, truncated = :truncated, outside = :outside WHERE url = :url"
+            "published = :published, updated = :updated, truncated = :truncated, "
+            "outside = :outside WHERE url = :url"
         )
         db.execute(statement, row)
         return

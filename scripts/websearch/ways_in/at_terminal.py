@@ -60,7 +60,7 @@ class Screen(io.TextIOWrapper):
 def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool, start: Start) -> int:
     """Run a command line for a person; return the exit code. Raises SearchError.
 
-    script: as for run_command_line, plus settings (name of the program -> Markdown). start: runs a
+    script: as for run_command_line, plus settings (program name -> Markdown). start: runs a
     command (script, words, view).
     """
     view.program = os.environ.get(PROGRAM_VARIABLE) or view.program

@@ -1,7 +1,7 @@
 """Select the passages of a result that a person sees first: those with the most query words.
 
-The text of a result is made for models, in the order of its page, with gaps. A person looks at two
-or three passages, then asks for more.
+A result's text is made for models, in page order and with gaps. A person reads two or three
+passages, then asks for more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HEADING = re.compile(r"#{1,6} +\S[^\n]*")
 
 
 def query_words(query: str) -> list[str]:
-    """Return the words of a query that distinguish passages, without single ASCII letters."""
+    """Return a query's words that distinguish passages, without single ASCII letters."""
     words = dict.fromkeys(re.findall(r"\w{2,}|[^\W\x00-\x7f]", query.lower()))
     return [word for word in words if word not in STOP_WORDS]
 

@@ -41,7 +41,7 @@ complete -o default -F _web_search {names}"""
 
 
 def flags_of(command: str) -> list[str]:
-    """Return the flags of a command, including the common ones."""
+    """Return a command's flags, common flags included."""
     import importlib
 
     if command in WORDS:

@@ -73,7 +73,7 @@ def take(words: list[str], flag: str) -> bool:
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
     """Run the command line of web_search.py, or hand over to another command; return the exit code.
 
-    script: as for run_command_line, but its commands name their to_markdown. argv: the words after
+    script: as for run_command_line, but each command has its to_markdown. argv: the words after
     the program's name (default: sys.argv's).
     """
     words = list(sys.argv[1:] if argv is None else argv)

@@ -1,9 +1,9 @@
-"""The HTTP API: its routes, its answers, and the start of its server.
+"""The HTTP API: its routes, its responses, and the start of its server.
 
 MCP over HTTP is a route whose protocol is in mcp_http.py.
 
-The API is compatible with the API of GLSI, a Go program: the paths /search, /cache and /health, the
-fields status, content, result_count and from_cache, and the port of GLSI_PORT.
+The API is compatible with GLSI, a Go program: the paths /search, /cache and /health, the fields
+status, content, result_count and from_cache, and the port in GLSI_PORT.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ COMMANDS: dict[str, kit.Command] = {
              "help": "names by which clients call this server, comma-separated"},
         ],
         "cannot": {
-            "token": "Others can read a token on the command line in the process list. Use "
+            "token": "Others can see a token on the command line in the process list. Use "
                      "token_file.",
         },
     },
@@ -123,9 +123,9 @@ LIMITS: list[kit.Parameter] = [
 
 
 def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
-    """Return the answer to a request; never raises.
+    """Return the response to a request; never raises.
 
-    settings: those of check_caller, verbose, and defaults (for parameters missing in a request).
+    settings: from check_caller, verbose, and defaults (for parameters missing in a request).
     """
     try:
         return find_answer(request, settings)
@@ -136,7 +136,7 @@ def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 
 
 def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
-    """Return the answer to a request; raises SearchError and HttpError."""
+    """Return the response to a request; raises SearchError and HttpError."""
     if desk.wants_page(request):
         return desk.answer_page(request, settings)
     check_token(request, settings)
@@ -179,7 +179,7 @@ def find_operation(request: HttpRequest) -> Operation:
 def command_answer(
     operation: Operation, params: dict[str, Any], settings: dict[str, Any]
 ) -> Answer:
-    """Run an operation's command; return the answer with its document or Markdown."""
+    """Run an operation's command; return the response with its document or Markdown."""
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.fixed, "verbose": settings["verbose"]}
     document = operation.call({**settings["defaults"], **params, **fixed}, "HTTP")
@@ -196,7 +196,7 @@ def command_answer(
 
 
 def search_document(document: Document, content: str) -> Document:
-    """Return the document of a search with the fields of GLSI; page texts are only in content."""
+    """Return a search's document with the fields of GLSI; page texts are only in content."""
     results = [
         {name: value for name, value in result.items() if name != "text"}
         for result in document.get("results", [])
@@ -231,10 +231,10 @@ def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
 
 
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
-    """Return the parameters of a query string under the API's names, aliases in the tables.
+    """Return a query string's parameters under the API's names, aliases in the tables.
 
-    An empty optional parameter counts as not given. Raises SearchError (invalid_input) for one that
-    is unknown, given twice or beyond the LIMITS; the command checks the others.
+    An empty optional parameter counts as not set. Raises SearchError (invalid_input) for one that
+    is unknown, repeated or beyond the LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -262,7 +262,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
             if item.get("required") or operation.command == "cache":
                 raise SearchError("invalid_input", f"{label} is empty.", f"It is: {item['help']}.")
             continue
-        if name in kit.SYNONYMS:  # so an error names the parameter as the caller wrote it
+        if name in kit.SYNONYMS:  # so an error quotes the parameter as the caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
             params.setdefault(label, []).extend(value)
@@ -315,7 +315,7 @@ def run_serve(
 ) -> Document:
     """Serve until a signal; return {ok, provider, address, requests}.
 
-    params: those of COMMANDS["serve"], and timeout, max_chars (defaults for requests), dry_run,
+    params: from COMMANDS["serve"], and timeout, max_chars (defaults for requests), dry_run,
     verbose. check_machine: returns doctor's document, for the desk. Raises KeyboardInterrupt at a
     second signal; must run in the main thread.
     """
@@ -385,7 +385,7 @@ def serve_until_signal(server: ApiServer) -> Document:
 
 
 def port_from_environment() -> int:
-    """Return the port of $GLSI_PORT, or the default one; raises SearchError."""
+    """Return the port in $GLSI_PORT, or the default; raises SearchError."""
     value = os.environ.get("GLSI_PORT", "").strip()
     if not value:
         return DEFAULT_PORT
@@ -394,7 +394,7 @@ def port_from_environment() -> int:
 
 
 def read_token(path: str) -> str:
-    """Return the token of a file, warning if others can read it; raises SearchError."""
+    """Return a file's token; warn if others can read the file; raises SearchError."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
             token = file.read(MAX_TOKEN_FILE).strip()

@@ -1,6 +1,6 @@
 """Serve HTTP connections on http.server, with time limits, few threads and a clean stop.
 
-Each connection has a thread, which reads requests and answers them in order. The server gets a
+Each connection has a thread, which reads requests and sends responses in order. The server gets a
 function that turns an HttpRequest into an Answer; this module does not know the API.
 """
 
@@ -43,8 +43,8 @@ BACKLOG = 128  # connections waiting to be accepted
 HEAD_TIMEOUT = 5.0  # seconds from a request's first byte to the end of its headers
 BODY_TIMEOUT = 10.0  # seconds from the end of the headers to the end of the body
 IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
-SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of an answer
-LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
+SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of a response
+LINGER_TIMEOUT = 1.0  # seconds for a client to take the response before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds for running requests after a signal to stop
 LAST_SECONDS = 1.0  # at their end, in which running requests get a 503
 MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes of a line in a body in chunks; lines at its end
@@ -143,7 +143,7 @@ def chunk_size(line: bytes) -> int:
 
 
 class ApiHandler(BaseHTTPRequestHandler):
-    """Reads the requests of one connection and sends the answers."""
+    """Reads the requests of one connection and sends the responses."""
 
     server: ApiServer
     protocol_version = default_request_version = request_version = "HTTP/1.1"
@@ -237,7 +237,7 @@ class ApiHandler(BaseHTTPRequestHandler):
     # ----- answering
 
     def send_answer(self, request: HttpRequest | None, answer: Answer) -> None:
-        """Send an answer, count it, and log it on stderr if verbose, without its headers."""
+        """Send a response, count it, and log it on stderr if verbose, without its headers."""
         status, content, headers = answer
         body, about = body_of(content)
         headers = {**about, **headers}
@@ -263,9 +263,9 @@ class ApiHandler(BaseHTTPRequestHandler):
             sys.stderr.write(f"{kit.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
 
     def linger(self) -> None:
-        """End the answers, then read and drop input for a moment. Raises OSError.
+        """End the response, then read and drop input for a moment. Raises OSError.
 
-        Closing a socket with unread data resets the connection, and the client may lose the answer.
+        Closing a socket with unread data resets the connection; the client may lose the response.
         """
         self.set_time_limit(LINGER_TIMEOUT)
         self.connection.shutdown(socket.SHUT_WR)
@@ -276,10 +276,10 @@ class ApiHandler(BaseHTTPRequestHandler):
 class ApiServer(ThreadingHTTPServer):
     """Accepts connections, each served by a thread, until a signal stops it.
 
-    answer: turns a request into an answer; never raises. settings: those of check_caller, and
-    verbose. connections: number of open ones. requests: number so far. running: number of requests
-    in progress. stop_deadline: when running requests are abandoned, on time.monotonic()'s clock; 0
-    until a signal.
+    answer: turns a request into a response; never raises. settings: those of check_caller, and
+    verbose. connections: open ones. requests: the total so far. running: requests in progress.
+    stop_deadline: when running requests are abandoned, on time.monotonic()'s clock; 0 until a
+    signal.
     """
 
     daemon_threads = True  # a request longer than STOP_TIMEOUT does not keep the process alive
@@ -306,11 +306,11 @@ class ApiServer(ThreadingHTTPServer):
         super().__init__(address, ApiHandler)
 
     def server_bind(self) -> None:
-        """Bind without HTTPServer's search for the machine's name, which may ask a DNS server."""
+        """Bind without HTTPServer's lookup of the machine's name, which may query a DNS server."""
         socketserver.TCPServer.server_bind(self)
 
     def serve(self) -> None:
-        """Serve until stop is called, then until running requests are answered."""
+        """Serve until stop is called, then until running requests are finished."""
         while not self.stop_deadline:
             self.handle_request()
         self.server_close()

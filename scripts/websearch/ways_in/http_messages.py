@@ -1,4 +1,4 @@
-"""Check the requests of the HTTP API and choose the status of its answers.
+"""Check the requests of the HTTP API and choose the status of its responses.
 
 Every function here is pure: bytes or a request in, a value or an HttpError out. This module has the
 size limits, http_connection.py the time limits.
@@ -72,7 +72,7 @@ class HttpRequest:
         self.body: bytes | None = None
 
     def header(self, name: str) -> str:
-        """Return a header's value, "" if it is missing; repeated ones are joined by commas."""
+        """Return a header's value, "" if it is missing; repeated values are joined by commas."""
         return ", ".join(value.strip() for value in self.headers.get_all(name, []))
 
     def longest_body(self) -> int:
@@ -129,7 +129,7 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
 
 
 def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
-    """Return whether HOST[:PORT], in lower case, names this server.
+    """Return whether HOST[:PORT], in lower case, is a name of this server.
 
     The port is ignored, because a forwarded port differs. If the server listens beyond loopback,
     any IP address is accepted: rebinding needs a name.
@@ -177,11 +177,11 @@ def is_same(text: str, secret: str) -> bool:
     return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
 
 
-# ===== answers ====================================================================================
+# ===== responses ==================================================================================
 
 
 def document_answer(document: Document) -> Answer:
-    """Return the answer with a document: HTTP status, its field "status", Retry-After."""
+    """Return the response with a document: HTTP status, its field "status", Retry-After."""
     details = object_field(document, "details")
     kind = details.get("kind", "")
     status = 200 if document["ok"] else STATUSES[kind]
@@ -192,7 +192,7 @@ def document_answer(document: Document) -> Answer:
 
 
 def error_answer(error: SearchError) -> Answer:
-    """Return the answer to a request that failed."""
+    """Return the response to a request that failed."""
     status, document, headers = document_answer(kit.error_document(error))
     if isinstance(error, HttpError):
         return error.status, document, error.headers

@@ -1,7 +1,7 @@
-"""The MCP server over HTTP (Streamable HTTP), without sessions: one POST, one message, one answer.
+"""The MCP server over HTTP (Streamable HTTP), without sessions: one message and response per POST.
 
-An answer is JSON; a call with a progress token whose client accepts text/event-stream gets events:
-the progress, then the answer. http_messages.py decides which callers are served.
+A response is JSON. A call with a progress token whose client accepts text/event-stream gets
+events: the progress, then the result. http_messages.py decides which callers are served.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 VERSION_HEADER = "mcp-protocol-version"
 EVENT_STREAM = "text/event-stream"
-# HTTP status of a JSON-RPC error (default: 200). Clients of versions with a handshake expect the
-# error of a request in an answer with status 200.
+# HTTP status of a JSON-RPC error (default: 200). Clients of versions with a handshake expect errors
+# in a response with status 200.
 LEGACY_STATUSES = dict.fromkeys(
     (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
 )
@@ -54,7 +54,7 @@ STREAM_HEADERS = {
 
 
 def answer_post(http_request: HttpRequest) -> Answer:
-    """Return the answer to a POST with its body; raises HttpError for other types than JSON.
+    """Return the response to a POST with its body; raises HttpError for types other than JSON.
 
     Notifications and unsolicited responses get a 202.
     """
@@ -80,16 +80,16 @@ def answer_post(http_request: HttpRequest) -> Answer:
 
 
 def message_answer(message: Message, is_modern: bool) -> Answer:
-    """Return the answer with a message and the HTTP status of its error."""
+    """Return the response with a message and the HTTP status for its error."""
     statuses = MODERN_STATUSES if is_modern else LEGACY_STATUSES
     return statuses.get(object_field(message, "error").get("code", 0), 200), message, {}
 
 
 def event_stream(request: McpRequest) -> Iterator[bytes]:
-    """Yield the progress of a request as it comes, then its answer, each as an event."""
+    """Yield the progress of a request as it comes, then its result, each as an event."""
     import queue
 
-    news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # arguments of reports, then the answer
+    news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # arguments of reports, then the result
     start_thread(lambda: news.put(answer_request(request, lambda *report: news.put(report))))
     count = 0
     while isinstance(item := news.get(), tuple):
@@ -108,7 +108,7 @@ def media_types(http_request: HttpRequest, header: str) -> list[str]:
 
 
 def body_version(message: Any) -> Any:
-    """Return the version in a message's own _meta, or None."""
+    """Return the version in a message's _meta, or None."""
     meta = object_field(object_field(message, "params"), "_meta")
     return meta.get(f"{META}protocolVersion")
 
@@ -117,13 +117,13 @@ def check_headers(http_request: HttpRequest, message: Any) -> None:
     """Raise ProtocolError unless the headers agree with the body.
 
     A proxy may act on the headers, the server on the body. Versions with a handshake have only the
-    version's header; without it, a client speaks one of the oldest versions. The specification
-    requires no headers of notifications.
+    version's header; without it, a client uses one of the oldest versions. The specification
+    requires no headers for notifications.
     """
     check_message(message)
     header, version = http_request.header(VERSION_HEADER), body_version(message)
     is_known = header in ("", MODERN_VERSION, *LEGACY_VERSIONS)
-    is_negotiated = message.get("method") == "initialize"  # its answer names a version
+    is_negotiated = message.get("method") == "initialize"  # its response contains a version
     if not (is_known or is_negotiated) and version in (None, header):
         raise unsupported_version(header)
     if "id" not in message or (version is None and header != MODERN_VERSION):

@@ -1,4 +1,4 @@
-"""The protocol of the MCP server, with and without a handshake, independent of the transport.
+"""The MCP server's protocol, with and without a handshake, independent of the transport.
 
 A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request and answers a request with
 answer_request. Only tools/call takes long. The tools are in mcp_tools.py.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     # Called on progress with a text and the number of reports still to come (None: unknown).
     Report = Callable[[str, int | None], None]
 
-MODERN_VERSION = "2026-07-28"  # without a handshake: each request names its version
+MODERN_VERSION = "2026-07-28"  # without a handshake: each request contains its version
 # Versions with a handshake (initialize), newest first.
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 MAX_MESSAGE = 1_000_000  # bytes of a message, far more than a call needs
@@ -98,7 +98,7 @@ def check_message(message: Any) -> None:
 class McpRequest:
     """A valid request: id, method, params, version, and progress token.
 
-    is_modern: its own _meta names MODERN_VERSION. client: its facts on the program that sent it.
+    is_modern: its _meta contains MODERN_VERSION. client: its facts about the sending program.
     Raises ProtocolError.
     """
 
@@ -154,9 +154,9 @@ def usable_id(message: Any) -> str | int | None:
 
 
 def is_modern(method: str, params: dict[str, Any]) -> bool:
-    """Return whether a request's own _meta names MODERN_VERSION; raises ProtocolError.
+    """Return whether a request's _meta contains MODERN_VERSION; raises ProtocolError.
 
-    A request whose _meta names no version uses one of the versions with a handshake.
+    A request without a version in _meta uses one of the versions with a handshake.
     """
     meta = object_field(params, "_meta")
     if f"{META}protocolVersion" not in meta:
@@ -195,7 +195,7 @@ def check_tool_name(params: dict[str, Any]) -> None:
 
 
 def answer_request(request: McpRequest, report: Report = lambda *_: None) -> Message:
-    """Return the answer to a request; a failure also becomes an answer.
+    """Return the response to a request; a failure also becomes a response.
 
     report: called on the progress of tools/call.
     """

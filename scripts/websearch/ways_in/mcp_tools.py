@@ -55,7 +55,7 @@ CONFIGURATION_HINT = (
     "Many clients pass no environment to this server: set the variable in its configuration."
 )
 TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools that are always listed: comma-separated names, or all
-# Characters of a result (default: as for commands). Agents cut longer ones, Codex near 12,000.
+# Characters of a result (default: as for commands). Agents cut longer results, Codex near 12,000.
 MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
@@ -247,7 +247,7 @@ TOOLS: dict[str, Tool] = {
 }
 # fmt: on
 # Clients pay for every byte of the list in each conversation, so common arguments get few words,
-# and only errors name long lists of choices.
+# and only errors contain long lists of choices.
 BRIEF_HELP = {
     "query": "",
     "since": "{choices} or YYYY-MM-DD..YYYY-MM-DD",
@@ -493,7 +493,7 @@ def read_arguments(arguments: Any) -> Any:
 def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
-    Values that count as not given are omitted. Raises SearchError (invalid_input) for an unknown
+    Values that count as not set are omitted. Raises SearchError (invalid_input) for an unknown
     argument.
     """
     if not isinstance(arguments, dict):
@@ -516,7 +516,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         if value is None:
             continue
         is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
-        if is_other_name and str(value).strip():  # so an error names the argument as written
+        if is_other_name and str(value).strip():  # so an error quotes the argument as written
             check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document, Parameter
     from websearch.ways_in.served import Operation
 
-# The answer of every command; references/ describes its fields.
+# Every command's response; references/ describes its fields.
 DOCUMENT = {
     "type": "object",
     "required": ["ok", "status"],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LONG_LIST = 16  # choices; a flat schema omits longer lists, which the error names
 KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # others: text or lists
-# Forms of the values of some parameters, by the HTTP API's names.
+# Patterns for some parameters' values, by the HTTP API's names.
 PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # page numbers or ranges
 VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
     "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},

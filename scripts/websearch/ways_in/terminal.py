@@ -1,7 +1,7 @@
 """Show documents to a person at a terminal: wrapped, with dimmed details, without fences.
 
-The content is that of the Markdown for models. Agents in a pseudo-terminal set the variables below
-and get Markdown as in a pipe.
+The content is the Markdown for models. Agents in a pseudo-terminal set the variables below and get
+Markdown as in a pipe.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
 PASSAGES = 2  # per result, without --full
 PASSAGE_LINES = 4  # per passage, without --full
-PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command names itself
+PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command's own name
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
 FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a field name in a hint, not for people
 
@@ -130,7 +130,7 @@ class View:
         render = Renderer(width, query_words(" ".join(asked)))
         if items_of(document):
             blocks = self.result_blocks(document, render)
-            if "queries" in document:  # also names the unanswered ones
+            if "queries" in document:  # also lists the unanswered questions
                 questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
                 blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
             return "\n\n".join(blocks)

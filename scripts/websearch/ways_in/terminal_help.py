@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Command -> its help; "": that of the table of commands.
+# Command -> its help; "": the help in the table of commands.
 GROUPS: dict[str, dict[str, str]] = {
     "Search": {"search": "", "brief": "", "batch": ""},
     "Read": {
@@ -42,7 +42,7 @@ EXAMPLES = (
     "brief 'what is tokio' 'is async-std maintained'",
 )
 INDENT = 6  # columns before the second line of an option
-# Program of this folder -> how the front door starts it.
+# Program in this folder -> its command at the front door.
 PROGRAMS = {"web_search": "", "read_page": "read", "http_server": "serve", "mcp_server": "mcp",
             "doctor": "doctor"}  # fmt: skip
 
@@ -67,7 +67,7 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
 
 
 def wrapped_help(text: str, program: str, width: int) -> str:
-    """Return the help of a command, wrapped, with programs named as program starts them."""
+    """Return a command's help, wrapped, with the program names that the user types."""
     if program != "web_search.py":
         text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
         for name, word in PROGRAMS.items():

@@ -118,7 +118,7 @@ class Renderer(Page):
         return shown
 
     def span(self, match: re.Match[str], depth: int) -> str:
-        """Return the styled text of a match of INLINE; a link becomes its text and URL."""
+        """Return the styled text for a match of INLINE; a link becomes its text and URL."""
         if match["ticks"]:
             return styled_words(CYAN, match["code"].strip())
         if match["text"] is not None:

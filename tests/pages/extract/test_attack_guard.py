@@ -64,7 +64,7 @@ def wait_for_readers() -> bool:
 
     Otherwise they slow other tests.
     """
-    readers = [thread for thread in threading.enumerate() if "read_what_comes" in thread.name]
+    readers = [thread for thread in threading.enumerate() if "read_fetched" in thread.name]
     for thread in readers:
         thread.join(60)
     return not any(thread.is_alive() for thread in readers)
@@ -107,7 +107,7 @@ class Length(CannedPage):
         body = MAIN + "<p>Some words.</p>" + "<blockquote>" * 12 + "<pre>" + "a\n" * 2_000_000
         page = self.page(body, offset=4_999_000)
         self.assertTrue(page["truncated"])
-        self.assertIn("its end is missing", page["note"])
+        self.assertIn("its last part is missing", page["note"])
 
     def test_deep_json_is_not_indented(self) -> None:
         data = "[" * 900 + "1," * 20_000 + "1" + "]" * 900

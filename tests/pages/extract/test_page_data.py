@@ -33,7 +33,7 @@ class Data(SiteCase):
                 self.assertIn(MORNING, page["text"])
                 self.assertIn(EVENING, page["text"])
                 self.assertLess(page["text"].index(MORNING), page["text"].index(EVENING))
-                self.assertIn("data that the page holds", page["note"])
+                self.assertIn("data that the page contains", page["note"])
                 self.assertNotIn("truncated", page)
 
     def test_letters_that_grow_in_lower_case_move_nothing(self) -> None:
@@ -153,7 +153,7 @@ class Alternates(SiteCase):
         page = self.page("scripts/with-markdown")
         self.assertTrue(page["final_url"].endswith("/site/scripts/ferries.md"), page)
         self.assertIn(EVENING, page["text"])
-        self.assertIn("the version that it names", page["note"])
+        self.assertIn("the version that it links to", page["note"])
         self.assertEqual(page["url"], self.address("scripts/with-markdown"))
 
     def test_the_print_version_of_a_thin_page_is_read(self) -> None:

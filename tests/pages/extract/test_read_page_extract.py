@@ -623,6 +623,8 @@ class Markdown(unittest.TestCase):
             ),
             ("<table><tr><td><p>only</p></table>", "only"),
             ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "- **a**\n  b\n- **c**\n  d"),
+            ("<ul><li><img alt=✅ src=a> a<li><img alt='⚠️' src=b> b</ul>", "- ✅ a\n- ⚠️ b"),
+            ("<dl><dt>a<dd><dt>c<dt>e<dd>d</dl>", "- **a**\n- **c**\n  **e**\n  d"),
             ("<img alt='A red boat' src=x.png>", "[image: A red boat]"),
             ("<img alt='' src=x.png><img alt='DSC_0001.JPG'>", ""),
             ("<details><summary>More</summary><p>a</p></details>", "**More**\n\na"),

@@ -84,7 +84,7 @@ class Pages(SiteCase):
         page = self.read_with("page")["pages"][0]
         self.assertIn("written by a script", page["text"])
         self.assertEqual(page["final_url"], "http://127.0.0.1/final")
-        self.assertIn("what a browser showed", page["note"])
+        self.assertIn("from a browser that ran the page's scripts", page["note"])
 
     def test_dialogs_are_closed_and_endless_scripts_stopped(self) -> None:
         for mode in ("dialog", "stuck"):

@@ -88,5 +88,5 @@ def with_day(result: dict[str, Any], today: str) -> dict[str, Any]:
 
 
 def is_lasting(words: str) -> bool:
-    """Return whether words for a date stay true on later days: they name a year."""
+    """Return whether words for a date stay true on later days: they contain a year."""
     return bool(re.search(r"(?<!\d)\d{4}(?!\d)", words)) and not re.match(_AGO, words)

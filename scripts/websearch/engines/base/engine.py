@@ -1,15 +1,15 @@
-"""What an engine is, costs, keeps and can filter by; and what its module offers.
+"""An engine's entry: its cost, storage terms and filters, and the interface of its module.
 
 Each engine has a module in engines/ with its entry, `ENGINE = Engine(...)`, and the functions of
-EngineModule. engines/table.py gathers the entries. An engine with a script of its own (Brave,
-Serper) names the function that searches instead. search/engine_calls.py runs both.
+EngineModule. engines/table.py lists the entries. An engine with its own script (Brave, Serper)
+has a function name in its entry instead. search/engine_calls.py runs both kinds.
 
-A key: the entry has keys, and first_request puts ENGINE.key() into a header of
-http_client.KEY_HEADERS, so no dry run and no error shows it. With a key set, requests go out at
-once and are tried again. An engine that is also keyless answers without a key: ENGINE.key() is ""
-then, the engine is asked within its pace, rests after a block and costs nothing.
-ResultPage.credits, if set, is what the ledger counts; a result's "text" is what the provider has
-read of the page and replaces fetching it.
+For an engine with a key, the entry has keys, and first_request puts ENGINE.key() into a header of
+http_client.KEY_HEADERS, so no dry run and no error shows it. With a key, requests are sent at
+once and retried. An engine with keyless also works without a key: ENGINE.key() is then "", and
+requests are paced, paused after a block and free of charge.
+ResultPage.credits, if set, is counted in the ledger; a result's "text" is page text from the
+provider and replaces fetching the page.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest, ResultPage
     from websearch.kit import Parameter, Response
 
-    # Filter -> the values that an engine takes, None for every value.
+    # Filter -> the values that an engine accepts; None for every value.
     Filters = Mapping[str, tuple[str, ...] | None]
 
     class EngineModule(Protocol):
-        """The functions of an engine's module.
+        """The functions in an engine's module.
 
         first_request: params are query, count and the filters that the caller set. Raises
         SearchError (invalid_input, auth) for anything the engine cannot do: nothing has been sent
         yet, so `auto` may fall back to the next engine.
 
-        read_answer raises SearchError: blocked (result_pages.wall_error) makes an engine without a
-        key rest; rate_limit with retry_after is waited out; invalid_input with the status of the
-        answer ends `auto`, because another engine would refuse it too. An answer that is neither
-        results nor the engine's own words for none is an error.
+        read_answer raises SearchError: blocked (result_pages.wall_error) pauses an engine without a
+        key; rate_limit with retry_after is retried after a wait; invalid_input with the response's
+        status ends `auto`, because another engine would also refuse it. A response with neither
+        results nor the engine's own "no results" message is an error.
         """
 
         ENGINE: Engine
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         def read_answer(self, request: EngineRequest, response: Response) -> ResultPage: ...
 
     class PagedEngineModule(EngineModule, Protocol):
-        """A module whose results come in several result pages; number: the wanted one, from 2."""
+        """A module with several result pages; number: the requested page, from 2."""
 
         def next_request(
             self,
@@ -65,9 +65,9 @@ DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
 PLACES: Filters = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
-DAYS_HINT = "Give day, week, month or year; engine google also takes hour and a range of dates."
-USE_ANOTHER = "Leave it out, or use another engine."
-# Parameters that a search passes on to its engine, and that tell one stored answer from another.
+DAYS_HINT = "Use day, week, month or year; engine google also accepts hour and a range of dates."
+USE_ANOTHER = "Omit it, or use another engine."
+# Parameters that a search passes to its engine, and that distinguish stored answers.
 # fmt: off
 FILTER_PARAMS: list[Parameter] = [
     {"name": "since", "type": "since", "aliases": ["freshness"],
@@ -90,39 +90,39 @@ FILTERS = tuple(parameter["name"] for parameter in FILTER_PARAMS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A host that is asked within a pace.
+    """A host that is queried at a limited pace.
 
     name: in parameters and the store. title: in messages. address: (variable, default address).
-    sources: what it has; see Engine.
+    sources: the content that it has; see Engine.
     """
 
     name: str
     title: str
     address: tuple[str, str]
     sources: tuple[str, ...] = ()
-    interval: float = 0.0  # seconds between two requests, if its limit asks for more than the pace
-    burst: int = 1  # requests that may come at once
-    faster: tuple[str, float] | None = None  # (variable, interval if that is set)
-    serial: bool = False  # it takes one request at a time
-    # Seconds between two requests that read pages of the source, if these do not have to wait for
-    # the pace of its searches.
+    interval: float = 0.0  # seconds between requests, if its limit needs more than the pace
+    burst: int = 1  # requests allowed at once
+    faster: tuple[str, float] | None = None  # (variable, interval if the variable is set)
+    serial: bool = False  # it accepts one request at a time
+    # Seconds between two requests that read the source's pages, if these requests do not share the
+    # pace of its searches.
     page_interval: float | None = None
-    pages_apart: bool = False  # requests that read pages have a limit of their own
+    pages_apart: bool = False  # requests that read pages have their own limit
 
     def base_url(self, language: str = "") -> str:
         """Return the address; raises SearchError (invalid_input).
 
-        language: that of the wiki, for engines with an address for each language.
+        language: selects the wiki, for engines with an address per language.
         """
         variable, default = self.address
         return base_url(variable, default.format(language=language or "en"))
 
     def other_address(self) -> str:
-        """Return the address that a variable names in place of the host's own, "" if none does."""
+        """Return the address in the variable that replaces the host's own; "" if it is not set."""
         return first_set(self.address[0])
 
     def has_other_address(self) -> bool:
-        """Return whether a variable names another address than the host's own."""
+        """Return whether a variable replaces the host's own address."""
         return bool(self.other_address())
 
 
@@ -130,32 +130,35 @@ class Host:
 class Engine(Host):
     """A search engine.
 
-    module: its module. function, params: for an engine with a script of its own, the function and
-    the parameters that it always gets. sources: what it finds: web, code, discussions, papers,
-    reference; except for web this is the focus that asks it.
+    module: its module. function, params: for an engine with its own script, the function and its
+    fixed parameters. sources: the content that it finds: web, code, discussions, papers,
+    reference; except for web, this is also the focus that queries it.
     """
 
     module: str
     function: str = ""
-    news: str = ""  # the function of that script that finds news, for this focus
+    news: str = ""  # that script's function for news, with the focus news
     params: Mapping[str, Any] = field(default_factory=dict)
-    keys: tuple[str, ...] = ()  # variables of its key, the first that is set
+    keys: tuple[str, ...] = ()  # variables for its key; the first one set is used
     key_site: str = ""  # where to get a key
     keyless: bool = False  # it has keys and also answers without one
-    keyless_filters: Filters | None = None  # filters without a key, if they are others
-    mcp: tuple[str, str] | None = None  # address of an MCP server for callers without a key
+    keyless_filters: Filters | None = None  # filters without a key, if they differ
+    # Callers without a key use this MCP server: (variable, default address).
+    mcp: tuple[str, str] | None = None
     own_server: bool = False  # the address is the user's own server, and has no default
-    paid: bool = False  # a request with a key costs money: never asked in place of a free engine
-    usd: float = 0.0  # of a request (or credit), if its price list names one price
-    # Results that are asked for (so many or more) -> credits of the request, if it is paid in them.
+    paid: bool = False  # a request with a key costs money: never used to replace a free engine
+    usd: float = 0.0  # per request (or credit), if its price list has a single price
+    # Requested results (minimum) -> credits per request, if it is paid in credits.
     credits: Mapping[int, int] = field(default_factory=dict)
     stored: str = "always"  # or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
-    auto: bool = False  # `auto` asks it if it is configured
-    stands_in: bool = False  # it answers a question without a focus if those of `auto` do not
-    filters: Filters  # those not named here it lacks
-    instead: Mapping[str, str] = field(default_factory=dict)  # filter -> what to do instead
-    max_query: int  # characters, operators included: a longer query is cut or refused
-    max_count: int  # results of one call; of one answer if its script has offset
+    auto: bool = False  # `auto` uses it if it is configured
+    is_fallback: bool = (
+        False  # it answers a question without a focus if the engines of `auto` do not
+    )
+    filters: Filters  # filters not listed here are not supported
+    instead: Mapping[str, str] = field(default_factory=dict)  # filter -> alternative
+    max_query: int  # characters, including operators: a longer query is cut or refused
+    max_count: int  # results per call; per response if its script has offset
 
     def base_url(self, language: str = "") -> str:
         """Return the address; raises SearchError (invalid_input, auth for a missing server)."""
@@ -164,19 +167,19 @@ class Engine(Host):
         return Host.base_url(self, language)
 
     def mcp_url(self) -> str:
-        """Return the address of the engine's MCP server; raises SearchError (invalid_input)."""
-        assert self.mcp  # noqa: S101  only engines with one ask
+        """Return the URL of the engine's MCP server; raises SearchError (invalid_input)."""
+        assert self.mcp  # noqa: S101  callers check it
         return base_url(*self.mcp)
 
     def other_address(self) -> str:
-        """Return the address that a variable names in place of the engine's, "" if none does."""
+        """Return the address in the variable that replaces the engine's; "" if it is not set."""
         address = first_set(self.address[0], *(self.mcp or ())[:1])
         return without_login(address) if self.own_server else address
 
     def has_key(self) -> bool:
         """Return whether the key is set.
 
-        A malformed key counts: the engine's own error then says what is wrong.
+        A malformed key counts: the engine's own error then explains the problem.
         """
         try:
             return bool(configured_key(*self.keys)[1])
@@ -184,39 +187,39 @@ class Engine(Host):
             return True
 
     def key(self) -> str:
-        """Return the key, "" if the engine answers without one; raises SearchError (auth)."""
+        """Return the key; "" if the engine works without one; raises SearchError (auth)."""
         return (configured_key if self.keyless else find_key)(*self.keys)[1]
 
     def needs_no_key(self) -> bool:
-        """Return whether the engine answers without a key."""
+        """Return whether the engine works without a key."""
         return not self.keys or self.keyless
 
     def is_configured(self) -> bool:
-        """Return whether the engine can be asked: its key or server is set, or it needs none."""
+        """Return whether the engine is available: its key or server is set, or it needs none."""
         if self.own_server:
             return self.has_other_address()
         return self.needs_no_key() or self.has_key()
 
     def costs_money(self) -> bool:
-        """Return whether a request costs money: not if the engine is asked without a key."""
+        """Return whether a request costs money; without a key it is free."""
         return self.paid and (not self.keyless or self.has_key())
 
     def is_storable(self) -> bool:
         """Return whether the results may be stored.
 
-        Brave's terms forbid it unless the plan has storage rights: WEB_SEARCH_STORE=brave says so.
+        Brave's terms forbid it unless the plan has storage rights (WEB_SEARCH_STORE=brave).
         """
         allowed = os.environ.get("WEB_SEARCH_STORE", "").lower().replace(",", " ").split()
         return self.stored == "always" or self.name in allowed
 
     def present_filters(self) -> Filters:
-        """Return the filters that the engine can apply now; without a key they may be others."""
+        """Return the filters currently supported; they may differ without a key."""
         if self.keyless_filters is None or self.has_key():
             return self.filters
         return self.keyless_filters
 
     def check_filters(self, params: dict[str, Any]) -> None:
-        """Raise SearchError (invalid_input) for a filter, or its value, that the engine lacks."""
+        """Raise SearchError (invalid_input) for an unsupported filter or value."""
         filters = self.present_filters()
         for name in FILTERS:
             if name not in params:
@@ -236,7 +239,7 @@ class Engine(Host):
 
 
 def first_set(*variables: str) -> str:
-    """Return the first address that one of the variables names, "" if none does."""
+    """Return the value of the first variable that is set; "" if none is."""
     addresses = (os.environ.get(variable, "").strip().rstrip("/") for variable in variables)
     return next(filter(None, addresses), "")
 
@@ -249,10 +252,10 @@ def without_login(address: str) -> str:
 
 
 def own_server_login(variable: str, key: str) -> dict[str, str]:
-    """Return the header with the login (Basic) of the user's own server, {} if it has none.
+    """Return the header with the login (Basic) for the user's own server; {} without a login.
 
-    variable: of its address, which may hold user:password@. key: the variable that names
-    user:password otherwise. Raises SearchError (auth).
+    variable: the variable with its address, which may contain user:password@. key: the variable
+    with user:password otherwise. Raises SearchError (auth).
     """
     from base64 import b64encode
     from urllib.parse import unquote
@@ -265,9 +268,9 @@ def own_server_login(variable: str, key: str) -> dict[str, str]:
 
 
 def own_server_address(variable: str) -> str:
-    """Return the address of the user's own server, which may be plain http anywhere.
+    """Return the address of the user's own server, which may use plain http on any host.
 
-    A user name and password in it are left out: own_server_login has them.
+    A user name and password in it are omitted: own_server_login returns them.
     """
     named = first_set(variable)
     address = without_login(named)

@@ -1,6 +1,6 @@
 """Sites, countries, languages and periods as search engines write them.
 
-serper_search.py carries a copy of the block; see common.py.
+serper_search.py contains a copy of the block; see common.py.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def end_request(
 ) -> dict[str, int]:
     """Correct the count of a month by the cost of requests; return engine -> requests.
 
-    {}: they cost nothing. begun: what begin_request returned. kind: of the error, "" if there is
+    {}: they cost nothing. begun: the result of begin_request. kind: of the error, "" if there is
     none. taken: the credits that the provider took, None if it does not report them.
     """
     month, counted = begun

@@ -1,7 +1,7 @@
-"""One anonymous tool call at an MCP server over HTTP: a POST and its answer.
+"""One anonymous tool call at an MCP server over HTTP: a POST and its response.
 
 There is no handshake and no session: servers for anonymous callers answer each message separately.
-The answer is JSON or a stream with one event. Failures are detected in this order: the status, a
+The response is JSON or a stream with one event. Failures are detected in this order: the status, a
 JSON-RPC error, a result marked as an error. The engine's module detects a refusal that looks like a
 result.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from websearch.kit import Response, SearchError
 
 LIMIT_CODE = -32000  # JSON-RPC code of Exa for a used-up allowance
-BOTH_TYPES = "application/json, text/event-stream"  # without both, the answer is 406
+BOTH_TYPES = "application/json, text/event-stream"  # without both, the response is 406
 
 
 def tool_request(url: str, tool: str, arguments: dict[str, Any], **headers: str) -> EngineRequest:

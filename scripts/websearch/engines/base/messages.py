@@ -1,4 +1,4 @@
-"""Requests and answers between an engine's module and the code that runs it."""
+"""Requests and responses exchanged by an engine's module and the code that runs it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class EngineRequest:
     """One HTTP request to an engine, and the requests that may follow it.
 
     body: bytes of a form; json: data sent as JSON instead. max_body: bytes after which the answer
-    is cut (0: a longer answer is refused, because cut JSON is broken). fields: of the query string,
+    is cut (0: a longer response is refused: cut JSON is invalid). fields: of the query string,
     for the next result page. warning: a sentence for the document.
     """
 
@@ -68,7 +68,7 @@ class Quota:
 
 @dataclass(slots=True, kw_only=True)
 class EngineAnswer:
-    """A parsed answer with its limits for later requests.
+    """A parsed response with its limits for later requests.
 
     quota: see Quota. pause: seconds in which the engine asks for no requests.
     """
@@ -79,7 +79,7 @@ class EngineAnswer:
 
 @dataclass(slots=True, kw_only=True)
 class ApiValue(EngineAnswer):
-    """An answer to a request that is not a search: its parsed value."""
+    """The parsed value of a response to a request that is not a search."""
 
     value: Any
 

@@ -1,7 +1,7 @@
-"""What the modules of open sources share: words of a query, periods, requests, refusals.
+"""Shared code for the modules of open sources: query words, periods, requests, refusals.
 
-An open source is a site's own API that needs no key. It asks its callers to name themselves and to
-keep its limits, and says in headers or in its answers when they went too far.
+An open source is a site's own API that needs no key. It asks its callers to identify themselves
+and to respect its limits. Its headers or responses report when a limit was exceeded.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-MOST_WORDS = 6  # of a query: these APIs want every word, so a whole question finds nothing
-FEWER_WORDS = 3  # of a second request, if the first one finds nothing
-MAX_AUTHORS = 3  # of a paper, that are named
+MOST_WORDS = 6  # per query: these APIs require every word, so a whole question finds nothing
+FEWER_WORDS = 3  # for a second request, if the first one finds nothing
+MAX_AUTHORS = 3  # shown authors of a paper
 _PERIODS = {
     "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_678_400, "year": 31_622_400,
 }  # fmt: skip
 _DAY = 86_400  # seconds
-# Words of a question that say nothing about its subject.
+# Words in a question that say nothing about its subject.
 _FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
     "after anyone best cannot else ever get gets getting give help like make makes mean means need "
     "one please tell thing things us use used using want way without".split()
@@ -57,10 +57,10 @@ _FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
 
 
 def key_words(query: str, most: int = MOST_WORDS) -> str:
-    """Return the most telling words of a query in their order; qualifiers such as repo:a/b stay.
+    """Return a query's most distinctive words in their order; qualifiers such as repo:a/b stay.
 
-    A query with a quoted phrase stays as it is. The most telling are names with digits, signs or
-    capitals inside, then long words.
+    A query with a quoted phrase is unchanged. The most distinctive words are names with digits,
+    symbols or inner capitals, then long words.
     """
     if '"' in query:
         return query
@@ -73,9 +73,9 @@ def key_words(query: str, most: int = MOST_WORDS) -> str:
 
 
 def is_name(word: str) -> bool:
-    """Return whether a word has a digit or sign after a letter, or a capital inside."""
+    """Return whether a word has a digit or symbol after a letter, or an inner capital."""
     letter = re.search("[a-zA-Z]", word)
-    # Two searches: one pattern for both is slow on a long word.
+    # Two searches: a single pattern is slow on a long word.
     has_sign = letter and re.search(r"[\d_.#+/-]", word[letter.end() :])
     return bool(has_sign or re.search(r"\w[A-Z]", word))
 
@@ -96,26 +96,26 @@ def period(since: str, now: float) -> tuple[int, int]:
 
 
 def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
-    """Return a moment (seconds since 1970) as a day, or in another form of time.strftime."""
+    """Return a time (seconds since 1970) as a day, or in another form of time.strftime."""
     return time.strftime(form, time.gmtime(moment))
 
 
 def api_request(engine: Engine, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
-    """Return the GET of a search, by a caller that names itself. Raises SearchError."""
+    """Return the GET of a search that identifies its caller. Raises SearchError."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
     return get_request(f"{engine.base_url()}{path}", drop_empty(fields), sent, max_body=0)
 
 
 def search_words(engine: Engine, query: str, most: int = MOST_WORDS) -> str:
-    """Return the key words of a query; raises SearchError (invalid_input) if they are too long."""
+    """Return a query's key words; raises SearchError (invalid_input) if they are too long."""
     return within_limit(engine, key_words(query, most))
 
 
-# ===== answers ====================================================================================
+# ===== responses ==================================================================================
 
 
 def raw_text(text: Any) -> str:
-    """Return an API's plain text on one line: what looks like markup in it is text."""
+    """Return an API's plain text on one line: anything that looks like markup is text."""
     return one_line(text, MAX_TEXT) if isinstance(text, str) else ""
 
 
@@ -127,7 +127,7 @@ def text_of_html(html: Any) -> str:
 
 
 def source_result(title: str, url: Any, facts: list[str], **fields: Any) -> dict[str, Any]:
-    """Return a result; {} if it has no web address. facts: what its snippet says, "" left out."""
+    """Return a result; {} without a web URL. facts: parts of its snippet; "" is omitted."""
     if not isinstance(url, str) or not re.match(r"https?://\w", url):
         return {}
     snippet = shorten(" · ".join(fact for fact in facts if fact), MAX_TEXT)
@@ -142,21 +142,21 @@ def counted(number: Any, noun: str) -> str:
 
 
 def named_authors(names: list[str]) -> str:
-    """Return the first authors of a paper, "et al." in place of further ones."""
+    """Return a paper's first authors, with "et al." if there are more."""
     known = [name for name in names if name]
     return ", ".join(known[:MAX_AUTHORS]) + (" et al." if len(known) > MAX_AUTHORS else "")
 
 
 def listed_items(engine: Engine, answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the objects of an answer's list; raises SearchError (provider) if it has no list."""
+    """Return the objects in a response's list; raises SearchError (provider) without a list."""
     if isinstance(answer.get(name), list):
         return list_field(answer, name)
-    message = f"{engine.title}'s answer has no list of results ({name})."
+    message = f"{engine.title}'s response has no list of results ({name})."
     raise SearchError("provider", message, "Try again later.", status=200)
 
 
 def good_answer(engine: Engine, response: Response) -> dict[str, Any]:
-    """Return the JSON object of an answer with status 200; raises SearchError for others."""
+    """Return the JSON object of a response with status 200; raises SearchError for others."""
     if response.status != 200 or header_signal(response):
         raise refusal(engine, response)
     return json_answer(response, engine.title)
@@ -166,10 +166,10 @@ def good_answer(engine: Engine, response: Response) -> dict[str, Any]:
 
 
 def refusal(engine: Engine, response: Response) -> SearchError:
-    """Return what a status of a source means.
+    """Return the SearchError for a source's status.
 
-    A refusal that says how long is a rate limit, to be waited for. After another one the source
-    rests, as an engine does after a bot wall.
+    A refusal with a time is a rate limit, which is waited for. After any other refusal the source
+    is paused, like an engine after a bot wall.
     """
     signal = header_signal(response)
     if response.status in (403, 429) or signal:
@@ -185,7 +185,7 @@ def refusal(engine: Engine, response: Response) -> SearchError:
 
 
 def too_fast(engine: Engine, status: int, seconds: float) -> SearchError:
-    """Return the error of a source that wants no request for some seconds."""
+    """Return the error of a source that asks for no requests for some seconds."""
     message = f"{engine.title} asked for no requests for {spoken(seconds)}."
     hint = "Wait, then try again. Or use another source."
     details = {"status": status, "retry_after": round(seconds, 1)}
@@ -193,6 +193,6 @@ def too_fast(engine: Engine, status: int, seconds: float) -> SearchError:
 
 
 def bad_query(engine: Engine, response: Response, reason: str, hint: str) -> SearchError:
-    """Return the error of a query that a source does not take; reason: its own words."""
+    """Return the error for a query that a source rejects; reason: the source's own words."""
     message = f"{engine.title} rejected the query: {shorten(raw_text(reason), 200)}"
     return SearchError("invalid_input", message, hint, status=response.status)

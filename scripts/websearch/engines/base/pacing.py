@@ -15,7 +15,6 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 from websearch.base.durations import seconds_of_duration, spoken
-from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.table import ENGINES, host_of
 from websearch.kit import SearchError, read_secrets
 from websearch.store.database import StoreFile
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 DEFAULT_INTERVAL = "1s"  # between two requests to an engine
 REQUEST_SECONDS = 1.0  # minimum time left before the deadline when a caller's turn comes
-FIRST_REST = 600.0  # seconds of the pause after a block; each further block doubles it
+FIRST_PAUSE = 600.0  # seconds of the pause after a block; each later block doubles it
 LONGEST_REST = 21_600.0  # seconds: six hours, so an engine is tried again the same day
 MOST_BLOCKS = 20  # blocks counted in a row; the pause reaches LONGEST_REST much earlier
 FAILURES = 3  # failed calls within FAILURE_SECONDS pause an engine for FAILURE_REST
@@ -115,13 +114,13 @@ class EngineState:
             raise rest_error(engine, self)
 
     def note_block(self, signal: str, at_least: float) -> EngineState:
-        """Pause the engine after a block, twice as long after each further block; return self.
+        """Pause the engine after a block, twice as long after each later block; return self.
 
         Blocks of requests sent before the pause began count as the same block.
         """
         if self.rest_until <= self.now or not self.signal:
             self.blocks = min(self.blocks + 1, MOST_BLOCKS)
-            self.rest_until = self.now + min(FIRST_REST * 2 ** (self.blocks - 1), LONGEST_REST)
+            self.rest_until = self.now + min(FIRST_PAUSE * 2 ** (self.blocks - 1), LONGEST_REST)
         self.rest_until = max(self.rest_until, self.now + min(at_least, LONGEST_REST))
         self.signal = signal
         return self
@@ -319,7 +318,7 @@ def rest_error(engine: str, state: EngineState, **details: Any) -> SearchError:
     details: the status of the answer, if it was a block just now.
     """
     title, left = host_of(engine).title, spoken(state.rest_seconds())
-    message = f"{title} is paused for another {left} because {why_it_rests(state)}."
+    message = f"{title} is paused for another {left} because {pause_reason(state)}."
     if details:
         message = f"{title} blocked the request: it answered with {state.signal}."
     details = details or {"resting": True}
@@ -334,7 +333,7 @@ def rest_error(engine: str, state: EngineState, **details: Any) -> SearchError:
     )
 
 
-def why_it_rests(state: EngineState) -> str:
+def pause_reason(state: EngineState) -> str:
     """Return why an engine is paused, as a clause."""
     if state.signal:
         return f"it blocked an earlier request with {state.signal}"
@@ -354,7 +353,7 @@ def other_engines(engine: str) -> str:
             continue
         if other.keyless:
             free.append(name)
-        elif other.auto or other.stands_in or not similar.isdisjoint(other.sources):
+        elif other.auto or other.is_fallback or not similar.isdisjoint(other.sources):
             own_server = other.address if other.own_server else ()
             need = [*other.keys, *own_server][:1]
             names.append(f"{name} ({need[0]})" if need else name)

@@ -1,4 +1,4 @@
-"""What the modules of engines share: result pages as trees, addresses, bot walls."""
+"""Shared code for engine modules: result pages as trees, URLs, bot walls."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from websearch.engines.base.engine import Engine
     from websearch.kit import Response
 
-MAX_BYTES = 2_000_000  # of a result page; real ones stay under 600,000
-MAX_TEXT = 1_000  # characters of one title or snippet
-MAX_PIECES = 1_000  # elements and texts that one title or snippet is made of
-FILTERED_HINT = "Drop filters, or ask another engine."  # where they left out all results
+MAX_BYTES = 2_000_000  # per result page; real pages stay under 600,000
+MAX_TEXT = 1_000  # characters per title or snippet
+MAX_PIECES = 1_000  # elements and texts in one title or snippet
+FILTERED_HINT = "Drop filters, or ask another engine."  # used if filters excluded every result
 UNSEEN = ("script", "style", "template", "textarea")  # elements whose text is not shown
-# Parameters that say where a visitor comes from or how a page looks, not which page it is.
+# Parameters for a visitor's origin or a page's appearance, which do not identify the page.
 _TRACKING = (
     r"(?i)(utm_\w+|gclid|gbraid|wbraid|fbclid|msclkid|dclid|yclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi"
     r"|vero_id|oly_\w+|ref_src|ref_url|cmpid|ocid|amp|amp_\w+|usqp|outputtype)(=|$)"
 )
-# What the titles of bot walls end with; a site may put its name before it.
+# Endings of bot walls' titles; a site may put its name first.
 _WALL_TITLES = {"Just a moment": "Cloudflare", "Verifying your request": "a bot check"}
 _WALL_TITLE = rf"\b({'|'.join(_WALL_TITLES)})[\s.…]*$"
-# First parts of a host that name a form of the same site: phones, AMP.
+# First parts of a host for another version of the same site: phones, AMP.
 _MOBILE_HOST = r"^(?:www\d?|m|mobile|amp|touch)\.(?=[^.]+\.[^.]+)"
-# Pages that a cache serves for another host: the address of the page stands in the path.
+# Pages that a cache serves for another host: the page's URL is in the path.
 _AMP_CACHES = (
     r"^(?:www\.)?google\.[a-z.]+/amp/(?:s/)?(?P<page>.+)",
     r"^[\w-]+\.cdn\.ampproject\.org/[cvr]/(?:s/)?(?P<page>.+)",
 )
 
-# ===== elements of a result page ==================================================================
+# ===== elements on a result page ==================================================================
 
 
 def read_nodes(html: str) -> list[Node]:
-    """Return the elements of a result page in document order."""
+    """Return a result page's elements in document order."""
     builder = TreeBuilder(html)
     builder.build()
     return builder.nodes
@@ -57,7 +57,7 @@ def has_class(node: Node, *names: str) -> bool:
 
 
 def nodes_below(nodes: list[Node], start: int, end: int) -> list[Node]:
-    """Return nodes[start] and what is below it, not beyond nodes[end]."""
+    """Return nodes[start] and the elements below it, not beyond nodes[end]."""
     inside = {nodes[start]}
     for index in range(start + 1, end):
         if nodes[index].parent not in inside:
@@ -69,7 +69,7 @@ def nodes_below(nodes: list[Node], start: int, end: int) -> list[Node]:
 def result_blocks(nodes: list[Node], tag: str) -> Iterator[list[Node]]:
     """Yield the elements of each block with the class "result", the block itself first.
 
-    A block that is not closed ends where the next one begins.
+    An unclosed block ends where the next one begins.
     """
     starts = [
         index for index, node in enumerate(nodes) if node.tag == tag and has_class(node, "result")
@@ -80,12 +80,12 @@ def result_blocks(nodes: list[Node], tag: str) -> Iterator[list[Node]]:
 
 
 def with_class(nodes: list[Node], *names: str) -> Node | None:
-    """Return the first element that has one of the classes, or None."""
+    """Return the first element with one of the classes, or None."""
     return next((node for node in nodes if has_class(node, *names)), None)
 
 
 def shown_text(node: Node | None) -> str:
-    """Return the text of an element on one line, cleaned and of bounded length; "" for None."""
+    """Return an element's text on one line, cleaned and limited in length; "" for None."""
     pieces: list[str] = []
     waiting: list[Node | str] = [node] if node else []
     for _ in range(MAX_PIECES):
@@ -107,14 +107,14 @@ def api_text(text: Any) -> str:
 
 
 def api_texts(items: Any, name: str) -> list[str]:
-    """Return a list's texts; an item may be a text, or an object that holds it under a name."""
+    """Return a list's texts; an item is a text, or an object with the text under a name."""
     listed = items if isinstance(items, list) else []
     texts = [item.get(name) if isinstance(item, dict) else item for item in listed]
     return [text for text in map(api_text, texts) if text]
 
 
 def api_result(title: Any, url: Any, snippet: Any, moment: Any) -> dict[str, Any]:
-    """Return a result of an API's own fields; {} if it has no web address."""
+    """Return a result from an API's fields; {} without a web URL."""
     if not isinstance(url, str) or not split_url(url):
         return {}
     return {
@@ -125,13 +125,13 @@ def api_result(title: Any, url: Any, snippet: Any, moment: Any) -> dict[str, Any
     }
 
 
-# ===== addresses ==================================================================================
+# ===== URLs =======================================================================================
 
 
 def absolute_url(href: str, engine_host: str) -> str:
     """Return a link's target as an http or https URL, "" if it has none.
 
-    engine_host completes a link that leaves out the host or the scheme.
+    engine_host completes a link without a host or scheme.
     """
     href = tidy_url(href)
     if href.startswith("//"):
@@ -150,14 +150,14 @@ def split_url(url: str) -> tuple[str, str, str] | None:
         if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
             return None
         return parts.hostname.lower(), parts.path, parts.query
-    except ValueError:  # a bracket where it may not stand
+    except ValueError:  # a misplaced bracket
         return None
 
 
 def query_value(query: str, *names: str) -> str:
     """Return the first named value of a query string, decoded once.
 
-    A plus sign stays: within an address it is a plus sign, and its spaces are written %20.
+    A plus sign is kept: in a URL it is a plus sign, and spaces are written as %20.
     """
     from urllib.parse import unquote
 
@@ -169,17 +169,17 @@ def query_value(query: str, *names: str) -> str:
 
 
 def tidy_url(url: str) -> str:
-    """Return a URL without white space, which a decoded one may hold: a space becomes %20."""
+    """Return a URL without white space, which may come from decoding: a space becomes %20."""
     return re.sub(r"\s", lambda blank: "%20" if blank[0] == " " else "", clean_text(url).strip())
 
 
 def is_on_host(host: str, name: str) -> bool:
-    """Return whether a host is the named one or a part of it."""
+    """Return whether a host is the named host or a subdomain of it."""
     return host == name or host.endswith(f".{name}")
 
 
 def is_advertisement(url: str) -> bool:
-    """Return whether a URL is a click on an advertisement of DuckDuckGo, Bing or Google."""
+    """Return whether a URL is an advertisement click of DuckDuckGo, Bing or Google."""
     host, path, _ = split_url(url) or ("", "", "")
     clicks = {"duckduckgo.com": "/y.js", "bing.com": "/aclick", "google.com": "/aclk"}
     sold = any(is_on_host(host, name) and path.startswith(at) for name, at in clicks.items())
@@ -187,10 +187,10 @@ def is_advertisement(url: str) -> bool:
 
 
 def canonical_url(url: str) -> str:
-    """Return what the addresses of one page have in common.
+    """Return the common form of a page's URLs.
 
-    Left out: scheme, default port, fragment, tracking parameters, trailing slash, www and the hosts
-    of mobile and AMP forms; Wikipedia's en.m and the like become en.
+    Omitted are scheme, default port, fragment, tracking parameters, trailing slash, www and the
+    hosts of mobile and AMP versions; Wikipedia's en.m and the like become en.
     """
     rest = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://", "", url.strip()).partition("#")[0]
     for pattern in _AMP_CACHES:
@@ -210,9 +210,9 @@ def canonical_url(url: str) -> str:
 def on_asked_sites(
     engine: Engine, results: list[dict[str, Any]], params: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return the results that keep to the filters site and exclude_site of params.
+    """Return the results that match the filters site and exclude_site of params.
 
-    Engines of the whole web take these filters for wishes; the APIs of single sources do not.
+    Engines for the whole web do not always obey these filters; the APIs of single sources do.
     """
     if "web" not in engine.sources:
         return results
@@ -232,14 +232,14 @@ def on_asked_sites(
 
 
 def other_sites_warning(engine: Engine, left_out: list[dict[str, Any]]) -> str:
-    """Return the sentence that counts the results which are not on the asked sites.
+    """Return the sentence that counts the results that are not on the requested sites.
 
-    The first three sites are named: one of them may be what was meant.
+    It contains the first three sites: one of them may be the intended site.
     """
     sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
     named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
     results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
-    return f"{results} of {engine.title} left out, of other sites than asked: {named}."
+    return f"{results} from {engine.title} omitted, on sites not requested: {named}."
 
 
 # ===== requests ===================================================================================
@@ -250,27 +250,27 @@ def within_limit(engine: Engine, query: str) -> str:
     title, longest = engine.title, engine.max_query
     if len(query) <= longest:
         return query
-    message = f"{title} takes at most {longest} characters of query, not {len(query)}."
-    raise SearchError("invalid_input", message, "Sites count, too; ask in fewer words.")
+    message = f"{title} accepts queries of at most {longest} characters, not {len(query)}."
+    raise SearchError("invalid_input", message, "Use fewer words; site filters also count.")
 
 
 def get_request(
     url: str, fields: dict[str, str], headers: dict[str, str], max_body: int = MAX_BYTES
 ) -> EngineRequest:
-    """Return a GET of a result page; its fields stay in it for the next page."""
+    """Return the GET of a result page; its fields are kept for the next page."""
     from urllib.parse import urlencode
 
     address = f"{url}?{urlencode(fields)}" if fields else url
     return EngineRequest(address, headers, fields=fields, max_body=max_body)
 
 
-# ===== bot walls, and pages that are neither results nor a known word for none ====================
+# ===== bot walls, and pages without results or a known "no results" message =======================
 
 
 def wall_signal(nodes: list[Node], is_empty: bool) -> str:
-    """Return the sign of a bot wall that any site may stand behind, or "".
+    """Return the signal of a bot wall that any site may use, or "".
 
-    An engine's page for "nothing found" is no wall, even if Cloudflare has put its script in it.
+    An engine's "no results" page is not a wall, even if Cloudflare added its script.
     """
     paths = {"/cdn-cgi/challenge-platform/": "Cloudflare", "/.within.website/": "Anubis"}
     for node in [] if is_empty else nodes:
@@ -288,7 +288,7 @@ def wall_signal(nodes: list[Node], is_empty: bool) -> str:
 
 
 def header_signal(response: Response) -> str:
-    """Return the sign of a bot wall in an answer's headers, or ""."""
+    """Return the signal of a bot wall in a response's headers, or ""."""
     location = response.headers.get("location", "")
     if 300 <= response.status < 400 and re.search(r"/sorry/|//sorry\.google\.", location):
         return "a redirect to its block page (/sorry/)"
@@ -300,17 +300,17 @@ def header_signal(response: Response) -> str:
 
 
 def wall_error(engine: Engine, response: Response, signal: str) -> SearchError:
-    """Return the error of an answer that is a bot wall; pacing completes it."""
+    """Return the error for a response that is a bot wall; pacing completes it."""
     message = f"{engine.title} answered with {signal}."
     details = {"status": response.status, "retry_after": retry_after(response)}
     return SearchError("blocked", message, "", signal=signal, **details)
 
 
 def layout_error(engine: Engine, response: Response) -> SearchError:
-    """Return the error of a page that holds neither results nor the engine's word for none."""
+    """Return the error for a page with neither results nor the engine's "no results" message."""
     message = (
-        f"{engine.title}'s page holds neither results nor its word for none; it "
+        f'{engine.title}\'s page has neither results nor a "no results" message; it '
         f"begins: {response.excerpt() or '(nothing)'}"
     )
-    hint = "Its layout has changed, or something between answered for it; use another engine."
+    hint = "The layout may have changed, or a proxy answered instead. Use another engine."
     return SearchError("provider", message, hint, status=response.status)

@@ -1,8 +1,8 @@
-"""What the modules of search APIs for programs share: keys, days, snippets, refusals.
+"""Shared code for the modules of search APIs: keys, days, snippets, refusals.
 
-These APIs take a key; most of them also answer without one (`keyless` in the table of engines).
-What they write into a refusal is an advertisement, some of it addressed to agents: an error says in
-a sentence of ours what happened, and nothing of theirs is shown or acted on.
+These APIs take a key; most also work without one (`keyless` in the table of engines). The text in
+their refusals is advertising, partly addressed to agents. Errors therefore state the problem in
+this program's words, and the provider's text is neither shown nor acted on.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from websearch.engines.base.engine import Engine
     from websearch.kit import Response
 
-PROGRAM = USER_AGENT.partition("/")[0]  # how callers without a key name themselves
-MAX_SNIPPET = 400  # characters: highlights and excerpts are pieces of pages, not snippets
-LONGEST_LIMIT = 3_600.0  # seconds: a longer wait is an allowance that is used up, not a pace
+PROGRAM = USER_AGENT.partition("/")[0]  # identifies callers without a key
+MAX_SNIPPET = 400  # characters: highlights and excerpts are long pieces of pages
+LONGEST_LIMIT = 3_600.0  # seconds: a longer wait means a used-up allowance, not a pace
 
 # ===== requests ===================================================================================
 
 
 def json_post(url: str, body: dict[str, Any], **headers: str) -> EngineRequest:
-    """Return a POST of JSON by a caller that names itself. Raises SearchError (invalid_input)."""
+    """Return a POST of JSON that identifies its caller. Raises SearchError (invalid_input)."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
     return EngineRequest(url, sent, "POST", json=body)
 
@@ -54,7 +54,7 @@ def days_of(since: str) -> tuple[str, str]:
 
 
 def hosts_of(params: dict[str, Any], name: str) -> list[str]:
-    """Return the hosts of a site filter; raises SearchError (invalid_input) for one with a path."""
+    """Return a site filter's hosts; raises SearchError (invalid_input) for a host with a path."""
     hosts = [site_filter(name, site) for site in params.get(name, [])]
     for host in hosts:
         if "/" in host:
@@ -67,10 +67,10 @@ def hosts_of(params: dict[str, Any], name: str) -> list[str]:
 
 
 def api_page(title: Any, url: Any, snippet: str, moment: Any, text: str = "") -> dict[str, Any]:
-    """Return a result; {} if it has no web address.
+    """Return a result; {} without a web URL.
 
     snippet: a piece of the page, of any length. moment: a date as ISO 8601 or RFC 1123. text: the
-    page's own text, if the provider has read it.
+    page's text, if the provider returned it.
     """
     if not isinstance(url, str) or not re.match(r"https?://\w", url):
         return {}
@@ -89,9 +89,9 @@ def api_page(title: Any, url: Any, snippet: str, moment: Any, text: str = "") ->
 def api_answer(
     engine: Engine, response: Response, spent: tuple[int, ...] = (402,)
 ) -> dict[str, Any]:
-    """Return the JSON object of an answer with status 200; raises SearchError for others.
+    """Return the JSON object of a response with status 200; raises SearchError for others.
 
-    spent: statuses that say that credits or the plan's allowance are used up.
+    spent: statuses that mean that the credits or the plan's allowance are used up.
     """
     if response.status != 200:
         raise refusal(engine, response, spent)
@@ -99,7 +99,7 @@ def api_answer(
 
 
 def refusal(engine: Engine, response: Response, spent: tuple[int, ...] = (402,)) -> SearchError:
-    """Return what a status other than 200 means."""
+    """Return the SearchError for a status other than 200."""
     status, title = response.status, engine.title
     if status in spent:
         return used_up(engine, status)
@@ -118,7 +118,7 @@ def refusal(engine: Engine, response: Response, spent: tuple[int, ...] = (402,))
 
 
 def refused_key(engine: Engine, status: int) -> SearchError:
-    """Return the error of a key that is not accepted, or of a caller without one."""
+    """Return the error for a rejected key, or for a rejected caller without a key."""
     name, key = configured_key(*engine.keys)
     if key:
         message = f"{engine.title} refused {name}."
@@ -130,7 +130,7 @@ def refused_key(engine: Engine, status: int) -> SearchError:
 
 
 def used_up(engine: Engine, status: int, seconds: float | None = None) -> SearchError:
-    """Return the error of credits or an allowance that is used up; seconds: until it is renewed."""
+    """Return the error for used-up credits or a used-up allowance; seconds: until renewal."""
     name, key = configured_key(*engine.keys)
     what = f"the credits of {name} are" if key else "the allowance without a key is"
     renewed = f" for another {spoken(seconds)}" if seconds else ""
@@ -139,7 +139,7 @@ def used_up(engine: Engine, status: int, seconds: float | None = None) -> Search
 
 
 def too_many(engine: Engine, status: int, seconds: float | None) -> SearchError:
-    """Return the error of too many requests; seconds: until the next one is welcome, if known."""
+    """Return the error for too many requests; seconds: until the next request, if known."""
     if seconds and seconds > LONGEST_LIMIT:
         return used_up(engine, status, seconds)
     message = f"{engine.title} asked for fewer requests (HTTP {status})."
@@ -149,6 +149,6 @@ def too_many(engine: Engine, status: int, seconds: float | None) -> SearchError:
 
 
 def no_list(engine: Engine) -> SearchError:
-    """Return the error of an answer that is neither results nor their refusal."""
-    message = f"{engine.title}'s answer has no list of results."
+    """Return the error for a response without results that is not a refusal."""
+    message = f"{engine.title}'s response has no list of results."
     return SearchError("provider", message, "Try again later, or use another engine.", status=200)

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer", bound=EngineAnswer)
 
 FAIR_SECONDS = 3.0  # seconds; a timeout sooner than this does not count as a failure
-LOOK_SECONDS = 1.0  # seconds between a waiting caller's checks for a new pause
-BUSY_LOOK_SECONDS = 0.2  # seconds between its checks for a free engine
+POLL_SECONDS = 1.0  # seconds between a waiting caller's checks for a new pause
+BUSY_POLL_SECONDS = 0.2  # seconds between its checks for a free engine
 
 
 class PacedEngine:
@@ -76,7 +76,7 @@ class PacedEngine:
         self.has_waited = False
         while (wait := self.change(self.reserve)) is None:
             self.has_waited = True
-            time.sleep(BUSY_LOOK_SECONDS)
+            time.sleep(BUSY_POLL_SECONDS)
             check_cancelled()
         self.has_waited = self.has_waited or wait > 0
         turn_comes = time.monotonic() + wait
@@ -85,7 +85,7 @@ class PacedEngine:
                 title = host_of(self.engine).title
                 self.report(f"{title}: waiting {spoken(wait)}", 0, 1)
             while (pause := turn_comes - time.monotonic()) > 0:
-                time.sleep(min(pause, LOOK_SECONDS))
+                time.sleep(min(pause, POLL_SECONDS))
                 check_cancelled()
                 present_state(self.engine, self.use).check_rest(self.engine)
         except BaseException:  # another caller was blocked, the call was cancelled, or Ctrl-C

@@ -59,6 +59,8 @@ MAX_HEADING = 500  # characters of a heading or term; a longer one is written as
 MAX_TITLES = 3  # nested headings and terms
 MAX_LINKED = 20  # blocks inside a link, the first of which may get its URL
 MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
+# An alternative text that an image shows as it is: a check mark, a cross, a flag.
+EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
 MAX_NEAR = 3  # elements around an image whose text may repeat its alternative text
 NEAR_CHARS = 1_000  # characters of the text of such an element
 CODE_HEADING = name_set("code header")  # words in the class of rustdoc's headings that are code
@@ -287,15 +289,17 @@ class MarkdownWriter:
         """Return a definition list as a list of bold terms, each with its definitions below."""
         self.nesting += 1
         items: list[tuple[list[str], list[str]]] = []  # terms, and the blocks of their definitions
+        is_defined = False
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
             parts = [group] if group.tag in ("dt", "dd") else group.children
             for part in parts:
                 if not isinstance(part, Node) or not is_shown(part):
                     continue
-                if not items or (part.tag == "dt" and items[-1][1]):
+                if not items or (part.tag == "dt" and is_defined):
                     items.append(([], []))
-                items[-1][part.tag != "dt"].extend(self.block(part))
+                is_defined = part.tag != "dt"  # a definition may be empty
+                items[-1][is_defined].extend(self.block(part))
         self.nesting -= 1
         if self.nesting >= MAX_NESTING or self.in_cell:
             return [block for item in items for blocks in item for block in blocks]
@@ -402,6 +406,8 @@ class MarkdownWriter:
     def image(self, node: Node) -> str:
         """Return an image's alternative text, with its URL if links are kept."""
         alt = " ".join(node.attributes.get("alt", "").split())
+        if re.fullmatch(EMOJI, alt):
+            return alt
         if not re.search(r"[^\W\d_]{2}", alt) or re.search(
             r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
         ):

@@ -1,4 +1,4 @@
-"""Read the Internet Archive's newest copy of a page that is gone."""
+"""Read the Internet Archive's newest copy of a page that no longer exists."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
             return fetch_copy(address, timestamp, limit)
     except SearchError as failure:
         error.retryable = True
-        error.hint += f" {TITLE} could not be asked: {failure}"
+        error.hint += f" {TITLE} could not be queried: {failure}"
         return error
     error.hint += f" {TITLE} has no copy."
     return error
 
 
 def failure_of(gone: Fetched | SearchError) -> SearchError:
-    """Return the error of an answer that is gone."""
+    """Return the error for a response that means that the page is gone."""
     if isinstance(gone, SearchError):
         return gone
     try:
@@ -91,7 +91,7 @@ def newest_copy(url: str, deadline: float) -> str:
 
 
 def read_captures(_: EngineRequest, response: Response) -> ApiValue:
-    """Return the time of the newest capture in an answer, or ""; raises SearchError."""
+    """Return the time of the newest capture in a response, or ""; raises SearchError."""
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
         return ApiValue(value="")  # the site's owner forbids copies
     if response.status in (403, 429):

@@ -51,8 +51,8 @@ MAX_MESSAGE = 7 * MAX_PAGE_BYTES
 POLL_SECONDS = 0.25  # seconds between two checks of the page's text
 QUIET_SECONDS = 1.0  # seconds without change after which a page with text is complete
 SCRIPT_SECONDS = 2.0  # seconds without an answer after which the page's script is stopped
-EMPTY_QUIET_SECONDS = 4.0  # QUIET_SECONDS for a page with next to no text, which may still load
-ENOUGH_TEXT = 200  # characters; a page with fewer has next to no text
+EMPTY_QUIET_SECONDS = 4.0  # QUIET_SECONDS for a page with almost no text, which may still load
+ENOUGH_TEXT = 200  # characters; a page with fewer has almost no text
 NAMES = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
     "microsoft-edge",
@@ -93,7 +93,7 @@ def find_browser() -> str:
     if os.path.sep in path:
         if os.access(path, os.X_OK):
             return path
-        message = f"{BROWSER_VARIABLE} names {one_line(path, 200)}, which is not a program."
+        message = f"{BROWSER_VARIABLE} is {one_line(path, 200)}, which is not a program."
         raise SearchError("unsupported", message, INSTALL_HINT)
     paths = [*map(shutil.which, NAMES), *map(os.path.expandvars, PATHS)]
     for program in paths:
@@ -125,7 +125,7 @@ def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched
             final_url, html = browser.show(url)
     if not final_url.startswith(("http://", "https://")):  # the browser's own error page
         host = one_line(" ".join(sorted(proxy.refused)) or "a URL that failed", 200)
-        message = f"The scripts of the page sent the browser to {host}."
+        message = f"The page's scripts sent the browser to {host}."
         raise SearchError("refused", message, "Use another source.")
     body = html.encode("utf-8", "replace")
     response = Response(200, {"content-type": "text/html; charset=utf-8"}, body[:MAX_PAGE_BYTES])

@@ -216,7 +216,7 @@ def wide_codec(body: bytes) -> str:
 
 
 def wide_label(body: bytes, content_type: str) -> str:
-    """Return UTF-16 or UTF-32 if the header names it and the body has NULs, or ""."""
+    """Return UTF-16 or UTF-32 if the header has its label and the body has NULs, or ""."""
     header = re.search(_HEADER_CHARSET, content_type)
     codec = charset_codec(header[1]) if header else ""
     return codec if codec.startswith(("utf-16", "utf-32")) and b"\0" in body[:LABEL_BYTES] else ""

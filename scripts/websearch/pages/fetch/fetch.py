@@ -188,7 +188,7 @@ def refused_networks() -> list[Any]:
 
 
 def is_excepted(host: str, port: int) -> bool:
-    """Return whether the environment names host:port as an exception from the guard."""
+    """Return whether the environment excepts host:port from the guard."""
     exceptions = map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))
     return f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions
 
@@ -501,7 +501,7 @@ def is_gone(answer: Fetched | SearchError) -> bool:
 
 
 class RobotsCache(SharedAnswers):
-    """The robots.txt files of the hosts of a call, each fetched once."""
+    """The robots.txt files for a call's hosts, each fetched once."""
 
     def check(self, url: str, deadline: float) -> None:
         """Raise SearchError (refused) if robots.txt disallows the page for this tool.
@@ -538,7 +538,7 @@ def fetch_robots(url: str, deadline: float) -> str | None:
 def robots_allow(text: str, path: str) -> bool:
     """Return whether robots.txt allows a path: the longest matching rule decides, then Allow.
 
-    Only groups that name this tool count; if there are none, the groups for every agent ("*").
+    Only groups for this tool count; if there are none, the groups for every agent ("*").
     """
     ours: list[tuple[str, str]] = []
     everyone: list[tuple[str, str]] = []

@@ -40,7 +40,7 @@ def local_url(text: str) -> str:
         except ValueError:  # a misplaced bracket
             parts = None
         if not parts or parts.netloc not in ("", "localhost"):
-            message = f"{quoted(text, 200)} does not name a file of this machine."
+            message = f"{quoted(text, 200)} is not the path of a file on this machine."
             raise SearchError("invalid_input", message, "Pass a path such as ./paper.pdf.")
         path = url2pathname(parts.path)
     return Path(os.path.abspath(path)).as_uri()  # pathname2url differs between versions of Python

@@ -1,0 +1,158 @@
+"""Compare a search with a plain search and fetch: how often is the answer there, in how much text?
+
+usage: bench_answers.py FOLDER [--limit N]
+
+FOLDER has questions.json and pages.jsonl.xz. A question is an object: query, answer, results (ids
+of the pages that an engine finds, best first), snippets (of these pages) and, where the answer
+is a cell of a table, beside (other cells of its row: one must be in the same line). A page is a
+line: id, title, html. A SearXNG of the bench's own finds the pages and serves them. Counted is the
+text that an agent would have to read:
+
+  snippets          the titles, addresses and snippets of ten results
+  first, five       the same, and the whole text of the first page, or of the first five
+  search            what `web_search.py QUERY --md` prints
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import http.server
+import json
+import lzma
+import os
+import re
+import sys
+import tempfile
+import unicodedata
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":  # run by its path: the packages beside it can be found
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from tests.support import HandlerServer, run_script
+
+RESULTS = 10  # of an engine
+
+
+def engine_handler(
+    questions: list[Any], pages: dict[str, Any]
+) -> type[http.server.BaseHTTPRequestHandler]:
+    """Return a handler that answers /search as SearXNG does, and /ID with a page."""
+    by_query = {question["query"]: question for question in questions}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            url = urllib.parse.urlsplit(self.path)
+            if url.path == "/search":
+                query = dict(urllib.parse.parse_qsl(url.query)).get("q", "")
+                host = f"http://{self.headers['Host']}"
+                found = results_of(by_query.get(query, {"results": []}), pages, host)
+                body, kind = json.dumps({"results": found}).encode(), "application/json"
+            else:
+                page = pages.get(url.path.strip("/"), {"html": ""})
+                body, kind = page["html"].encode(), "text/html; charset=utf-8"
+            self.send_response(200 if body else 404)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Keep stderr quiet."""
+
+    return Handler
+
+
+def results_of(question: Any, pages: dict[str, Any], host: str) -> list[dict[str, str]]:
+    """Return an engine's results for a question, in the form of SearXNG."""
+    found = zip(question["results"], question.get("snippets", ()), strict=False)
+    return [
+        {
+            "title": pages[name]["title"],
+            "url": f"{host}/{name}",
+            "content": snippet,
+            "engine": "own",
+        }
+        for name, snippet in list(found)[:RESULTS]
+    ]
+
+
+def has_answer(question: Any, text: str) -> bool:
+    """Return whether a text contains the answer, in the row of its table if it is a cell."""
+    answer, beside = (
+        folded(question["answer"]),
+        [folded(cell) for cell in question.get("beside", ())],
+    )
+    if not beside:  # words around a gap do not count as one answer
+        return any(answer in folded(part) for part in re.split(r"\s*(?:\[…\]|…)\s*", text))
+    rows = [folded(line) for line in text.splitlines()]
+    return any(
+        answer in row and any(cell in row.replace(answer, "", 1) for cell in beside) for row in rows
+    )
+
+
+def folded(text: str) -> str:
+    """Return a text without spaces and case, in one Unicode form."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def whole_texts(names: list[str], url: str, env: dict[str, str]) -> dict[str, str]:
+    """Return the whole text of each page, as read_page.py prints it."""
+    lines = "".join(f"{url}/{name}\n" for name in names)
+    flags = ("--urls-from", "-", "--host-pause", "0")
+    run = run_script("read_page.py", *flags, env=env, stdin=lines)
+    read = map(json.loads, run.stdout.decode().splitlines())
+    return {page["url"].rpartition("/")[2]: page["text"] for page in read if page["ok"]}
+
+
+def searched(question: Any, env: dict[str, str]) -> str:
+    """Return what web_search.py prints for a question, with an empty store."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**env, "GLSI_DB_PATH": f"{folder}/store.db"}
+        return run_script("web_search.py", question["query"], "--md", env=env).stdout.decode()
+
+
+def texts_of(question: Any, pages: dict[str, Any], whole: dict[str, str], url: str) -> list[str]:
+    """Return what a plain search and fetch reads: snippets, with the first page, with five."""
+    found = results_of(question, pages, url)
+    listed = "\n".join(f"{item['title']}\n{item['url']}\n{item['content']}\n" for item in found)
+    fetched = [whole.get(name, "") for name in question["results"][:5]]
+    return [listed, f"{listed}\n{fetched[0]}", "\n".join([listed, *fetched])]
+
+
+def main() -> int:
+    """Ask all questions in each way and print a row for each."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--limit", type=int)
+    args = parser.parse_args()
+    questions = json.loads((args.folder / "questions.json").read_text("utf-8"))[: args.limit]
+    with lzma.open(args.folder / "pages.jsonl.xz", "rt", encoding="utf-8") as lines:
+        pages = {page["id"]: page for page in map(json.loads, lines)}
+    server = HandlerServer(engine_handler(questions, pages))
+    address = server.url.removeprefix("http://")
+    env = {"WEB_SEARCH_ALLOW_PRIVATE": address, "SEARXNG_BASE_URL": server.url}
+    env |= {"GLSI_SEARCH_ENGINE": "searxng", "GLSI_RATE_LIMIT": "0s"}
+    try:
+        names = sorted({name for question in questions for name in question["results"][:5]})
+        whole = whole_texts(names, server.url, env)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            answers = list(pool.map(lambda question: searched(question, env), questions))
+    finally:
+        server.close()
+    plain = [texts_of(question, pages, whole, server.url) for question in questions]
+    rows = [*zip(*plain, strict=True), answers]
+    for name, texts in zip(("snippets", "first", "five", "search"), rows, strict=True):
+        held = [has_answer(question, text) for question, text in zip(questions, texts, strict=True)]
+        mean = sum(map(len, texts)) / len(texts)
+        print(f"{name:10} {100 * sum(held) / len(held):5.1f} % answered, {mean:9,.0f} characters")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
