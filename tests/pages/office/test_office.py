@@ -537,7 +537,8 @@ class Excel(unittest.TestCase):
         rows = cells("a|b", "71|72", "3|4")
         sheet = rows.replace("<row><c><v>71", '<row hidden="1"><c><v>71')
         self.assertIn(table, read(xlsx(sheet))["text"])
-        row = "<table-row{}><table-cell><p>{}</p></table-cell><table-cell><p>{}</p></table-cell></table-row>"
+        cell = "<table-cell><p>{}</p></table-cell>"
+        row = f"<table-row{{}}>{cell}{cell}</table-row>"
         hidden = ' visibility="collapse" number-rows-repeated="2"'
         sheet = row.format("", "a", "b") + row.format(hidden, 71, 72) + row.format("", 3, 4)
         file = office.open_document("spreadsheet", f'<table name="Fog">{sheet}</table>')
