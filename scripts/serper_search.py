@@ -718,7 +718,10 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
         check_place(command, params)
         bodies = page_bodies(command, params)
         if params.get("dry_run"):
-            raise DryRun(build_request(command, bodies[0]))
+            first, pages = build_request(command, bodies[0]), len(bodies)
+            if pages == 1:
+                raise DryRun(first)
+            return {"ok": True, "dry_run": True, "request": first, "requests": pages}
         if command == "scrape":
             return page_document(params, fetch_answer(command, bodies[0], deadline_of(params)))
         if command == "account":

@@ -92,6 +92,12 @@ class ToolingSpecificationTest(SerperCase):
             self.assertTrue(item["title"] and item["snippet"])
             self.assertRegex(item["link"], r"^https://\S+$")
 
+    def test_a_dry_run_counts_the_requests_of_all_result_pages(self) -> None:
+        for count, requests in (("10", None), ("30", 3)):
+            run = self.run_script(SCRIPT, "guide", "-n", count, "--dry-run")
+            self.assertEqual(run.document.get("requests"), requests)
+        self.assertEqual(self.server.requests, [])
+
     def test_missing_api_key_is_an_error_message_and_nothing_is_sent(self) -> None:
         self.set_environment(SERPER_API_KEY="")
         runs = {name: self.run_main(*words) for name, words in WORDS.items()}

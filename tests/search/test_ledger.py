@@ -227,7 +227,7 @@ class Budget(LedgerCase):
 
     def test_a_dry_run_says_what_it_would_cost(self) -> None:
         self.use("serper")
-        for count, price in (("5", 1), ("20", 2)):
+        for count, price in (("5", 1), ("20", 2), ("30", 3), ("50", 5)):
             document = self.run_command(QUESTION, "--dry-run", "-n", count).document
             self.assertEqual(document["cost"], {"serper": {"requests": 1, "credits": price}})
         self.use("brave")

@@ -532,6 +532,18 @@ class Excel(unittest.TestCase):
         self.assertNotIn("7", document["text"])
         self.assertIn("1 row and 1 column", document["note"])
 
+    def test_a_hidden_row_does_not_split_its_table(self) -> None:
+        table = "| a | b |\n| --- | --- |\n| 3 | 4 |"
+        rows = cells("a|b", "71|72", "3|4")
+        sheet = rows.replace("<row><c><v>71", '<row hidden="1"><c><v>71')
+        self.assertIn(table, read(xlsx(sheet))["text"])
+        cell = "<table-cell><p>{}</p></table-cell>"
+        row = f"<table-row{{}}>{cell}{cell}</table-row>"
+        hidden = ' visibility="collapse" number-rows-repeated="2"'
+        sheet = row.format("", "a", "b") + row.format(hidden, 71, 72) + row.format("", 3, 4)
+        file = office.open_document("spreadsheet", f'<table name="Fog">{sheet}</table>')
+        self.assertIn(table, read(file)["text"])
+
     def test_sheets_are_headings_and_their_used_ranges_tables(self) -> None:
         data = xlsx(
             '<sheetData><row r="2"><c r="C2"><v>1</v></c><c r="E2"><v>2</v></c></row>'

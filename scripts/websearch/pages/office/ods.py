@@ -41,12 +41,13 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> Document:
                 left_out.hide(before, column)
         elif part.tag == "table-row":
             row = read_row(part, sheets, left_out)
-            cells = left_out.shown(row, part.get("visibility") in HIDDEN)
+            is_hidden = part.get("visibility") in HIDDEN
+            cells = left_out.shown(row, is_hidden)
             repeats = number_of(part.get("number-rows-repeated"), 1)
             for more in range(repeats if cells else 0):
                 if not sheets.add_row(number + more, cells):
                     break
-            number += repeats
+            number += 0 if is_hidden else repeats  # a hidden row does not separate tables
         else:
             is_hidden = part.get("style-name", "") in hidden
             sheets.end_sheet(part.get("name", ""), is_hidden, left_out)

@@ -42,7 +42,8 @@ def read_workbook(
             for number, row in reader.rows(relation.target):
                 cells = {column: sheets.cell(text, links.get((number, column), ""))
                          for column, text in row.items()}  # fmt: skip
-                if not sheets.add_row(number, cells):
+                # Without the hidden rows: only an empty row that is visible separates tables.
+                if not sheets.add_row(number - reader.left_out.rows, cells):
                     break
             sheets.end_sheet(sheet.get("name", ""), left_out=reader.left_out)
     return sheets.document()
