@@ -63,12 +63,13 @@ _LABEL = re.compile(
 )
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
-_YEAR_NAME = re.compile(r"[A-Z][^\W\d_]+ [A-Z][^\W\d_]+ (?:19|20)\d\d\Z")
+_YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\d\Z")
 _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
 FROM_CHARS = 12  # before a number
+NAME_CHARS = 70  # of two words and a year
 _NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
@@ -166,7 +167,8 @@ def without_name(found: re.Match[str]) -> str:
 
     behind = WORD.match(found.string, found.end() + 1)
     counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
-    if _YEAR_NAME.search(found.string, 0, found.end(2)):  # "Web Summit 2023 showed"
+    start = max(0, found.end(2) - NAME_CHARS)
+    if _YEAR_NAME.search(found.string, start, found.end(2)):  # "Web Summit 2023 showed"
         counted = False
     if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
         return found[0]
