@@ -2335,7 +2335,7 @@ SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
 # What another script does for a first word -> such words.
 SIBLINGS = {
     "web_search.py read reads a page": "read fetch open",
-    "web_search.py has it": "brief check recall cache doctor serve mcp",
+    "web_search.py has it": "batch brief check recall cache doctor serve mcp",
     "serper_search.py has it, with a key": "news images videos places maps shopping lens scholar "
     "patents scrape reviews autocomplete account",
     "brave_search.py has it, with a key": "context answers summarizer suggest spellcheck pois rich",

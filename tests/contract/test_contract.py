@@ -305,6 +305,8 @@ class MistypedCommands(FakeServerCase):
             ("web_search.py", ("scholar", "yeast"), "--focus papers."),
             ("web_search.py", ("budget",), "doctor.py shows the spending"),
             ("keyless_search.py", ("images", "cats"), "serper_search.py has it, with a key."),
+            ("brave_search.py", ("batch", "FILE"), "web_search.py has it."),
+            ("keyless_search.py", ("batch", "FILE"), "web_search.py has it."),
             ("brave_search.py", ("scholar", "x"), "serper_search.py has it, with a key."),
             ("brave_search.py", ("read", "https://e.org/"), "web_search.py read reads a page."),
             ("serper_search.py", ("context", "x"), "brave_search.py has it, with a key."),

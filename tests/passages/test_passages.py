@@ -517,6 +517,12 @@ class Usable(unittest.TestCase):
         nested = f"- An item with code:\n\n  ```\n  first()\n\n  second()\n  ```\n\n{self.rain * 9}"
         (found,) = shown({"": nested}, "second", 400)
         self.assertEqual(found.count("```"), 2)
+        for mark in ("- ", "12. ", "- - "):
+            first = f"{mark}```\n  make harbor\n  ```\n\n{self.rain * 9}\n\nThe ferry leaves."
+            (found,) = shown({"": first}, "make harbor", 200)
+            self.assertEqual(found.count("```"), 2, mark)
+            (found,) = shown({"": first}, "ferry leaves", 100)
+            self.assertNotIn("```", found)  # the text after it is not code
 
     def test_references_and_notices_are_no_passages_unless_rare_words_stand_only_there(
         self,

@@ -18,7 +18,7 @@ from tests.support import CannedServer, SmallWebCase, call_main, small_web_envir
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
 from websearch.base import site_rules
-from websearch.kit import dump_json
+from websearch.kit import SearchError, dump_json
 from websearch.markdown import sections, units
 from websearch.reading import finding, one_page, pages_document, read
 from websearch.search import show_markdown
@@ -508,6 +508,8 @@ class OwnersRules(SmallWebCase):
                 self.assertFalse(site_rules.refusing_rule(url))
         for url in ("https://evil.example\\@good.example/", "https://user@good.example/"):
             self.assertTrue(site_rules.has_unclear_host(url))
+            with self.assertRaisesRegex(SearchError, re.escape(f"does not allow {url!r}")):
+                site_rules.check_site(url)
             self.assertTrue(site_rules.refusing_rule(url))
         self.assertFalse(site_rules.has_unclear_host("https://good.example/@user\\x?a@b"))
         self.set_environment(WEB_SEARCH_ALLOW_SITES="good.example,blog.archive.org")

@@ -13,7 +13,7 @@ import posixpath
 import re
 from urllib.parse import unquote, urlsplit
 
-from websearch.kit import SearchError, read_secrets
+from websearch.kit import SearchError, quoted, read_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def left_out_warning(left_out: int) -> str:
 def check_site(url: str) -> None:
     """Raise SearchError (refused) for a URL that the owner's rules exclude."""
     if variable := refusing_rule(url):
-        host = shown_addresses(url)[-1].partition("/")[0]
+        host = shown_addresses(url)[-1].partition("/")[0] or quoted(url)
         message = f"{variable} does not allow {host}."
         raise SearchError("refused", message, OWNER_HINT)
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _FENCE = r"(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)"
 FENCE = re.compile(rf" {{0,3}}{_FENCE}")
 FENCES = re.compile(rf"(?m)^ {{0,3}}{_FENCE}")
-NESTED_FENCE = rf"[ \t]{{0,12}}(?:> )?{_FENCE}"  # also in a list or quotation
+# Also in a quotation or a list, where an item may begin with it.
+NESTED_FENCE = rf"[ \t]{{0,12}}(?:> )?(?:(?:[-*+]|\d{{1,9}}[.)]) +){{0,3}}{_FENCE}"
 
 
 def after_fence(fence: str, mark: str, info: str) -> str:

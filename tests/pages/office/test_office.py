@@ -861,6 +861,18 @@ class Hostile(unittest.TestCase):
         read(data, seconds=1.0)
         self.assertLess(time.monotonic() - begin, 1.0 + SLACK)
 
+    def test_wide_cells_do_not_fill_the_memory(self) -> None:
+        wide = f'<w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr>{p("x")}</w:tc>'
+        data = docx(f"<w:tbl>{f'<w:tr>{wide}</w:tr>' * 10_000}</w:tbl>")
+        tracemalloc.start()
+        try:
+            with mock.patch.object(docx_reader, "MAX_SPANNED", 10_000):
+                read(data, seconds=60.0)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        self.assertLess(peak, 80_000_000)
+
     def test_a_bug_in_one_section_leaves_the_others(self) -> None:
         def raises(*_: object) -> None:
             raise KeyError("a bug")
@@ -884,6 +896,25 @@ class Hostile(unittest.TestCase):
             self.assertIn("bug in the program", found["note"])
             self.assertTrue(found["cut"])
             self.assertIn("Rain" if "slide" in names else "Text.", found["text"])
+        original_cell = sheets.SheetWriter.cell
+
+        def cell(writer: Any, text: str, *more: str) -> str:
+            return str(raises() if text == "Fog" else original_cell(writer, text, *more))
+
+        words = ("Fog", "Rain")
+        tables = [
+            f'<table name="{word}"><table-row><table-cell><p>{word}</p></table-cell></table-row>'
+            "</table>"
+            for word in words
+        ]
+        for data in (
+            xlsx(*map(cells, words), names="One,Two"),
+            office.open_document("spreadsheet", "".join(tables)),
+        ):
+            with mock.patch.object(sheets.SheetWriter, "cell", cell):
+                found = read(data)
+            self.assertIn("Internal error: KeyError", found["note"])
+            self.assertIn("Rain", found["text"])
 
     def test_text_missing_for_lack_of_time_is_noted(self) -> None:
         data = docx(p("A paragraph of a long report.") * 50_000)

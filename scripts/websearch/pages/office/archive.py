@@ -111,12 +111,12 @@ class Archive:
         return True
 
     def contained(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return the items that work yields for a section; after a bug, none and a note.
+        """Return the items that work yields for a section (None: none); after a bug, add a note.
 
         The other sections are read as usual. Raises SearchError.
         """
         items: list[Any] | SearchError = result_or_error(
-            lambda: list(work(*arguments)), verbose=self.verbose
+            lambda: list(work(*arguments) or ()), verbose=self.verbose
         )
         if not isinstance(items, SearchError):
             return items

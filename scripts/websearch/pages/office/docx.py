@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MAX_LEVEL = 8  # list level; the first is 0
 BODY_LEVEL = 9  # outline level of text that is not a heading
 MAX_SPAN = 63  # columns, as in Word
+MAX_SPANNED = 200_000  # empty cells per file that wide cells add
 MAX_INSTRUCTION = 4_000  # characters of a field's instruction
 MAX_QUOTED = 200  # characters of the text that a comment is about, and of a name
 MAX_OPEN_COMMENTS = 20  # comments on the same text
@@ -93,6 +94,7 @@ class WordReader:
         # The instruction of each open field, and the URL that its text links to.
         self.fields: list[tuple[str, str]] = []
         self.note_number = 0
+        self.spare_cells = MAX_SPANNED
         self.title = self.note = ""
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
         self.in_note = False
@@ -293,14 +295,21 @@ class WordReader:
             if self.archive.is_late():
                 return
             before = value(row.find("trPr"), "gridBefore")
-            cells: list[list[Node]] = [[]] * number_of(before, 0, MAX_SPAN)
+            cells = self.empty_cells(number_of(before, 0, MAX_SPAN))
             for cell in cells_of(row):
                 properties = cell.find("tcPr")
                 merge = properties.find("vMerge") if properties is not None else None
                 is_merged = merge is not None and merge.get("val", "continue") == "continue"
                 cells.append([] if is_merged else self.blocks_of(cell))
-                cells += [[]] * (number_of(value(properties, "gridSpan"), 1, MAX_SPAN) - 1)
+                span = number_of(value(properties, "gridSpan"), 1, MAX_SPAN)
+                cells += self.empty_cells(span - 1)
             yield cells
+
+    def empty_cells(self, count: int) -> list[list[Node]]:
+        """Return empty cells, limited by the file's budget for them."""
+        count = max(0, min(count, self.spare_cells))
+        self.spare_cells -= count
+        return [[]] * count
 
 
 def cells_of(row: Element) -> Iterator[Element]:

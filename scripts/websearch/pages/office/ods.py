@@ -40,24 +40,24 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> Document:
             if part.get("visibility") in HIDDEN:
                 left_out.hide(before, column)
         elif part.tag == "table-row":
-            row = read_row(part, sheets, left_out)
-            is_hidden = part.get("visibility") in HIDDEN
-            cells = left_out.shown(row, is_hidden)
             repeats = number_of(part.get("number-rows-repeated"), 1)
-            for more in range(repeats if cells else 0):
-                if not sheets.add_row(number + more, cells):
-                    break
+            is_hidden = part.get("visibility") in HIDDEN
+            for row in archive.contained(read_row, part, sheets, left_out):
+                cells = left_out.shown(row, is_hidden)
+                for more in range(repeats if cells else 0):
+                    if not sheets.add_row(number + more, cells):
+                        break
             number += 0 if is_hidden else repeats  # a hidden row does not separate tables
         else:
             is_hidden = part.get("style-name", "") in hidden
-            sheets.end_sheet(part.get("name", ""), is_hidden, left_out)
+            archive.contained(sheets.end_sheet, part.get("name", ""), is_hidden, left_out)
             number, column, left_out = 0, 0, LeftOut()
     sheets.end_sheet("Sheet")  # cut by damage or the deadline
     return sheets.document()
 
 
-def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Row:
-    """Return the cells of a row that have a value."""
+def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Iterator[Row]:
+    """Yield one row: its cells that have a value."""
     cells: Row = {}
     column = 0
     for cell in row:
@@ -72,7 +72,7 @@ def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Row:
             for place in range(column, column + min(repeats, MAX_COLUMNS)):
                 cells[place] = shown
         column += repeats
-    return cells
+    yield cells
 
 
 def cell_text(cell: Element) -> str:

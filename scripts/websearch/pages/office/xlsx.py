@@ -37,16 +37,22 @@ def read_workbook(
     for sheet in workbook.iter("sheet"):
         relation = relations.get(sheet.get("r:id", ""))
         if relation and relation.kind == "worksheet" and sheet.get("state", "") in ("", "visible"):
-            links = reader.links(relation.target) if writer.keep_links else {}
             reader.left_out = LeftOut()
-            for number, row in reader.rows(relation.target):
-                cells = {column: sheets.cell(text, links.get((number, column), ""))
-                         for column, text in row.items()}  # fmt: skip
-                # Without the hidden rows: only an empty row that is visible separates tables.
-                if not sheets.add_row(number - reader.left_out.rows, cells):
-                    break
-            sheets.end_sheet(sheet.get("name", ""), left_out=reader.left_out)
+            archive.contained(read_rows, reader, relation.target, sheets)
+            name = sheet.get("name", "")
+            archive.contained(sheets.end_sheet, name, False, reader.left_out)
     return sheets.document()
+
+
+def read_rows(reader: CellReader, name: str, sheets: SheetWriter) -> None:
+    """Add the rows of a sheet. name: its part."""
+    links = reader.links(name) if sheets.writer.keep_links else {}
+    for number, row in reader.rows(name):
+        cells = {column: sheets.cell(text, links.get((number, column), ""))
+                 for column, text in row.items()}  # fmt: skip
+        # Without the hidden rows: only an empty row that is visible separates tables.
+        if not sheets.add_row(number - reader.left_out.rows, cells):
+            break
 
 
 class CellReader:
