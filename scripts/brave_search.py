@@ -219,7 +219,7 @@ SINCE = parameter("since", "since", None,
                   "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
                   choices=[*FRESHNESS], values={code: word for word, code in FRESHNESS.items()},
                   wire="freshness", note="Brave filters by days; it cannot filter by hours.")
-COUNTRY = parameter("country", "str", "US", "two-letter country of the results, or ALL",
+COUNTRY = parameter("country", "str", "US", "two-letter country code for the results, or ALL",
                     choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"],
                     names=dict(zip(COUNTRY_NAMES, COUNTRIES, strict=True)))
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
@@ -228,14 +228,14 @@ LANGUAGE = parameter("language", "str", "en", "language of the results", choices
 LANG: Parameter = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
 UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
                     text="language of texts such as the age of a page", rare=True)
-SAFE = parameter("safe", "str", "moderate", "filter for adult content", wire="safesearch",
+SAFE = parameter("safe", "str", "moderate", "adult-content filter", wire="safesearch",
                  choices=["off", "moderate", "strict"])
 SAFE_STRICT: Parameter = {**SAFE, "api_default": "strict"}
 SITE = parameter("site", "csv", None, "only these sites, such as docs.python.org,github.com",
                  wire="", aliases=["include_site"])
 EXCLUDE_SITE = parameter("exclude_site", "csv", None, "none of these sites", wire="")
-GOGGLES = parameter("goggles", "list", None, "re-ranking: https:// URLs, inline rules, or @FILE "
-                    "(flag only)", wire="", verbatim=True, file=True)
+GOGGLES = parameter("goggles", "list", None, "rules for re-ranking: https:// URLs, inline rules, "
+                    "or @FILE (flag only)", wire="", verbatim=True, file=True)
 SPELLCHECK = parameter("spellcheck", "bool", "true", "correct the query")
 SNIPPETS = parameter("extra_snippets", "bool", "false", "up to 5 more excerpts for each result")
 UNITS = parameter("units", "str", "by country", "units of measurement",
@@ -253,8 +253,8 @@ LOCATION = [
     *(parameter(name, "str", None, text, header=header, rare=True) for name, text, header in (
         ("city", "city of the user", "X-Loc-City"),
         ("state", "state code, such as CA", "X-Loc-State"),
-        ("state_name", "state by name", "X-Loc-State-Name"),
-        ("location_country", "two-letter country of the user", "X-Loc-Country"),
+        ("state_name", "name of the user's state", "X-Loc-State-Name"),
+        ("location_country", "two-letter code of the user's country", "X-Loc-Country"),
         ("postal_code", "postal code of the user", "X-Loc-Postal-Code"),
     )),
 ]
@@ -305,7 +305,7 @@ COMMANDS: dict[str, Command] = {
         parameter("max_attempts", "int", None, "tries until the summary is complete (default: 20)",
                   min=1, max=1_000, default=POLL_ATTEMPTS, wire=""),
     ]},
-    "context": {"help": "passages of pages for a model to answer from",
+    "context": {"help": "get passages from web pages for a model to base its answer on",
             "examples": ["'how does io_uring work' --md", "'sourdough hydration' --max-tokens 2048",
                          "'asyncio timeout' --site docs.python.org"], "params": [
         QUERY, CONTEXT_COUNT, SINCE, COUNTRY,

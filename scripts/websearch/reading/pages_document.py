@@ -213,7 +213,7 @@ def fill_page(
         shown |= {"truncated": True, "next_offset": end}
     elif page.is_cut:
         shown["truncated"] = True
-        notes[0] = notes[0] or "The page was not read to its end; its last part is missing."
+        notes[0] = notes[0] or "Only part of the page was read; its end is missing."
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
@@ -231,7 +231,7 @@ def answering_passages(
     answer = result_by_deadline(lambda: fitting_passages(text, query, left, deadline), limit)
     passages, length = answer or ([], 0)
     passages += outside
-    lacking = "No passage contains a word of the query"
+    lacking = "No passage contains any of the query's words"
     return passages, length, "No time was left for the query" if answer is None else lacking
 
 
