@@ -54,6 +54,7 @@ lint: $(RUFF) $(SKILL_LINTERS) $(RENDERER) ## ruff, mypy --strict, the documents
 # secrets runs all tests, here under the oldest Python: a run of `make test` beside it would be the same again.
 ci: ## what a push runs, at most ten minutes on two cores: .ci/run calls it on a clean machine
 	$(STEP) $(MAKE) --no-print-directory lint
+	@$(PYTHON) -m compileall -q scripts  # else thousands of processes compile it anew
 	$(STEP) $(MAKE) --no-print-directory secrets PYTHON=$(or $(firstword $(PYTHONS)),$(PYTHON))
 	$(STEP) $(MAKE) --no-print-directory demo >$(TOOLS)/demo.txt || { cat $(TOOLS)/demo.txt; exit 1; }
 	$(STEP) env FUZZ_SECONDS=36 ATTACK_SECONDS=12 ATTACK_SEED=1 $(PYTHON) tests/run.py --long fuzz attack

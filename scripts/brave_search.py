@@ -219,7 +219,7 @@ SINCE = parameter("since", "since", None,
                   "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
                   choices=[*FRESHNESS], values={code: word for word, code in FRESHNESS.items()},
                   wire="freshness", note="Brave filters by days; it cannot filter by hours.")
-COUNTRY = parameter("country", "str", "US", "two-letter country code for the results, or ALL",
+COUNTRY = parameter("country", "str", "US", "country code for the results, or ALL",
                     choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"],
                     names=dict(zip(COUNTRY_NAMES, COUNTRIES, strict=True)))
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
@@ -254,7 +254,7 @@ LOCATION = [
         ("city", "city of the user", "X-Loc-City"),
         ("state", "state code, such as CA", "X-Loc-State"),
         ("state_name", "name of the user's state", "X-Loc-State-Name"),
-        ("location_country", "two-letter code of the user's country", "X-Loc-Country"),
+        ("location_country", "code of the user's country", "X-Loc-Country"),
         ("postal_code", "postal code of the user", "X-Loc-Postal-Code"),
     )),
 ]
