@@ -324,7 +324,7 @@ def mcp_over_http() -> list[Check]:
             ),
             (
                 "Claude Code: over HTTP, too, a failure says what to do",
-                "query is blank" in blank,
+                "Pass query for one question" in blank,
                 blank,
             ),
         ]
