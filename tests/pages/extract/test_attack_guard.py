@@ -107,7 +107,7 @@ class Length(CannedPage):
         body = MAIN + "<p>Some words.</p>" + "<blockquote>" * 12 + "<pre>" + "a\n" * 2_000_000
         page = self.page(body, offset=4_999_000)
         self.assertTrue(page["truncated"])
-        self.assertIn("its last part is missing", page["note"])
+        self.assertIn("its end is missing", page["note"])
 
     def test_deep_json_is_not_indented(self) -> None:
         data = "[" * 900 + "1," * 20_000 + "1" + "]" * 900
