@@ -1714,7 +1714,7 @@ class SearchError(Exception):
 
     @property
     def code(self) -> str:
-        """The code that tells errors of one kind apart, "" if there is none."""
+        """The code that distinguishes errors of the same kind, or ""."""
         return str(self.details.get("code", ""))
 
 

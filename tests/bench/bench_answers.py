@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
-import http.server
 import json
 import lzma
 import os
@@ -25,45 +24,16 @@ import re
 import sys
 import tempfile
 import unicodedata
-import urllib.parse
 from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
+from tests.bench.bench_quotations import page_handler
 from tests.support import HandlerServer, run_script
 
 RESULTS = 10  # of an engine
-
-
-def engine_handler(
-    questions: list[Any], pages: dict[str, Any]
-) -> type[http.server.BaseHTTPRequestHandler]:
-    """Return a handler that answers /search as SearXNG does, and /ID with a page."""
-    by_query = {question["query"]: question for question in questions}
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            url = urllib.parse.urlsplit(self.path)
-            if url.path == "/search":
-                query = dict(urllib.parse.parse_qsl(url.query)).get("q", "")
-                host = f"http://{self.headers['Host']}"
-                found = results_of(by_query.get(query, {"results": []}), pages, host)
-                body, kind = json.dumps({"results": found}).encode(), "application/json"
-            else:
-                page = pages.get(url.path.strip("/"), {"html": ""})
-                body, kind = page["html"].encode(), "text/html; charset=utf-8"
-            self.send_response(200 if body else 404)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Keep stderr quiet."""
-
-    return Handler
 
 
 def results_of(question: Any, pages: dict[str, Any], host: str) -> list[dict[str, str]]:
@@ -134,7 +104,13 @@ def main() -> int:
     questions = json.loads((args.folder / "questions.json").read_text("utf-8"))[: args.limit]
     with lzma.open(args.folder / "pages.jsonl.xz", "rt", encoding="utf-8") as lines:
         pages = {page["id"]: page for page in map(json.loads, lines)}
-    server = HandlerServer(engine_handler(questions, pages))
+    by_query = {question["query"]: question for question in questions}
+
+    def search(query: str, host: str) -> Any:
+        found = by_query.get(query, {"results": []})
+        return {"results": results_of(found, pages, f"http://{host}")}
+
+    server = HandlerServer(page_handler({name: pages[name]["html"] for name in pages}, search))
     address = server.url.removeprefix("http://")
     env = {"WEB_SEARCH_ALLOW_PRIVATE": address, "SEARXNG_BASE_URL": server.url}
     env |= {"GLSI_SEARCH_ENGINE": "searxng", "GLSI_RATE_LIMIT": "0s"}

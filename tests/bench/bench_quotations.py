@@ -19,6 +19,7 @@ import random
 import re
 import sys
 import tempfile
+import urllib.parse
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -181,14 +182,24 @@ def load_pages(path: Path, half: int | None) -> dict[str, str]:
     }
 
 
-def page_handler(pages: dict[str, str]) -> type[http.server.BaseHTTPRequestHandler]:
-    """Return a handler that answers /ID with a page."""
+def page_handler(
+    pages: dict[str, str], search: Callable[[str, str], Any] | None = None
+) -> type[http.server.BaseHTTPRequestHandler]:
+    """Return a handler that answers /ID with a page.
+
+    search: returns the JSON that answers /search?q=QUERY; it gets the query and the server's host.
+    """
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = pages.get(self.path.strip("/"), "").encode()
+            url = urllib.parse.urlsplit(self.path)
+            body, kind = pages.get(url.path.strip("/"), "").encode(), "text/html; charset=utf-8"
+            if search and url.path == "/search":
+                query = dict(urllib.parse.parse_qsl(url.query)).get("q", "")
+                answer = search(query, self.headers["Host"])
+                body, kind = json.dumps(answer).encode(), "application/json"
             self.send_response(200 if body else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import time
 
 from websearch.base.calls import result_or_error
@@ -457,14 +456,11 @@ def outcome(
     counts["numbers"] = len(numbers)
     for count, name in (("missing", "missing"), ("unread", "error"), ("doubtful", "doubtful")):
         counts[f"numbers_{count}"] = sum(name in sentence for sentence in numbers)
-    message = "; ".join(errors_of(len(checks), counts, computed, facts, strict))
+    errors = errors_of(len(checks), counts, computed, facts, strict)
     head: Document = {"ok": True}
-    if message:
-        are_dead = bool(facts["dead_links"])
-        are_quoted = counts["verbatim"] < len(checks)
-        is_number = bool(re.search("number|miscalculated", message))
-        hints = ((are_quoted, WRONG_QUOTATION), (is_number, WRONG_NUMBER), (are_dead, DEAD_LINK))
-        hint = " ".join(text for is_told, text in hints if is_told)
+    if errors:
+        message = "; ".join(phrase for phrase, _ in errors)
+        hint = " ".join(dict.fromkeys(hint for _, hint in errors))
         head = error_document(SearchError("no_results", f"{message}.", hint))
     found = {"checks": checks, "numbers": numbers, "counts": counts}
     return {
@@ -477,18 +473,19 @@ def outcome(
 
 def errors_of(
     checks: int, counts: dict[str, int], computed: list[Document], facts: Document, strict: bool
-) -> list[str]:
-    """Return the errors of a draft as phrases; without any, the exit code is 0."""
+) -> list[tuple[str, str]]:
+    """Return the errors of a draft as (phrase, hint); without any, the exit code is 0."""
     altered = checks - counts["verbatim"]
     wrong = sum(bool(number.get("is_wrong")) for number in computed)
     sentences = f"of {counts['numbers']} sentences with"
-    doubtful = counts["numbers_doubtful"] if strict else 0
+    missing, unread = counts["numbers_missing"], counts["numbers_unread"]
+    doubtful, dead = counts["numbers_doubtful"] if strict else 0, len(facts["dead_links"])
     lines = (
-        (altered, f"of {checks} quotations not verbatim"),
-        (counts["numbers_missing"], f"{sentences} a number that is not in the source"),
-        (counts["numbers_unread"], f"{sentences} numbers whose source could not be read"),
-        (doubtful, f"{sentences} a doubtful number"),
-        (wrong, "miscalculated"),
-        (len(facts["dead_links"]), "dead links" if len(facts["dead_links"]) > 1 else "dead link"),
+        (altered, f"of {checks} quotations not verbatim", WRONG_QUOTATION),
+        (missing, f"{sentences} a number that is not in the source", WRONG_NUMBER),
+        (unread, f"{sentences} numbers whose source could not be read", WRONG_NUMBER),
+        (doubtful, f"{sentences} a doubtful number", WRONG_NUMBER),
+        (wrong, "miscalculated", WRONG_NUMBER),
+        (dead, "dead links" if dead > 1 else "dead link", DEAD_LINK),
     )
-    return [f"{count} {what}" for count, what in lines if count]
+    return [(f"{count} {what}", hint) for count, what, hint in lines if count]

@@ -218,6 +218,8 @@ class ComparedNumbers:
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if not (proof or is_counted)
         ]
+        if not (self.days or self.written_days):
+            return lost
         known = set().union(*(days for page in self.pages for days in page.days))
         # A page without days of a month proves nothing about it.
         months = {day[:7] for day in known}

@@ -31,10 +31,10 @@ NEAR_CHARS = 300  # on each side of a number
 MOST_NEAR = 12  # words on each side of a number
 IN_ORDER = 1.0  # weight of the word that a number of a list belongs to
 MOST_BETWEEN = 2  # words between two numbers of a list: a unit and "and"
-_AND = ("and", "und", "et", "y", "e", "en", "i", "и", "och", "og")
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
+_AND = "and und et y e en i и och og".split()
 BORDER = re.compile(
-    r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
+    rf"[,;:.](?!\d)|\d[\d.,]*|\b(?:{'|'.join(_AND)}"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
@@ -63,7 +63,8 @@ class PageNumbers:
         self.text = f"{head}\n\n{text}"
         self.title = stems(head)
         self.language = language_of(self.text)
-        self.pieces: list[Piece] = PageText(self.text).pieces
+        self.page = PageText(self.text)
+        self.pieces: list[Piece] = self.page.pieces
         self.starts = [piece.start for piece in self.pieces]
         self.contexts: dict[int, dict[str, float]] = {}
         self.by_value: dict[str, list[Occurrence]] = {}
@@ -130,8 +131,7 @@ class PageNumbers:
         """Return the days that the text names, as YYYY-MM-DD, and those of its references."""
         from websearch.passages.ranking import units_aside
 
-        page = PageText(self.text)
-        aside = {page.units[place].index for place in units_aside(page)}
+        aside = {self.page.units[place].index for place in units_aside(self.page)}
         days: tuple[set[str], set[str]] = (set(), set())
         for index in self.by_piece:
             days[index in aside].update(days_of(self.of(index)))

@@ -57,13 +57,18 @@ def to_markdown(document: Document) -> str:
     ]
     hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
     advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
-    told = sum(item["verdict"] != "verbatim" for item in document["checks"])
-    cut = document.get("truncated", {})
-    is_whole = told == checks - counts["verbatim"] and "left_out" not in cut
-    if is_whole and {*cut.get("items_dropped", ())} == {"checks"}:
-        cut = {}  # only verbatim quotations, which are not shown, are left out
+    cut = {} if is_whole_in_markdown(document) else document.get("truncated", {})
     framed = {**document, "ok": True, "truncated": cut}
     return frame_markdown(framed, " ".join(filter(None, summary)), *advice)
+
+
+def is_whole_in_markdown(document: Document) -> bool:
+    """Return whether a document was cut by verbatim quotations alone, which are not shown here."""
+    cut, counts = document.get("truncated", {}), document["counts"]
+    wrong = sum(item["verdict"] != "verbatim" for item in document["checks"])
+    all_wrong = sum(counts[verdict] for verdict in VERDICTS if verdict != "verbatim")
+    is_only_checks = "left_out" not in cut and {*cut.get("items_dropped", ())} == {"checks"}
+    return is_only_checks and wrong == all_wrong
 
 
 def lines_sentence(lines: list[int], what: str) -> str:
@@ -106,20 +111,15 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
     doubtful = item.get("doubtful", [])
     if doubtful:
         what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
-    found = {number["number"]: number["text"] for number in item.get("proof", [])}
-    shown = item.get("proof", []) if is_verbose else []
+    proof = item.get("proof", [])
     lines = [
         f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
         line_of(item.get("error", "")),
-        *(
-            line_of(f"{name}: {number['note']}") + page_says(found.get(name, ""))
-            for number in doubtful
-            for name in [number["number"]]
-        ),
-        *(f"{number['number']}: {number['note']}" for number in noted(item) if not is_verbose),
+        *(doubt_line(number, proof) for number in doubtful),
+        *(f"{one['number']}: {one['note']}" for one in noted(item) if not is_verbose),
         *(
             line_of(f"{number['number']} is in: {number['text']} {number.get('note', '')}")
-            for number in shown
+            for number in (proof if is_verbose else [])
         ),
     ]
     return "\n  ".join(filter(None, lines))
@@ -132,9 +132,11 @@ def noted(item: Document) -> list[Document]:
     return [one for one in proof if "note" in one and one["number"] not in doubtful]
 
 
-def page_says(text: str) -> str:
-    """Return the page's sentence or row behind a note; "" for none."""
-    return f" The page: “{line_of(text)}”" if text else ""
+def doubt_line(number: Document, proof: list[Document]) -> str:
+    """Return why a number is doubtful, and the page's sentence or row with it if there is one."""
+    text = next((one["text"] for one in proof if one["number"] == number["number"]), "")
+    page = f" The page: “{line_of(text)}”" if text else ""
+    return line_of(f"{number['number']}: {number['note']}") + page
 
 
 def place_of(item: Document) -> str:

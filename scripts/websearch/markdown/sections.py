@@ -146,7 +146,7 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
 def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
     """Return why a section is shown: its heading is only similar, or has others of its name."""
     name = section.text.lower()
-    if {*re.findall(r"[\w-]+", asked.lower())}.isdisjoint(re.findall(r"[\w-]+", name)):
+    if words_of(asked.lower()).isdisjoint(words_of(name)):
         return f"No heading has {quoted(asked)}: the most similar one is shown."
     others = [one for one in headings if one.text.lower() == name and one is not section]
     if not others:
@@ -157,6 +157,11 @@ def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
         f"{len(others) + 1} headings have this name. This is the first; the others are at offset "
         f"{offsets}{more}."
     )
+
+
+def words_of(heading: str) -> set[str]:
+    """Return the words of a heading, without Markdown and punctuation."""
+    return {*re.findall(r"[\w-]+", heading)}
 
 
 def find_section(headings: list[Heading], name: str) -> Heading:
@@ -175,11 +180,10 @@ def find_section(headings: list[Heading], name: str) -> Heading:
         for heading, own in zip(headings, words, strict=True):
             if is_near(own, wanted):
                 return heading
-    asked = {*re.findall(r"[\w-]+", wanted)}  # "eol attribute" asks for the heading `eol`
-    parts = [{*re.findall(r"[\w-]+", own)} for own in words]
-    within = [index for index, part in enumerate(parts) if part <= asked and len(words[index]) > 2]
+    asked = words_of(wanted)  # "eol attribute" asks for the heading `eol`
+    within = [own for own in words if words_of(own) <= asked and len(own) > 2]
     if within:
-        return headings[max(within, key=lambda index: len(words[index]))]
+        return headings[words.index(max(within, key=len))]
     near = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
     if near:
         return headings[words.index(near[0])]

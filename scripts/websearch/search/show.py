@@ -62,9 +62,8 @@ _NUMBER = r"\d{2,9}"  # of a question
 # room that they are at most.
 CUT_CHARS, CUT_SHARE = 60, 20
 OUTSIDE_SHARE = 3  # at most this part of the room is for what is outside of the pages' texts
-LEAST_CUT_STRENGTH = (
-    0.5  # of the best unit: whoever reads a weaker section does not want more of it
-)
+# Of the best unit: whoever reads a weaker section does not want more of it.
+LEAST_CUT_STRENGTH = 0.5
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
 
