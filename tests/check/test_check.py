@@ -122,6 +122,23 @@ class Verdicts(CheckCase):
         )  # wrong first
         self.assertEqual(run.document["counts"]["verbatim"], 10)
 
+    def test_a_formula_is_found_in_any_notation(self) -> None:
+        fill = "The mill stands at the river and has ground the corn of the valley since then. " * 3
+        self.serve(
+            "<article><p>Einstein wrote that the rest energy is <math><semantics><mi>E</mi>"
+            "<annotation encoding='application/x-tex'>E = mc^2</annotation></semantics></math> for"
+            f" each body, and it cost US$5 (A$7) to ship to $HOME/$PATH.</p><p>{fill}</p></article>"
+        )
+        for formula in ("$E = mc^2$", "E = mc^2", "E=mc²", "$E=mc^2$", "E = mc^3", "$E = mc^3$"):
+            run = self.check(self.cite(f"the rest energy is {formula} for each body"))
+            with self.subTest(formula):
+                verdict = "altered" if "3" in formula else "verbatim"
+                self.assertEqual(run.document["checks"][0]["verdict"], verdict)
+        for text in ("and it cost US$5 (A$7) to ship", "(A$7) to ship to $HOME", "it cost US$5 ("):
+            with self.subTest(text):
+                run = self.check(self.cite(text))
+                self.assertEqual(run.document["counts"]["verbatim"], 1)
+
     def test_text_outside_the_article_counts_with_a_note(self) -> None:
         box = "<div class='sidebar'><p>The harbour holds ninety boats in a winter.</p></div>"
         for wrap, verdict in (

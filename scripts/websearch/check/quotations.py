@@ -52,6 +52,12 @@ _NOTE = re.compile(
     r"\\?\[(?:\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}|[a-z]|(?:note|nb|n) \d{1,3}"
     r"|citation needed)\\?\](?![\w'\u2019])"
 )
+# A formula between dollar signs, which are not quoted. "US$5 (A$7)" and "$HOME/$PATH" are none.
+_OPERATOR_AHEAD = r"[^\s$][^$\n]{0,300}[=^\\<>+_]"
+_FORMULA = re.compile(
+    rf"(?<!\\)(\${{1,2}})(?=[^\W\d_]|{_OPERATOR_AHEAD})"
+    r"([^\s$](?:[^$\n]{0,300}[^\s$])?)\1(?![\dA-Z_{$])"
+)
 # Omissions and insertions of an author: "...", "[...]", "(…)", "[the company]"; "[t]his" is no gap.
 _DOTS = r"(?:…|\.(?:\s?\.){2,3})"
 _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
@@ -88,7 +94,8 @@ class ComparedText:
     def __init__(self, text: str, lead: int = 0) -> None:
         self.text = text
         self.lead = lead
-        unmarked = _NOTE.sub(lambda note: "\u200b" * len(note[0]), text)  # ignored in comparing
+        unmarked = _NOTE.sub(lambda note: ignored(note[0]), text)
+        unmarked = _FORMULA.sub(lambda own: ignored(own[1]) + own[2] + ignored(own[1]), unmarked)
         normal, self.offsets = normal_text_with_map(unmarked)
         self.compared = normal.lower()
         if len(self.compared) != len(normal):  # a few capitals become two characters
@@ -276,6 +283,11 @@ class GluedText(ComparedText):
         end = self.indexes[index - 1] + 1 if index else 0
         start = self.indexes[index] if index < len(self.indexes) else end
         return end == start and self.source.is_inside_word(start)
+
+
+def ignored(text: str) -> str:
+    """Return as many characters that comparing ignores."""
+    return "\u200b" * len(text)
 
 
 def weight_of(word: str) -> float:
