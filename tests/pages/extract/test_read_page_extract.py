@@ -424,6 +424,17 @@ class Content(unittest.TestCase):
                     + f"<div><section>{other}</section></div>" * 14
                 )
 
+    def test_the_paragraph_that_opens_a_long_list_is_kept(self) -> None:
+        opening = (
+            "<p>The mills below grind corn in the north of the county, in order of their age.</p>"
+        )
+        for tag, item in (("ul", "li"), ("ol", "li"), ("dl", "dd")):
+            items = "".join(f"<{item}><p>Mill {n}: {SENTENCE}</p>" for n in range(30))
+            article = f"<article><h1>Mills</h1>{opening}<{tag}>{items}</{tag}></article>"
+            page = f"<nav><a href=/>Home</a></nav><div class=main>{article}</div>"
+            with self.subTest(tag):
+                self.assertIn("in order of their age", content.extract(page))
+
     def test_a_short_post_with_many_comments_is_kept(self) -> None:
         post = (
             "<p>The open thread is for everything that has no other place this week. Be kind.</p>"

@@ -101,6 +101,7 @@ _TEXT_NAME = (
     r"|node|recipe)[-_]?(?:single)?[-_]?(?:body|content|text|copy|fulltext|entry)|body-?(?:copy|text))"
     r"(?:\s|$)"
 )
+LISTS = name_set("ul ol dl")
 MIN_PART_TEXT = 60  # characters outside of links in a part of documentation
 MAX_TITLE = 300  # characters
 MIN_LEAD = 40  # characters
@@ -271,12 +272,21 @@ def choose_content(page: PageTree) -> Node:
             or not best.prose
             or best.prose < STEP_DOWN * node.prose
             or best.tag in TEXT_BLOCKS
+            or is_opened(best, below)
             or (page.keeps_comments and best in page.comments)  # the post is next to them
             or any(is_part(child) for child in below if child in with_text and child is not best)
             or (page.is_plain and any(map(is_unnamed_text, below, repeat(best))))
         ):
             return node
         node = best
+
+
+def is_opened(best: Node, siblings: list[Node]) -> bool:
+    """Return whether an element is a list after a paragraph, which belongs to the text as well."""
+    before = siblings[: siblings.index(best)]
+    return best.tag in LISTS and any(
+        node.tag == "p" and node.chars - node.link >= MIN_PART_TEXT for node in before
+    )
 
 
 def is_part(node: Node) -> bool:
