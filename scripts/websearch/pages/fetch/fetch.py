@@ -471,7 +471,7 @@ def check_status(fetched: Fetched) -> None:
     host = host_and_port(fetched.url)[0]
     wall = find_wall(response, response.text())
     if is_reddit(host) and status == 403:
-        wall = "a block of its network"
+        wall = "a network block"
     if wall:
         raise wall_error(host, wall, status)
     from http.client import responses
