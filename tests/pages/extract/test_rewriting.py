@@ -63,6 +63,7 @@ INLINE = (
     ('<a data-cfemail="odd">[email protected]</a>', "[email protected]"),
     ('<a data-cfemail="">[email protected]</a>', "[email protected]"),
     (f'<a data-cfemail="{MARKUP}">[email protected]</a>', "[email protected]"),
+    ("<label><input type=radio>npm</label><label><input type=radio>yarn</label>", "npm yarn"),
 )
 LISTS = (
     ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),
@@ -75,6 +76,29 @@ LISTS = (
     ),
     ("<ul><li><input type=checkbox name=c checked> red<li>blue</ul>", "- red\n- blue"),
     ("<ul><li><input type=checkbox> red<li><input type=checkbox> blue</ul>", "- red\n- blue"),
+    (
+        "<ul><li>red <label><input type=checkbox checked> on</label><li>blue</ul>",
+        "- red on\n- blue",
+    ),
+    # Icons for yes and no, as plans and comparisons have them; equal icons are decoration.
+    (
+        (
+            f'<ul><li><svg aria-label="Included">{YES}</svg> mail<li>'
+            '<span class="sr-only">Not included:</span> <i class="x" aria-hidden="true"></i> phone'
+            f"<li><svg><title>[In](x) Pro</title>{NO}</svg><span>chat</span></ul>"
+        ),
+        "- Included: mail\n- Not included: phone\n- [In\\](x) Pro: chat",
+    ),
+    (
+        '<ul><li><i class="fa fa-check"></i> mail<li><i class="fa fa-times"></i> phone</ul>',
+        "- ✓ mail\n- ✗ phone",
+    ),
+    ('<ul><li><i title="mail"></i> mail<li><i title="phone"></i> phone</ul>', "- mail\n- phone"),
+    ('<ul><li><i title="arrow"></i> mail<li><i title="arrow"></i> phone</ul>', "- mail\n- phone"),
+    (
+        '<ul><li>mail <i title="new"></i><li><a href="/p"><i title="up"></i></a> phone</ul>',
+        "- mail\n- phone",
+    ),
 )
 
 
@@ -103,7 +127,7 @@ class OtherWords(unittest.TestCase):
             with self.subTest(html):
                 self.assertEqual(markdown_of(f"<p>{html}</p>"), text)
 
-    def test_lists_have_the_numbers_that_the_page_shows(self) -> None:
+    def test_lists_have_the_numbers_states_and_icons_that_the_page_shows(self) -> None:
         for html, text in LISTS:
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), text)

@@ -81,7 +81,9 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
             return ", "
         if elements[0].tag == elements[1].tag == "a":
             return ", " if in_cell else " "
-    is_apart = any(not words_of(node).isdisjoint(APART_WORDS) for node in elements)
+    is_apart = any(
+        node.tag == "label" or not words_of(node).isdisjoint(APART_WORDS) for node in elements
+    )
     is_image = any(node.tag == "img" for node in elements)
     return " " if is_image or (is_apart and (len(elements) == 2 or is_glued)) else ""
 

@@ -13,6 +13,7 @@ import itertools
 import re
 
 from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.base.words import NEGATIONS
 from websearch.pages.extract.code_elements import mark_code
 from websearch.pages.extract.element_names import is_hidden
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 STATE = "#state"  # tag of an element with the state of a check box; no page can use it
 CHECKED, UNCHECKED = "[x]", "[ ]"
+CHECK, CROSS = "\u2713", "\u2717"
 MAX_LABEL = 200  # characters of a text for screen readers
 MAX_CELL_NODES = 60  # examined elements of a cell without text
 MAX_AROUND = 4  # elements around a check box or table row that are searched for its list or table
@@ -39,13 +41,17 @@ ROLE_TAGS = {
 }  # fmt: skip
 CELLS = name_set("td th")
 NATIVE = CELLS | name_set("table tr thead tbody tfoot")
-SPEAKING = CELLS | name_set("ruby q template input")
+SPEAKING = CELLS | name_set("ruby q template input ul ol")
+# Tag -> kind of an element that is rewritten in any case.
+KINDS = {"td": "cell", "th": "cell", "ul": "list", "ol": "list", "ruby": "ruby"}
+ICONS = name_set("svg i span em b")
+NO_ICONS = name_set("a button img ul ol") | {STATE}  # that begin a list item
 READINGS = name_set("rt rtc")  # of ruby; rp has parentheses for browsers without ruby
 _ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
-# Words in the class of icons for yes and no.
 # An alternative text that an image shows as it is: a check mark, a cross, a flag.
 EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
+# Words in the class of icons for yes and no.
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
 
 
@@ -58,14 +64,14 @@ def rewrite(nodes: list[Node]) -> list[Node]:
     for node in nodes:
         tag, attributes = node.tag, node.attributes
         if tag in SPEAKING:
-            if tag in CELLS:
-                found["cell"].append(node)
+            if tag in KINDS:
+                found[KINDS[tag]].append(node)
             elif tag == "q" and node.parent:
                 found["quoting"].append(node.parent)
             elif tag == "input" and attributes.get("type", "").lower() == "checkbox":
                 boxes.append(node)
-            elif tag == "ruby" or is_shadow(node):
-                found[tag].append(node)
+            elif is_shadow(node):
+                found["template"].append(node)
         elif "aria-label" in attributes:
             found["label"].append(node)
         elif "data-cfemail" in attributes:
@@ -237,16 +243,19 @@ def is_task(item: Node, box: Node) -> bool:
     return item.tag == "li" and "name" not in box.attributes and begins(item, box)
 
 
-def begins(item: Node, box: Node) -> bool:
-    """Return whether there is no text before a check box in a list item."""
-    for count, node in enumerate(elements_below(item)):
-        if node is box:
-            siblings = node.parent.children if node.parent else []
-            before = siblings[: siblings.index(box)]
-            return not any(isinstance(child, str) and child.strip() for child in before)
-        if count > MAX_AROUND or has_words(node):
+def begins(item: Node, node: Node) -> bool:
+    """Return whether there is no text before an element in a list item."""
+    while node is not item and node.parent:
+        near = node.parent.children[:MAX_PIECES]
+        if node not in near or any(map(says_something, near[: near.index(node)])):
             return False
-    return False
+        node = node.parent
+    return True
+
+
+def says_something(child: Node | str) -> bool:
+    """Return whether a text or element has text."""
+    return bool(child.strip() if isinstance(child, str) else text_beginning(child, 1))
 
 
 # ===== texts for screen readers ===================================================================
@@ -326,6 +335,45 @@ def label_cell(cell: Node) -> None:
         cell.children.append(label)
 
 
+def label_items(box: Node) -> None:
+    """Write the labels of the icons that begin the items of a list: "Not included: Backups".
+
+    Only if they differ or one denies: the same icon in each item is decoration.
+    """
+    icons = list(filter(None, map(icon_of, children_of(box))))
+    labels = {label for _, label in icons}
+    if len(labels) < 2 and not any(map(denies, labels)):
+        return
+    for node, label in icons:
+        text = f"{label}: " if letters_of(label) else f"{label} "
+        node.tag, node.attributes, node.children = "span", {}, [text]
+
+
+def denies(label: str) -> bool:
+    """Return whether the label of an icon means no."""
+    return label == CROSS or not NEGATIONS.isdisjoint(label.lower().split())
+
+
+def icon_of(item: Node) -> tuple[Node, str] | None:
+    """Return the icon or text for screen readers that begins a list item, and its label."""
+    if item.tag != "li":
+        return None
+    for node in itertools.islice(elements_below(item), MAX_PIECES):
+        if node.tag in NO_ICONS:
+            return None
+        label = (label_of(node) or answer_of(node)).rstrip(" :")
+        is_label = label and "/" not in label and node.tag in ICONS and begins(item, node)
+        if is_label and is_for_screen_readers(node):
+            return node, label
+        if has_words(node):
+            return None
+        if is_label and not children_of(node):
+            text = letters_of(text_beginning(item, MAX_LABEL))
+            is_repeated = label not in (CHECK, CROSS) and text.startswith(letters_of(label))
+            return None if is_repeated else (node, label)
+    return None
+
+
 def is_written(alt: str) -> bool:
     """Return whether an image's alternative text is written in the place of the image."""
     return len(alt) > 1 or re.fullmatch(EMOJI, alt) is not None
@@ -369,7 +417,7 @@ def answer_of(node: Node) -> str:
     if not (node.tag in ("i", "svg") or "icon" in names):
         return ""
     icon = re.search(_ICON, names)
-    return ("\u2713" if icon[1] else "\u2717") if icon else ""
+    return (CHECK if icon[1] else CROSS) if icon else ""
 
 
 # ===== shadow roots ===============================================================================
@@ -431,5 +479,5 @@ def is_shadow(node: Node) -> bool:
 # Kind of an element, or its tag -> its rewriter; in this order.
 REWRITERS: dict[str, Callable[[Node], None]] = {
     "template": fill_slots, "ruby": write_reading, "quoting": quote, "mail": write_address,
-    "twin": keep_one_twin, "label": write_label, "cell": label_cell,
+    "twin": keep_one_twin, "label": write_label, "cell": label_cell, "list": label_items,
 }  # fmt: skip
