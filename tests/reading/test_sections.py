@@ -372,6 +372,14 @@ class Reading(SmallWebCase):
         run = call_main(read_page, f"{server.url}/a.md", "--find", "otter", "--md")
         self.assertIn(", 2 in longer words", run.stdout.decode())
 
+    def test_markdown_shows_the_urls_of_links_in_the_places_found(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        server.body, server.headers = b"[Report](/r.pdf) of 2024", {"Content-Type": "text/markdown"}
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=server.url.removeprefix("http://"))
+        run = call_main(read_page, f"{server.url}/a.md", "--links", "--find", ".pdf", "--md")
+        self.assertIn(f"Report ({server.url}/r.pdf) of 2024", run.stdout.decode())
+
     def test_markdown_shows_outline_and_places_inside_the_fence(self) -> None:
         for words, part in ((("--outline",), "(offset "), (("--find", "timeout"), "Places of ")):
             run = call_main(read_page, self.url("docs/timeouts"), *words, "--format", "markdown")

@@ -66,6 +66,7 @@ NO_SUCH_HEADING_NOTE = "No heading contains these words; all headings are listed
 OUTSIDE = "[outside of the article]"  # heading of the parts that rules dropped
 MAX_OUTSIDE_SHOWN = 1_500  # characters of these parts shown for a query
 OUTSIDE_SHARE = 3  # they take at most this part of the space for a query
+_LINK = r"(?<!!)\[([^\[\]\n]{0,500})\]\((https?://[^\s()<>]{1,2000})\)"
 LONGEST_HEAD = 1_000  # characters of a table's head repeated where a slice continues
 MOST_PARTS = 4  # consecutive lines, such as headings, that move to the next slice
 
@@ -552,7 +553,8 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
         differs = f" ({disarm_text(place['differs'])})" if "differs" in place else ""
         where = f"{word} {place['offset']}{heading}" if "offset" in place else OUTSIDE
         lines.append(f"{where}{differs}:")
-        lines.append(disarm_text(place["text"]))  # may begin inside code
+        text = re.sub(_LINK, r"\1 (\2)", place["text"])  # with the parameter links
+        lines.append(disarm_text(text))  # may begin inside code
     return "\n\n".join(lines)
 
 
