@@ -303,7 +303,7 @@ class Tables(unittest.TestCase):
             builder.add_page(builder.add_packed(before + b"BT /F1 6 Tf\n" + content + b"ET"))
             data = builder.build()
             with self.subTest(name):
-                self.assertTrue(pdf.read_pdf(data, "", time.monotonic() + 60)["text"])
+                self.assertTrue(pdf.read_pdf(data, "", time.monotonic() + 60).text)
                 tracemalloc.start()
                 with contextlib.suppress(kit.SearchError):
                     pdf.read_pdf(data, "", time.monotonic() + 3)

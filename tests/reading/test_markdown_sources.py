@@ -98,7 +98,7 @@ class Twins(DocsCase):
 
     def test_spans_of_code_are_not_components(self) -> None:
         text = "Use `Option<T>` and `Vec<String>`.\n\n<Tip>Or `Box<T>`.</Tip>\n"
-        shown = sources.read_markdown(text, "https://docs.example.com/a", False)["text"]
+        shown = sources.read_markdown(text, "https://docs.example.com/a", False).text
         self.assertEqual(shown, "Use `Option<T>` and `Vec<String>`.\n\nOr `Box<T>`.")
 
     def test_links_below_a_long_address_do_not_fill_the_memory(self) -> None:

@@ -292,8 +292,8 @@ class Texts(SiteCase):
         ):  # fmt: skip
             with self.subTest(name, limit=limit), mock.patch.object(other_formats, name, limit):
                 found = other_formats.feed_markdown(f"<rss>{entries * 10}</rss>", "", False)
-                self.assertIs(found["cut"], cut)
-                self.assertIn("High at noon.", found["text"])
+                self.assertIs(found.is_cut, cut)
+                self.assertIn("High at noon.", found.text)
 
     def test_files_without_text_are_refused_by_content_or_header(self) -> None:
         for path in ("binary/report", "binary/photo", "binary/archive", "binary/sound", "empty",

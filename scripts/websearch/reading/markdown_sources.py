@@ -13,10 +13,10 @@ from websearch.kit import SearchError
 from websearch.markdown.foreign_text import outside_code
 from websearch.pages.extract.thin_pages import linked_address
 from websearch.pages.fetch.fetch import fetch_page, host_and_port
+from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.kit import Document
     from websearch.pages.extract.page_tree import PageTree
     from websearch.pages.fetch.fetch import Fetched, RobotsCache, SharedAnswers
     from websearch.reading.page import Page
@@ -53,8 +53,8 @@ def is_markdown(content_type: str, url: str) -> bool:
     return media in MARKDOWN_TYPES or (media == "text/plain" and is_named)
 
 
-def read_markdown(source: str, url: str, keep_links: bool) -> Document:
-    """Return the content of a Markdown source: text, title, updated, source.
+def read_markdown(source: str, url: str, keep_links: bool) -> PageContent:
+    """Return the content of a Markdown source, with title, updated and source.
 
     Front matter, MDX components and instructions to programs are omitted; text inside components
     and in their titles is kept. url: the base of relative links.
@@ -72,13 +72,12 @@ def read_markdown(source: str, url: str, keep_links: bool) -> Document:
         text = absolute_links(text, url)
     heading = re.search(r"(?m)^#[ \t]{1,9}([^\n]{1,1000})", text)
     updated = next((value for name, value in fields.items() if name != "title"), "")
-    return {
-        "text": text.strip(),
+    about = {
         "title": fields.get("title") or (heading[1].strip() if heading else ""),
         "updated": updated if re.match(r"\d{4}-\d\d-\d\d", updated) else "",
         "source": "markdown",
-        "is_foreign": True,
     }
+    return PageContent(text.strip(), about, is_foreign=True)
 
 
 def without_instructions(text: str) -> str:

@@ -44,6 +44,7 @@ from websearch.pages.fetch.fetch import (
     is_office,
     is_pdf,
 )
+from websearch.pages.page_content import PageContent
 from websearch.reading.markdown_sources import is_markdown, read_markdown, twin_address
 from websearch.reading.page import Page
 
@@ -85,20 +86,22 @@ def read_bytes(
 
 
 def read_page(
-    answer: Fetched | Document | SearchError, params: dict[str, Any], deadline: float
+    answer: Fetched | PageContent | SearchError, params: dict[str, Any], deadline: float
 ) -> Page:
     """Return the page that was fetched, or its error; the caller sets its url.
 
-    answer: a Document if the site's API was used.
+    answer: a PageContent if the site's API was used.
     """
-    content: Any = answer
-    if not isinstance(answer, SearchError):
-        verbose = bool(params.get("verbose"))
-        content = result_or_error(read_answer, answer, params, deadline, verbose=verbose)
+    verbose = bool(params.get("verbose"))
+    content = (
+        answer
+        if isinstance(answer, SearchError)
+        else result_or_error(read_answer, answer, params, deadline, verbose=verbose)
+    )
     if isinstance(content, SearchError):
         if isinstance(answer, Fetched) and answer.api_error:
             add_hint(content, f"Its API: {answer.api_error}")
-        is_gone_or_refused = not isinstance(answer, dict) and (
+        is_gone_or_refused = not isinstance(answer, PageContent) and (
             is_gone(answer) or is_refused(content)
         )
         if is_gone_or_refused and not params.get("archived"):
@@ -108,11 +111,15 @@ def read_page(
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.pages.fetch.archive import archived_fields
 
-        content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
-    text, is_cut = content.pop("text"), bool(content.pop("cut", False))
-    outside = harmless_markdown(clean_text(content.pop("outside", "")))
-    versions, bookmarks = content.pop("versions", None), content.pop("bookmarks", [])
-    return Page("", text, is_cut, content, None, outside, versions, bookmarks)
+        content.fields |= {"final_url": answer.copy, **archived_fields(answer.copy)}
+    return Page(
+        text=content.text,
+        is_cut=content.is_cut,
+        fields=content.fields,
+        outside=harmless_markdown(clean_text(content.outside)),
+        versions=content.versions,
+        bookmarks=content.bookmarks,
+    )
 
 
 def is_refused(error: SearchError) -> bool:
@@ -151,43 +158,43 @@ def result_by_deadline(work: Callable[[], Result], deadline: float) -> Result | 
     return results[0] if results else None
 
 
-def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: float) -> Document:
-    """Return the content of a page: final_url, title, author, published, license, language, text.
+def read_answer(
+    answer: Fetched | PageContent, params: dict[str, Any], deadline: float
+) -> PageContent:
+    """Return the content of a page, with final_url; a site's API answers with it.
 
-    text is the whole page as Markdown; cut means that the page continues after it; note reports
-    anything unusual. A PDF file also has page_count and, with explain, dropped; an HTML page has
-    versions. Every page text passes through here: the text is cleaned, and the fields are
-    shortened and put on one line. Raises SearchError.
+    Every page text passes through here: the text is cleaned, and the fields are shortened and put
+    on one line. With explain, an HTML page has dropped. Raises SearchError.
     """
-    if isinstance(answer, Fetched):
-        check_status(answer)
-        content = {"final_url": answer.url, **read_body(answer, params, deadline)}
-        cut = answer.response.cut
-        if answer.is_broken:
-            content["note"] = f"{BROKEN_NOTE} {content.get('note', '')}".strip()
+    if isinstance(answer, PageContent):
+        content = answer
     else:
-        content, cut = {**answer, "is_foreign": True}, False
-    text = clean_text(content.get("text", ""))
-    if content.pop("is_foreign", False) and not params.get("links"):
+        check_status(answer)
+        content = read_body(answer, params, deadline)
+        content.fields.setdefault("final_url", answer.url)
+        content.is_cut = content.is_cut or answer.response.cut
+        if answer.is_broken:
+            content.note = f"{BROKEN_NOTE} {content.note}".strip()
+    text = clean_text(content.text)
+    if content.is_foreign and not params.get("links"):
         text = harmless_markdown(text)
+    own = content.fields
     if not text.strip():
-        message = f"{host_of(content['final_url'])} sent a page without any text."
+        message = f"{host_of(own['final_url'])} sent a page without any text."
         hint = "Open the page in a browser, or use another source."
         error = SearchError("unsupported", message, hint)
-        versions = content.get("versions")
-        raise ThinPageError(error, versions) if versions else error
-    fields = {name: one_line(content.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
-    fields["final_url"] = shorten(content["final_url"], MAX_FINAL_URL)
-    order = dict.fromkeys(("final_url", *FIELD_CHARS))
-    more = {"text": text, "cut": cut or content.get("cut") or None}
-    return drop_empty({**order, **content, **fields, **more})
+        raise ThinPageError(error, content.versions) if content.versions else error
+    fields = {"final_url": shorten(own["final_url"], MAX_FINAL_URL)}
+    fields |= {name: one_line(own.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    content.fields = drop_empty({**fields, **own, **fields, "note": content.note})
+    content.text = text
+    return content
 
 
-def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Document:
-    """Return a page's content by the kind of its body: text, title and so on. Raises SearchError.
+def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> PageContent:
+    """Return a page's content by the kind of its body. Raises SearchError.
 
-    The texts are unchanged and untrusted. is_foreign: the text may contain the page's own
-    Markdown.
+    The texts are unchanged and untrusted.
     """
     response = fetched.response
     if is_pdf(response.body):
@@ -195,7 +202,7 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
 
         begin = time.monotonic()
         limit = begin + PDF_TIME_SHARE * (deadline - begin)
-        return {**read_pdf(response.body, params.get("pages", ""), limit), "is_foreign": True}
+        return read_pdf(response.body, params.get("pages", ""), limit)
     if is_office(response.body):
         from websearch.pages.office.read import read_office
 
@@ -205,20 +212,24 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
     check_binary(response.body, content_type, host_of(fetched.url))
     source, note = decode_page(response.body, content_type)
     if params.get("raw"):
-        return {"text": source, "note": f"{RAW_NOTE} {note}".strip()}
-    return drop_empty({"note": note}) | read_text(source, content_type, fetched, params)
+        return PageContent(source, note=f"{RAW_NOTE} {note}".strip())
+    content = read_text(source, content_type, fetched, params)
+    content.note = content.note or note
+    return content
 
 
-def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str, Any]) -> Document:
+def read_text(
+    source: str, content_type: str, fetched: Fetched, params: dict[str, Any]
+) -> PageContent:
     """Return the content of a plain-text page, as read_body does. Raises SearchError."""
     kind = sniff_kind(source, content_type, fetched.url)
-    readers: dict[str, Callable[[], Document]] = {
+    readers: dict[str, Callable[[], PageContent]] = {
         "html": lambda: read_html(source, fetched, params),
         "feed": lambda: feed_markdown(source, fetched.url, bool(params.get("links"))),
         "notebook": lambda: notebook_markdown(source),
-        "json": lambda: {"text": json_markdown(source)},
+        "json": lambda: PageContent(json_markdown(source)),
         "csv": lambda: read_csv(source),
-        "xml": lambda: {"text": fenced(source, "xml")},
+        "xml": lambda: PageContent(fenced(source, "xml")),
     }
     if kind in readers:
         return readers[kind]()
@@ -226,7 +237,7 @@ def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str
         return read_markdown(source, fetched.url, bool(params.get("links")))
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
     heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
-    return {"text": text, "title": heading[1] if heading else "", "is_foreign": True}
+    return PageContent(text, {"title": heading[1] if heading else ""}, is_foreign=True)
 
 
 def host_of(url: str) -> str:
@@ -234,8 +245,8 @@ def host_of(url: str) -> str:
     return host_and_port(url)[0] or "The file"
 
 
-def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
-    """Return text and metadata of an HTML page, and cut, dropped, versions as read_answer does.
+def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageContent:
+    """Return the content of an HTML page.
 
     Raises SearchError as check_content does.
     """
@@ -251,34 +262,35 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     page = content.page
     base = base_address(page, fetched.url)
     text, cut = ("", False) if is_menu(page) else content_markdown(content, base, keep_links)
-    metadata: Document = find_metadata(page, fetched.url)
-    article = unescape(re.sub(r"<[^<>]*>", " ", metadata.pop("article", ""))).strip()
+    metadata = find_metadata(page, fetched.url)
+    note, is_foreign = "", False
+    article = unescape(re.sub(r"<[^<>]*>", " ", metadata.article)).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
-        text, metadata["is_foreign"] = article, True
+        text, is_foreign = article, True
     if len(text) < MIN_PAGE_CHARS:
         from websearch.pages.extract.page_data import data_markdown
 
         data = data_markdown(html, page, base, keep_links)
         if len(data) >= MIN_PAGE_CHARS:
-            text, metadata["note"], metadata["is_foreign"] = data, DATA_NOTE, True
-    onward = refresh_target(metadata.pop("refresh", ""), base)
+            text, note, is_foreign = data, DATA_NOTE, True
+    onward = refresh_target(metadata.refresh, base)
     versions = OtherVersions()
     if len(text) < MAX_WALL_TEXT:
         onward = "" if onward == fetched.url else onward  # a page that reloads itself
         versions = check_content(page, html, text, onward, fetched)
     versions = replace(versions, twin=twin_address(page, fetched))
     if re.search(_PAYWALL, html):
-        metadata.setdefault("note", PAYWALL_NOTE)
+        note = note or PAYWALL_NOTE
     if text and (line := offer_line(page, text)):
         text = f"{line}\n\n{text}"
-    dropped = dropped_elements(page) if params.get("explain") else []
+    dropped = {"dropped": dropped_elements(page)} if params.get("explain") else {}
     outside = outside_markdown(page, base)
     if len(text) < MAX_WALL_TEXT and ("itemprop" in html or "json" in html):
         from websearch.pages.extract.page_data import data_values
 
         outside = "\n\n".join(filter(None, (outside, data_values(page, text))))
-    found = {"text": text, "cut": cut or page.cut, "dropped": dropped, "outside": outside}
-    return {**metadata, **found, "versions": versions}
+    fields = {**metadata.fields, **dropped}
+    return PageContent(text, fields, note, cut or page.cut, is_foreign, outside, versions)
 
 
 def base_address(page: PageTree, url: str) -> str:

@@ -19,6 +19,7 @@ from websearch.pages.fetch.fetch import (
     fetch_page,
     is_gone,
 )
+from websearch.pages.page_content import PageContent
 from websearch.pages.sites.dispatch import read_through_api
 from websearch.reading.markdown_sources import (
     fetch_llms,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.kit import Document
     from websearch.pages.fetch.browser import Browser
 
 READERS = 4  # pages converted to text at once per process, which has one processor for it
@@ -60,11 +60,11 @@ def fetch_target(
     robots: RobotsCache | None,
     params: dict[str, Any],
     shared: SharedAnswers,
-) -> Fetched | Document:
+) -> Fetched | PageContent:
     """Fetch a page, or read a local file allowed by target_of; raises SearchError.
 
-    If a site's API is known, its answer comes as a Document; if the API fails, the HTML page
-    replaces it.
+    If a site's API is known, its answer comes as a PageContent; if the API fails, the HTML
+    page replaces it.
     """
     if url.startswith("file:"):
         from websearch.pages.fetch.local_files import read_local_file
@@ -76,7 +76,7 @@ def fetch_target(
         return fetch_page(url, limit, robots)
     answer = result_or_error(read_through_api, url, limit, robots, params, shared)
     if answer is not None and not isinstance(answer, SearchError):
-        page: Fetched | Document = answer
+        page: Fetched | PageContent = answer
         return page
     fetched = fetch_page(url, limit, robots)
     fetched.api_error = answer.message if answer else ""
@@ -185,16 +185,16 @@ class PageReading:
                 del answer  # frees the memory before the next fetch
             put((math.inf, threading.get_ident(), None), self.fetched, self.deadline)
 
-    def ask(self, item: Item) -> Fetched | Document | SearchError | None:
+    def ask(self, item: Item) -> Fetched | PageContent | SearchError | None:
         """Fetch the page of an item; None if the item was put back."""
         answer = self.fetch(item.address)
         self.schedule.give_back(item)
         return answer
 
-    def fetch(self, url: str) -> Fetched | Document | SearchError:
+    def fetch(self, url: str) -> Fetched | PageContent | SearchError:
         """Fetch one page within its time, or return the error."""
         limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
-        answer: Fetched | Document | SearchError = result_or_error(
+        answer: Fetched | PageContent | SearchError = result_or_error(
             fetch_target, url, limit, self.robots, self.params, self.shared, verbose=self.verbose
         )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
@@ -202,7 +202,7 @@ class PageReading:
             answer.hint = f"Raise {name}. Or skip this page."
         return answer
 
-    def read(self, answer: Fetched | Document | SearchError) -> Page:
+    def read(self, answer: Fetched | PageContent | SearchError) -> Page:
         """Return the fetched page as soon as a reader is free.
 
         The page is an error if that takes too long. Raises SearchError (interrupted).
@@ -266,14 +266,14 @@ class PageReading:
         return any(self.waiting.acquire(timeout=pause) for pause in waits(self.deadline))
 
     def other_ways(
-        self, url: str, answer: Fetched | Document | SearchError, page: Page
+        self, url: str, answer: Fetched | PageContent | SearchError, page: Page
     ) -> list[Callable[[], Page]]:
         """Return functions that may read a page better, the best first.
 
         Each returns the improved page, or the same page if nothing was gained.
         """
         ways: list[Callable[[], Page]] = []
-        if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
+        if isinstance(answer, PageContent) or url.startswith("file:") or self.params.get("raw"):
             return ways
         asks_others = not self.params.get("raw_html")
         asks_twin = asks_others and not page.error and not self.hurries

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Command, Document, Parameter, ProgressCallback
+    from websearch.pages.page_content import PageContent
 
 CONNECTIONS = 16  # at once
 HOST_PAUSE = 1.0  # seconds between requests to one host; well-behaved crawlers wait as long
@@ -142,9 +143,9 @@ class ListReading(PageReading):
             return False
         return True
 
-    def ask(self, item: Item) -> Fetched | Document | SearchError | None:
+    def ask(self, item: Item) -> Fetched | PageContent | SearchError | None:
         """Fetch the page of an item; None if the item waits because its host asked for a pause."""
-        answer: Fetched | Document | SearchError
+        answer: Fetched | PageContent | SearchError
         if seconds := self.schedule.seconds_aside(item.address):
             self.schedule.give_back(item)
             return set_aside_error(item, seconds)
@@ -157,7 +158,7 @@ class ListReading(PageReading):
         return answer
 
 
-def requested_pause(answer: Fetched | Document | SearchError) -> float:
+def requested_pause(answer: Fetched | PageContent | SearchError) -> float:
     """Return the seconds that a response asks clients to wait; 0.0 if it asks for none."""
     if isinstance(answer, Fetched) and answer.response.status in (429, 503):
         return retry_after(answer.response) or 0.0

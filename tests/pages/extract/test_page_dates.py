@@ -17,7 +17,7 @@ HEADING = "<title>The fog at the coast | Site</title><h1>The fog at the coast</h
 def fields_of(html: str, address: str = ADDRESS, language: str = "") -> dict[str, str]:
     """Return the metadata of a page."""
     html = f"<html lang='{language}'>{html}"
-    fields: dict[str, str] = metadata.find_metadata(page_tree.PageTree(html), address)
+    fields: dict[str, str] = metadata.find_metadata(page_tree.PageTree(html), address).fields
     return fields
 
 

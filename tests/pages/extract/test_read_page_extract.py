@@ -839,7 +839,7 @@ class Metadata(unittest.TestCase):
         page = page_tree.PageTree(
             f"<html {attributes}><head>{head}</head><body>{body}</body></html>"
         )
-        fields: dict[str, str] = metadata.find_metadata(page)
+        fields: dict[str, str] = metadata.find_metadata(page).fields
         return fields
 
     def test_linked_data_precedes_open_graph_and_markup(self) -> None:

@@ -35,6 +35,7 @@ from tests.pages.pdf.font_programs import (
 )
 from tests.support import SLACK, load_script
 from websearch import kit
+from websearch.pages.page_content import PageContent
 from websearch.pages.pdf import crypt, limits
 from websearch.pages.pdf import read_pdf as pdf
 
@@ -70,7 +71,7 @@ def markdown_at(*lines: tuple[float, float, str]) -> str:
     parts = [f"1 0 0 1 {x} {y} Tm ({text}) Tj".encode("cp1252") for x, y, text in lines]
     builder = PdfBuilder()
     builder.add_page(b"BT /F1 10 Tf " + b"\n".join(parts))
-    return str(pdf.read_pdf(builder.build())["text"])
+    return str(pdf.read_pdf(builder.build()).text)
 
 
 # Texts with their rise and size, and how they are written as Markdown.
@@ -173,7 +174,7 @@ class Layout(PdfCase):
                 )
                 builder.add_page(b"BT " + content + b"ET")
                 data = builder.build()
-                self.assertEqual(pdf.read_pdf(data)["text"], f"## [page 1]\n\n{expected}")
+                self.assertEqual(pdf.read_pdf(data).text, f"## [page 1]\n\n{expected}")
                 plain = "".join(text.decode() for text, _, _ in texts)
                 self.assertEqual(text_of(data), plain)
 
@@ -217,8 +218,8 @@ class Layout(PdfCase):
 
     def test_a_line_like_a_markdown_heading_is_escaped(self) -> None:
         document = pdf.read_pdf(one_page("# 5 of 7", "## [page 9]"))
-        self.assertIn("\\# 5 of 7", document["text"])
-        self.assertNotRegex(document["text"], r"(?m)^## \[page 9\]")
+        self.assertIn("\\# 5 of 7", document.text)
+        self.assertNotRegex(document.text, r"(?m)^## \[page 9\]")
 
 
 class RightToLeft(PdfCase):
@@ -277,20 +278,20 @@ class Pages(PdfCase):
         return builder.build()
 
     def marks(self, pages: str) -> list[str]:
-        return re.findall(r"(?m)^## \[page (\d+)\]$", pdf.read_pdf(self.book(), pages)["text"])
+        return re.findall(r"(?m)^## \[page (\d+)\]$", pdf.read_pdf(self.book(), pages).text)
 
     def test_every_page_has_its_number(self) -> None:
         document = pdf.read_pdf(self.book(2))
         self.assertEqual(
-            document["text"], "## [page 1]\n\nText of leaf 1.\n\n## [page 2]\n\nText of leaf 2."
+            document.text, "## [page 1]\n\nText of leaf 1.\n\n## [page 2]\n\nText of leaf 2."
         )
-        self.assertEqual(document["page_count"], 2)
+        self.assertEqual(document.fields["page_count"], 2)
 
     def test_a_range_names_the_pages_to_read(self) -> None:
         self.assertEqual(self.marks("2-3"), ["2", "3"])
         self.assertEqual(self.marks("1, 4-5"), ["1", "4", "5"])
         self.assertEqual(self.marks("5-99"), ["5", "6"])
-        self.assertEqual(pdf.read_pdf(self.book(), "2")["page_count"], 6)
+        self.assertEqual(pdf.read_pdf(self.book(), "2").fields["page_count"], 6)
 
     def test_malformed_and_absent_ranges_are_bad_input(self) -> None:
         for pages in ("x", "0", "3-2", "1-", "-3", "1,,2", "1;2"):
@@ -338,7 +339,7 @@ class Pages(PdfCase):
         builder.trailer["Info"] = b"%d 0 R" % builder.add(info % title)
         builder.catalog_fields = b"/Lang(de-CH)"
         document = pdf.read_pdf(builder.build())
-        facts = [document[name] for name in ("title", "author", "published", "language")]
+        facts = [document.fields[name] for name in ("title", "author", "published", "language")]
         self.assertEqual(facts, ["Über Türme", "Zoë \u2013 B", "2024-01-31", "de-CH"])
 
     def test_without_them_xmp_metadata_is_used(self) -> None:
@@ -352,7 +353,7 @@ class Pages(PdfCase):
         number = builder.add_packed(xmp.encode(), b"/Type/Metadata")
         builder.catalog_fields = b"/Metadata %d 0 R" % number
         document = pdf.read_pdf(builder.build())
-        facts = [document[name] for name in ("title", "author", "published")]
+        facts = [document.fields[name] for name in ("title", "author", "published")]
         self.assertEqual(facts, ["Tides & Towers", "Ann Other", "2023-05-06"])
 
 
@@ -816,9 +817,9 @@ class Encryption(PdfCase):
                     data = self.encrypted(prepare, references)
                     self.assertNotIn(b"keeper", data)
                     document = pdf.read_pdf(data)
-                    self.assertIn(WORDS, document["text"])
+                    self.assertIn(WORDS, document.text)
                     if references == "table":
-                        self.assertEqual(document["title"], "A secret title")
+                        self.assertEqual(document.fields["title"], "A secret title")
 
     def test_a_broken_encrypted_file_is_rebuilt(self) -> None:
         data = self.encrypted(lambda builder: encrypt_with_rc4(builder, 128), "stream")
@@ -983,7 +984,7 @@ class WithoutText(PdfCase):
 
     def test_a_scan_with_a_stamp_is_noted(self) -> None:
         data = self.picture(b"q 612 0 0 792 0 0 cm /I Do Q BT /F1 9 Tf (page 1) Tj")
-        self.assertIn("scan", pdf.read_pdf(data)["note"])
+        self.assertIn("scan", pdf.read_pdf(data).note)
 
     def test_fonts_without_letters_are_named(self) -> None:
         font = b"<</Subtype/Type0/Encoding/Identity-H/DescendantFonts[<<>>]>>"
@@ -1010,10 +1011,10 @@ class Limits(PdfCase):
         begin = time.monotonic()
         document = pdf.read_pdf(builder.build(), "", begin + 0.5)
         self.assertLess(time.monotonic() - begin, 5)
-        self.assertTrue(document["cut"])
-        self.assertIn("page 2: the time", document["note"])
-        self.assertIn("first page", document["text"])
-        self.assertNotIn("last page", document["text"])
+        self.assertTrue(document.is_cut)
+        self.assertIn("page 2: the time", document.note)
+        self.assertIn("first page", document.text)
+        self.assertNotIn("last page", document.text)
 
     def test_forms_that_multiply_end_at_the_deadline(self) -> None:
         builder = PdfBuilder()
@@ -1034,10 +1035,10 @@ class Limits(PdfCase):
         builder.pages += [builder.add(page) for _ in range(30)]
         with mock.patch.object(pdf, "MAX_PAGES", 10):
             document = pdf.read_pdf(builder.build())
-        self.assertEqual(document["text"].count("[page "), 10)
-        self.assertTrue(document["cut"])
-        self.assertIn("10 pages", document["note"])
-        self.assertEqual(document["page_count"], 31)
+        self.assertEqual(document.text.count("[page "), 10)
+        self.assertTrue(document.is_cut)
+        self.assertIn("10 pages", document.note)
+        self.assertEqual(document.fields["page_count"], 31)
 
     def test_too_much_text_is_cut(self) -> None:
         builder = PdfBuilder()
@@ -1047,8 +1048,8 @@ class Limits(PdfCase):
             layout = load_script("websearch.pages.pdf.layout")
             with self.subTest(name), mock.patch.object(layout, name, limit):
                 document = pdf.read_pdf(builder.build())
-            self.assertIn(document["text"].count("text"), range(100, 104))
-            self.assertIn("too much text", document["note"])
+            self.assertIn(document.text.count("text"), range(100, 104))
+            self.assertIn("too much text", document.note)
 
     def test_a_large_file_is_read_up_to_the_limit(self) -> None:
         builder = PdfBuilder()
@@ -1058,9 +1059,9 @@ class Limits(PdfCase):
         with mock.patch.object(pdf, "MAX_FILE_BYTES", len(data) // 2):
             for file in (data, data[: len(data) // 2]):  # the second one as it is fetched
                 document = pdf.read_pdf(file)
-                self.assertIn("leaf 10", document["text"])
-                self.assertNotIn("leaf 40", document["text"])
-                self.assertIn("MB of the file", document["note"])
+                self.assertIn("leaf 10", document.text)
+                self.assertNotIn("leaf 40", document.text)
+                self.assertIn("MB of the file", document.note)
 
     def test_too_many_unpacked_bytes_end_the_reading(self) -> None:
         builder = PdfBuilder()
@@ -1069,8 +1070,8 @@ class Limits(PdfCase):
         file_limits = (("BASE_UNPACKED", 50_000), ("UNPACKED_RATIO", 0))
         with mock.patch.multiple(limits, **dict(file_limits)):
             document = pdf.read_pdf(builder.build())
-        self.assertIn("leaf 2", document["text"])
-        self.assertIn("too many bytes", document["note"])
+        self.assertIn("leaf 2", document.text)
+        self.assertIn("too many bytes", document.note)
 
     def read_within(self, data: bytes, megabytes: int = 60) -> str:
         tracemalloc.start()
@@ -1128,15 +1129,15 @@ class Limits(PdfCase):
         shows = b"".join(b"/F%d 9 Tf (a) Tj " % number for number in range(100))
         builder.add_page(b"BT " + shows, b"<</Font<<%b>>>>" % fonts)
         document = pdf.read_pdf(builder.build(), "", time.monotonic() + 1)
-        self.assertIn("first", document["text"])
-        self.assertIn("page 2: the time", document["note"])
+        self.assertIn("first", document.text)
+        self.assertIn("page 2: the time", document.note)
 
-    def read_in_time(self, data: bytes, seconds: float = 30) -> dict[str, Any]:
+    def read_in_time(self, data: bytes, seconds: float = 30) -> PageContent:
         """The document of a file with the word "text", which keeps its deadline."""
         begin = time.monotonic()
-        document: dict[str, Any] = pdf.read_pdf(data, "", begin + seconds)
+        document = pdf.read_pdf(data, "", begin + seconds)
         self.assertLess(time.monotonic() - begin, seconds + 1 + SLACK)
-        self.assertIn("text", document["text"])
+        self.assertIn("text", document.text)
         return document
 
     def test_long_metadata_and_a_long_paragraph_are_read_in_time(self) -> None:
@@ -1156,7 +1157,7 @@ class Limits(PdfCase):
             return builder.build()
 
         for data in (described(100_000), one_paragraph(20_000)):
-            self.assertNotIn("time", self.read_in_time(data).get("note", ""))
+            self.assertNotIn("time", self.read_in_time(data).note)
 
     def test_filters_are_limited_and_end_at_the_deadline(self) -> None:
         packed = b""

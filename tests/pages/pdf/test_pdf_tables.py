@@ -46,7 +46,7 @@ def read(content: bytes, fields: bytes = b"", before: bytes = b"") -> str:
     """The Markdown of a page of text operators, without the heading of the page."""
     builder = PdfBuilder()
     builder.add_page(before + b"BT /F1 10 Tf\n" + content + b"ET", fields=fields)
-    text: str = pdf.read_pdf(builder.build())["text"]
+    text: str = pdf.read_pdf(builder.build()).text
     return text.partition("\n\n")[2]
 
 

@@ -472,7 +472,7 @@ class Fallback(SitesCase):
                         )
                     except kit.SearchError:
                         continue
-                    self.assertIsInstance(page["text"], str)
+                    self.assertIsInstance(page.text, str)
 
     def answer_of(self, path: str) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers and body of the fake server's answer to a path."""

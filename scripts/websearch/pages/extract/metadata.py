@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from dataclasses import dataclass
 
 from websearch.base.html_tree import text_beginning
 from websearch.kit import drop_empty
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from websearch.kit import Document
     from websearch.pages.extract.page_tree import PageTree
 
 AUTHOR_NAMES = (
@@ -35,13 +37,24 @@ _PAGES = r"Page$"  # types of items that describe the page itself
 _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
 
 
-def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
-    """Return a page's metadata as untrusted text; fields without a value are omitted.
+@dataclass(slots=True)
+class Metadata:
+    """A page's metadata as untrusted text.
 
-    title, author, published, updated and language, and for pages without visible text: article, the
-    text in the page's data, and refresh, the value of its refresh element. schema.org data
-    (JSON-LD) wins, then Open Graph and meta elements, then the markup; see dates.py for dates.
-    address: URL of the page.
+    fields: title, author, published, updated and language, if known. For pages without visible
+    text: article, the text in the page's data, and refresh, the value of its refresh element.
+    """
+
+    fields: Document
+    article: str
+    refresh: str
+
+
+def find_metadata(page: PageTree, address: str = "") -> Metadata:
+    """Return a page's metadata.
+
+    schema.org data (JSON-LD) wins, then Open Graph and meta elements, then the markup; see dates.py
+    for dates. address: URL of the page.
     """
     items = data_items(page)
     data = subject_fields(items)
@@ -60,10 +73,8 @@ def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
         "published": dates.published,
         "updated": dates.updated,
         "language": language,
-        "article": data.get("text", ""),
-        "refresh": meta.get("refresh", ""),
     }
-    return drop_empty(fields)
+    return Metadata(drop_empty(fields), data.get("text", ""), meta.get("refresh", ""))
 
 
 def meta_values(page: PageTree) -> dict[str, str]:

@@ -23,12 +23,12 @@ from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.page_tree import PageTree
 from websearch.pages.fetch.charsets import wide_codec, wide_label
+from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
 
 MAX_START = 2_000  # characters that show the format of a text
 MAX_JSON = 50_000  # characters; longer data is not indented
@@ -137,8 +137,8 @@ def fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text.strip()}\n{fence}"
 
 
-def read_csv(text: str) -> Document:
-    """Return text and cut of CSV: a Markdown table, or the same text if it is not a table.
+def read_csv(text: str) -> PageContent:
+    """Return the content of CSV: a Markdown table, or the same text if it is not a table.
 
     Only the head is padded to the widest row.
     """
@@ -155,14 +155,14 @@ def read_csv(text: str) -> Document:
         rows, is_cut = [], False
     width = max(map(len, rows), default=0)
     if not 1 < width <= MAX_COLUMNS:
-        return {"text": text, "is_foreign": True}
+        return PageContent(text, is_foreign=True)
     rows[0] += [""] * (width - len(rows[0]))
     lines = [
         f"| {' | '.join(as_cell(mark_signs(one_line(cell, MAX_CELL))) for cell in row)} |"
         for row in rows
     ]
     table = [lines[0], f"|{' --- |' * width}", *lines[1:]]
-    return {"text": escape("\n".join(table)), "cut": is_cut}
+    return PageContent(escape("\n".join(table)), is_cut=is_cut)
 
 
 def separator_of(text: str) -> str:
@@ -221,8 +221,8 @@ class Entry(NamedTuple):
     body: str
 
 
-def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
-    """Return title, text and cut of an RSS, Atom or JSON feed; its first entries are sections.
+def feed_markdown(text: str, url: str, keep_links: bool) -> PageContent:
+    """Return the content of an RSS, Atom or JSON feed; its first entries are sections.
 
     The title is untrusted text.
     """
@@ -242,7 +242,7 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         date = disarm_text(one_line(entry.date, MAX_FIELD))
         parts = (f"## {heading}", date, writer.markdown(page.root))
         sections.append("\n\n".join(filter(None, parts)))
-    return {"title": name, "text": "\n\n".join(sections), "cut": writer.cut or is_cut}
+    return PageContent("\n\n".join(sections), {"title": name}, is_cut=writer.cut or is_cut)
 
 
 def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
@@ -300,7 +300,7 @@ def json_object(text: str) -> dict[str, Any]:
 # ===== notebooks ==================================================================================
 
 
-def notebook_markdown(text: str) -> Document:
+def notebook_markdown(text: str) -> PageContent:
     """Return title and text of a Jupyter notebook (nbformat 3 and 4).
 
     Markdown is unchanged, code is fenced, and its output follows. JSON that is not a notebook, or
@@ -317,9 +317,9 @@ def notebook_markdown(text: str) -> Document:
     blocks = [block for cell in cells for block in cell_blocks(cell, language)]
     shown = "\n\n".join(filter(None, blocks))
     if not shown:
-        return {"text": json_markdown(text)}
+        return PageContent(json_markdown(text))
     heading = re.search(r"(?m)^#[ \t]{1,9}(.{1,1000})", shown)
-    return {"text": shown, "title": heading[1] if heading else "", "is_foreign": True}
+    return PageContent(shown, {"title": heading[1] if heading else ""}, is_foreign=True)
 
 
 def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:

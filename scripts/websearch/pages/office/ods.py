@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from websearch.kit import Document
     from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
     from websearch.pages.office.sheets import Row
+    from websearch.pages.page_content import PageContent
 
 _DURATION = r"-?PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d*)?S"
 HIDDEN = ("collapse", "filter")  # rows and columns
@@ -24,8 +24,8 @@ _REFERENCE = r"\[\.|(?<=:)\.|\]"  # around the names of cells: [.A1:.A2]
 _MOMENT = r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.\d*)?Z?"
 
 
-def read_sheets(archive: Archive, writer: MarkdownWriter) -> Document:
-    """Return text, note and cut of a file of sheets."""
+def read_sheets(archive: Archive, writer: MarkdownWriter) -> PageContent:
+    """Return the content of a file of sheets."""
     sheets = SheetWriter(writer)
     hidden: set[str] = set()
     number = column = 0
@@ -53,7 +53,7 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> Document:
             archive.contained(sheets.end_sheet, part.get("name", ""), is_hidden, left_out)
             number, column, left_out = 0, 0, LeftOut()
     sheets.end_sheet("Sheet")  # cut by damage or the deadline
-    return sheets.document()
+    return sheets.content()
 
 
 def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Iterator[Row]:

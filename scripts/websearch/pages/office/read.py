@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
-from websearch.kit import drop_empty
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.office.archive import Archive, unreadable
 from websearch.pages.office.blocks import element
+from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09
 HINT = "Look for a .docx, .xlsx, .pptx, .odt, PDF or HTML version of it."
 
 
-def read_office(data: bytes, url: str, params: Document, deadline: float) -> Document | None:
-    """Return title, author, published, updated, language, text, note and cut of an office file.
+def read_office(data: bytes, url: str, params: Document, deadline: float) -> PageContent | None:
+    """Return the content of an office file, with title, author, published, updated and language.
 
     None for an archive of another kind. published: the day of creation. url, params: as for
     read_bytes. Raises SearchError (unsupported) for files that cannot be read.
@@ -52,14 +53,14 @@ def read_office(data: bytes, url: str, params: Document, deadline: float) -> Doc
     notes = list(archive.notes)
     if content is None and not notes:
         return None
-    if content is None or not content["text"].strip():
+    if content is None or not content.text.strip():
         raise unreadable(" ".join(["an office file without text.", *notes]).rstrip("."))
-    content["note"] = " ".join(filter(None, [content.get("note", ""), *notes]))
-    content["cut"] = content.get("cut") or bool(notes)
-    return drop_empty(content)
+    content.note = " ".join(filter(None, [content.note, *notes]))
+    content.is_cut = content.is_cut or bool(notes)
+    return content
 
 
-def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Document | None:
+def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> PageContent | None:
     """Return the document in an archive; None if it is not an office file.
 
     comments: whether to include the comments of a Word file.
@@ -69,7 +70,7 @@ def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Do
 
         package, text = read_epub(archive, writer)
         fields = described(package, "creator", "date", "modified")
-        return {**fields, "text": text, "cut": writer.cut}
+        return PageContent(text, fields, is_cut=writer.cut)
     if "content.xml" in archive.parts:
         return read_open_document(archive, writer)
     main = archive.part("", "officeDocument")
@@ -82,7 +83,7 @@ def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Do
     if root.tag == "workbook":
         from websearch.pages.office.xlsx import read_workbook
 
-        return fields | read_workbook(archive, main, root, writer)
+        return replace(read_workbook(archive, main, root, writer), fields=fields)
     if root.tag == "document":
         from websearch.pages.office.docx import WordReader
 
@@ -96,7 +97,7 @@ def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Do
     return None
 
 
-def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | None:
+def read_open_document(archive: Archive, writer: MarkdownWriter) -> PageContent:
     """Return the document in an OpenDocument file: a text, a presentation or sheets."""
     manifest = archive.tree("meta-inf/manifest.xml")
     if next(manifest.iter("encryption-data"), None) is not None:
@@ -105,7 +106,7 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | N
     if b"spreadsheet" in archive.read("mimetype", MAX_MIMETYPE):
         from websearch.pages.office.ods import read_sheets
 
-        return fields | read_sheets(archive, writer)
+        return replace(read_sheets(archive, writer), fields=fields)
     from websearch.pages.office.odt import OpenTextReader
 
     content = archive.tree("content.xml")
@@ -114,11 +115,13 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | N
     return written(reader.blocks_of(body if body is not None else []), reader, fields, writer)
 
 
-def written(blocks: list[Node], reader: Any, fields: Document, writer: MarkdownWriter) -> Document:
+def written(
+    blocks: list[Node], reader: Any, fields: Document, writer: MarkdownWriter
+) -> PageContent:
     """Return the blocks of a file as Markdown, with the title and note of its reader."""
     text = writer.markdown(element("div", *blocks))
-    title = fields["title"] or reader.title
-    return {**fields, "title": title, "text": text, "note": reader.note, "cut": writer.cut}
+    fields["title"] = fields["title"] or reader.title
+    return PageContent(text, fields, reader.note, writer.cut)
 
 
 def ole_kind(data: bytes) -> str:

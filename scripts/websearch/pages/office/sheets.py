@@ -7,10 +7,10 @@ import itertools
 from websearch.kit import one_line, quoted
 from websearch.markdown.escapes import as_cell, escape, mark_line_starts, mark_signs
 from websearch.pages.office.blocks import hidden_note
+from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.kit import Document
     from websearch.pages.extract.markdown import MarkdownWriter
 
 MAX_CELLS = 500_000  # cells with a value per file
@@ -122,7 +122,7 @@ class SheetWriter:
         target = self.writer.target(address) if address and self.writer.keep_links else ""
         return f"[{shown}]({target})" if target else shown
 
-    def document(self) -> Document:
-        """Return text, note and cut of the file."""
-        cut = self.is_cut or self.writer.cut
-        return {"text": escape("\n\n".join(self.blocks)), "note": " ".join(self.notes), "cut": cut}
+    def content(self) -> PageContent:
+        """Return the content of the file."""
+        is_cut = self.is_cut or self.writer.cut
+        return PageContent(escape("\n\n".join(self.blocks)), {}, " ".join(self.notes), is_cut)

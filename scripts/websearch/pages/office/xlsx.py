@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from websearch.kit import Document
     from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
     from websearch.pages.office.sheets import Row
+    from websearch.pages.page_content import PageContent
 
 MAX_STRINGS = 1_000_000  # shared strings
 MAX_LINKS = 50_000  # links per sheet
@@ -27,8 +27,8 @@ _ESCAPED = r"_x([0-9a-fA-F]{4})_"
 
 def read_workbook(
     archive: Archive, name: str, workbook: Element, writer: MarkdownWriter
-) -> Document:
-    """Return text, note and cut of an Excel file. name, workbook: the main part."""
+) -> PageContent:
+    """Return the content of an Excel file. name, workbook: the main part."""
     relations = archive.relations(name)
     properties = workbook.find("workbookPr")
     is_1904 = properties is not None and properties.get("date1904") in ON
@@ -41,7 +41,7 @@ def read_workbook(
             archive.contained(read_rows, reader, relation.target, sheets)
             name = sheet.get("name", "")
             archive.contained(sheets.end_sheet, name, False, reader.left_out)
-    return sheets.document()
+    return sheets.content()
 
 
 def read_rows(reader: CellReader, name: str, sheets: SheetWriter) -> None:

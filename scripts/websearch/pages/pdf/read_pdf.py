@@ -6,7 +6,8 @@ import re
 import time
 
 from websearch.base.untrusted import unescape
-from websearch.kit import SearchError, clean_text, drop_empty, one_line, quoted
+from websearch.kit import SearchError, clean_text, one_line, quoted
+from websearch.pages.page_content import PageContent
 from websearch.pages.pdf.annotations import show_annotations
 from websearch.pages.pdf.bookmarks import info_text, read_bookmarks
 from websearch.pages.pdf.content_stream import ContentReader
@@ -46,30 +47,25 @@ def extract_pdf(data: bytes) -> str:
     return "\f".join(reading.texts.values())
 
 
-def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Document:
-    """Return title, author, published, language, page_count, text, note and cut of a PDF file.
-
-    bookmarks: (level, title, page) of each entry of its own outline.
+def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> PageContent:
+    """Return the content of a PDF file; fields: title, author, published, language, page_count.
 
     pages: the pages to read, such as "3-7" or "1,4-6" (default: all). In text, each page begins
-    with a heading such as [page 3]. cut: whether pages are missing; note: why. Raises SearchError:
-    refused (a password is needed), unsupported (not a PDF file, no text), invalid_input (pages is
-    malformed, or the file has none of them).
+    with a heading such as [page 3]. is_cut: whether pages are missing; note: why.
+
+    Raises SearchError: refused (a password is needed), unsupported (not a PDF file, no text),
+    invalid_input (pages is malformed, or the file has none of them).
     """
     ranges = parse_page_ranges(pages)
     reading = PdfReading(data, deadline or time.monotonic() + DEFAULT_SECONDS, True)
     reading.read_pages(ranges)
     reading.check_text(pages)
     texts = [f"## [page {number}]\n\n{text}" for number, text in reading.texts.items()]
-    fields = {
-        **describe_file(reading.file),
-        "bookmarks": reading.bookmarks(),
-        "page_count": reading.page_count,
-        "text": "\n\n".join(texts),
-        "note": " ".join(reading.notes),
-        "cut": reading.is_cut or None,
-    }
-    return drop_empty(fields)
+    fields = {**describe_file(reading.file), "page_count": reading.page_count}
+    note, is_cut, bookmarks = " ".join(reading.notes), reading.is_cut, reading.bookmarks()
+    return PageContent(
+        "\n\n".join(texts), fields, note, is_cut, is_foreign=True, bookmarks=bookmarks
+    )
 
 
 def parse_page_ranges(pages: str) -> list[tuple[int, int]]:

@@ -9,13 +9,13 @@ from websearch.engines.arxiv import ENGINE, feed_entries
 from websearch.engines.base.messages import ApiValue
 from websearch.engines.base.open_sources import api_request
 from websearch.kit import SearchError
+from websearch.pages.page_content import PageContent
 from websearch.pages.sites.site_api import facts_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
 _ABSTRACT = r"/abs/((?:\d{4}\.\d{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?)/?"
@@ -28,7 +28,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
     return {"id": paper[1]} if paper else None
 
 
-def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
+def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return the abstract of a paper; raises SearchError."""
     fields = {"id_list": wanted["id"], "max_results": "1"}
     request = api_request(ENGINE, "/api/query", fields, Accept="application/atom+xml")
@@ -49,12 +49,12 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     )
     pdf = f"PDF: https://arxiv.org/pdf/{wanted['id']}"
     blocks = [", ".join(authors), facts, "## Abstract", field(entry, "summary"), pdf]
-    return {
+    fields = {
         "title": field(entry, "title"),
         "author": ", ".join(authors),
         "published": submitted,
-        "text": "\n\n".join(block for block in blocks if block),
     }
+    return PageContent("\n\n".join(block for block in blocks if block), fields)
 
 
 def field(entry: str, name: str) -> str:

@@ -3,8 +3,8 @@
 Each site is a module with two functions:
 
 - known_page(path, query) -> the names and numbers of a page as a dict, or None for other pages
-- read_site_page(api, wanted) -> {title, text, author?, published?, license?, note?, cut?}, all of
-  it untrusted text; or the Fetched file that the page shows. Raises SearchError.
+- read_site_page(api, wanted) -> the PageContent; or the Fetched file that the page shows. Raises
+  SearchError.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.kit import drop_empty
-from websearch.pages.fetch.fetch import Fetched
+from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
-    from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
+    from websearch.pages.fetch.fetch import Fetched, RobotsCache, SharedAnswers
 
 API_SHARE = 0.7  # share of a page's time; the remaining time is for its HTML if the API fails
 # Pattern of hosts -> (engine whose pace applies to the API, module).
@@ -40,7 +38,7 @@ def read_through_api(
     robots: RobotsCache | None,
     params: dict[str, Any],
     shared: SharedAnswers,
-) -> Document | Fetched | None:
+) -> PageContent | Fetched | None:
     """Return a page as the API of its site describes it; None if there is no API for it.
 
     params: those of read_page. shared: answers for all pages of the call. Raises SearchError.
@@ -64,7 +62,8 @@ def read_through_api(
     now = time.monotonic()
     limit = now + API_SHARE * (deadline - now)
     api = SiteApi((engine, host.removeprefix("www.")), limit, robots, params, shared)
-    page: Document | Fetched = site.read_site_page(api, wanted)
-    if isinstance(page, Fetched):
-        return page
-    return drop_empty({"final_url": url, **page, "cut": page.get("cut") or api.writer.cut or None})
+    page: PageContent | Fetched = site.read_site_page(api, wanted)
+    if isinstance(page, PageContent):
+        page.fields["final_url"] = url
+        page.is_cut, page.is_foreign = page.is_cut or api.writer.cut, True
+    return page

@@ -11,6 +11,7 @@ from websearch.kit import SearchError, base_url, drop_empty, list_field, object_
 from websearch.pages.extract.other_formats import check_binary, fenced, notebook_markdown
 from websearch.pages.fetch.charsets import decode_body
 from websearch.pages.fetch.fetch import Fetched, check_status, fetch_page, is_file
+from websearch.pages.page_content import PageContent
 from websearch.pages.sites.github_api import (
     author_of,
     body_of,
@@ -27,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
 RAW_TYPE = "application/vnd.github.raw+json"
@@ -70,7 +70,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
     return None
 
 
-def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
+def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent | Fetched:
     """Return the content of a page of GitHub; raises SearchError."""
     readers = {
         "folder": read_folder, "file": read_file, "issues": read_thread, "pull": read_thread,
@@ -107,7 +107,7 @@ def get_raw(api: SiteApi, path: str) -> Fetched:
     return fetched
 
 
-def read_file(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
+def read_file(api: SiteApi, wanted: dict[str, Any]) -> PageContent | Fetched:
     """Return a file: text unchanged, code as a code block, PDF and office files as fetched."""
     from urllib.parse import unquote
 
@@ -119,14 +119,14 @@ def read_file(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
     text = decode_body(fetched.response.body, content_type).replace("\r\n", "\n")
     ending = wanted["path"].rpartition("/")[2].rpartition(".")[2].lower()
     if ending == "ipynb":
-        text = notebook_markdown(text)["text"]
+        text = notebook_markdown(text).text
     elif ending not in PLAIN_FILES:
         text = fenced(text, ending if re.fullmatch(r"[a-z0-9+]{1,12}", ending) else "")
     title = f"{wanted['repository']}: {unquote(wanted['path'])}"
-    return {"title": title, "text": text, "cut": fetched.response.cut}
+    return PageContent(text, {"title": title}, is_cut=fetched.response.cut)
 
 
-def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
+def read_folder(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return the README of a folder; for a repository's root, also GitHub's facts about it."""
     about: dict[str, Any] = {}
     if not wanted["folder"]:
@@ -143,15 +143,13 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
         if error.status != 404:
             note = f"The README could not be read: {error}"
     path = "/".join(filter(None, (wanted["repository"], wanted["folder"])))
-    return {
+    fields = {
         "title": path,
         "author": wanted["repository"].partition("/")[0],
         "published": raw_text(about.get("pushed_at"))[:10],
         "license": license_id if license_id != "NOASSERTION" else "",
-        "text": text,
-        "note": note,
-        "cut": bool(note),
     }
+    return PageContent(text, fields, note, is_cut=bool(note))
 
 
 def repository_facts(about: dict[str, Any]) -> str:
@@ -190,7 +188,7 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
 # ===== releases ===================================================================================
 
 
-def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
+def read_releases(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return a release, or the newest releases; raises SearchError."""
     repository, path = wanted["repository"], f"/releases{wanted['release']}"
     if wanted["release"]:
@@ -206,12 +204,12 @@ def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
     if not wanted["release"]:
         texts = [post(name, text) for name, text in zip(names, texts, strict=True)]
     title = f"{names[0]} · {repository}" if wanted["release"] else f"Releases · {repository}"
-    return {
+    fields = {
         "title": title,
         "author": author_of(releases[0]),
         "published": raw_text(releases[0].get("published_at"))[:10],
-        "text": "\n\n".join(texts),
     }
+    return PageContent("\n\n".join(texts), fields)
 
 
 def release_text(release: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from websearch.engines.base.open_sources import counted, raw_text
 from websearch.kit import list_field, object_field
 from websearch.pages.extract.other_formats import fenced
+from websearch.pages.page_content import PageContent
 from websearch.pages.sites.github_api import author_of, body_of, get_list, get_object, reactions
 from websearch.pages.sites.site_api import facts_line, post
 
@@ -12,14 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
 PER_PAGE = 100  # comments per request: the API's limit
 ROLES = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")  # roles of an author that are shown
 
 
-def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
+def read_thread(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return an issue or pull request with its discussion; raises SearchError."""
     repository, number = wanted["repository"], wanted["number"]
     is_pull = wanted["kind"] == "pull"
@@ -39,14 +39,13 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
         reactions(thread),
         f"labels: {', '.join(labels)}" if labels else "",
     )
-    return {
+    fields = {
         "title": f"{raw_text(thread.get('title'))} · {repository}#{number}",
         "author": author_of(thread),
         "published": raw_text(thread.get("created_at"))[:10],
-        "text": "\n\n".join([f"{head}\n\n{body_of(thread)}".strip(), *(text for _, text in posts)]),
-        "note": note,
-        "cut": bool(note),
     }
+    texts = [f"{head}\n\n{body_of(thread)}".strip(), *(text for _, text in posts)]
+    return PageContent("\n\n".join(texts), fields, note, is_cut=bool(note))
 
 
 def comments_of(

@@ -9,13 +9,13 @@ from websearch.engines.base.messages import ApiValue
 from websearch.engines.base.open_sources import api_request, counted, good_answer, text_of_html
 from websearch.engines.hackernews import ENGINE, ITEM
 from websearch.kit import SearchError, list_field
+from websearch.pages.page_content import PageContent
 from websearch.pages.sites.site_api import facts_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
 MOST_COMMENTS = 5_000  # comments per thread; the longest have about 3,000
@@ -52,7 +52,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
     return {"id": item[1]} if item else None
 
 
-def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
+def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return a story or comment and its replies; raises SearchError."""
     request = api_request(ENGINE, f"/api/v1/items/{wanted['id']}", {})
     item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(ENGINE, answer))).value
@@ -79,14 +79,12 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
         f"Only {len(shown)} of {len(comments)} comments are shown, preferring those with the most "
         "replies. Pass query to search all of them, or a larger max_chars to see more."
     )
-    return {
+    fields = {
         "title": title,
         "author": text_of_html(item.get("author")),
         "published": day_of_text(item.get("created_at")),
-        "text": "\n\n".join(blocks),
-        "note": note if left else "",
-        "cut": left > 0,
     }
+    return PageContent("\n\n".join(blocks), fields, note if left else "", is_cut=left > 0)
 
 
 def comments_of(item: dict[str, Any]) -> list[Comment]:

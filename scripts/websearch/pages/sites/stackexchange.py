@@ -13,13 +13,13 @@ from websearch.engines.base.open_sources import api_request, text_of_html
 from websearch.engines.base.result_pages import split_url
 from websearch.engines.stackexchange import ENGINE, read_items
 from websearch.kit import SearchError, list_field, object_field
+from websearch.pages.page_content import PageContent
 from websearch.pages.sites.site_api import facts_line, post
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
     from websearch.pages.sites.site_api import SiteApi
 
 MOST_POSTS = 100  # questions or answers per request: the API's limit
@@ -35,7 +35,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
     return None
 
 
-def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
+def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return a question and its answers; raises SearchError."""
     question, answers = question_and_answers(api, wanted)
     shown = ", ".join(list_field(question, "tags", str))
@@ -49,15 +49,14 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
         posts.append(post(heading, body_of(api, answer)))
     count = question.get("answer_count")
     left = count - len(answers) if isinstance(count, int) else 0
-    return {
+    fields = {
         "title": text_of_html(question.get("title")),
         "author": author_of(question),
         "published": day_of(question.get("creation_date")),
         "license": text_of_html(question.get("content_license")),
-        "text": "\n\n".join(posts),
-        "note": f"{left} answers with fewer votes are omitted." if left > 0 else "",
-        "cut": left > 0,
     }
+    note = f"{left} answers with fewer votes are omitted." if left > 0 else ""
+    return PageContent("\n\n".join(posts), fields, note, is_cut=left > 0)
 
 
 def question_and_answers(

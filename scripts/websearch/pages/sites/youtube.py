@@ -7,20 +7,20 @@ import re
 
 from websearch.kit import list_field, object_field
 from websearch.pages.extract.script_data import short_number
+from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
 
 _HOST = r"https?://(?:(?:www|m|music)\.)?(?:youtube(?:-nocookie)?\.com|youtu\.be)/"
 _PLAYER = r"ytInitialPlayerResponse\s{0,9}=\s{0,9}\{"
 NOTE = "This is the page's description and data about the video, not a transcript."
 
 
-def read_video(html: str, url: str) -> Document | None:
-    """Return {title, author, published, text, note} of a video's page; None for other pages."""
+def read_video(html: str, url: str) -> PageContent | None:
+    """Return title, author, published, text and note of a video's page; None for other pages."""
     found = re.search(_PLAYER, html) if re.match(_HOST, url) else None
     if not found:
         return None
@@ -45,7 +45,7 @@ def read_video(html: str, url: str) -> Document | None:
     head = "\n".join(fact for fact in facts if not fact.endswith(": "))
     text = f"{head}\n\n{text_field(video, 'shortDescription')}".strip()
     fields = {"title": title, "author": channel, "published": day}
-    return {**fields, "text": text, "note": NOTE, "is_foreign": True}
+    return PageContent(text, fields, NOTE, is_foreign=True)
 
 
 def text_field(data: dict[str, Any], name: str) -> str:
