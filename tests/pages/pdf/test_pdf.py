@@ -11,7 +11,7 @@ import time
 import tracemalloc
 import unittest
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tests.fake_server.pdf_builder import (
@@ -35,9 +35,11 @@ from tests.pages.pdf.font_programs import (
 )
 from tests.support import SLACK, load_script
 from websearch import kit
-from websearch.pages.page_content import PageContent
 from websearch.pages.pdf import crypt, limits
 from websearch.pages.pdf import read_pdf as pdf
+
+if TYPE_CHECKING:
+    from websearch.pages.page_content import PageContent
 
 WORDS = "The keeper wrote down the weather"
 # Codes of a font for text from right to left: a to z, a mark, a ligature, an Arabic letter.
