@@ -27,6 +27,8 @@ BUILT_IN = {
     18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm",
     37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0",
+    # Money, without its sign, which depends on the country of the program.
+    **dict.fromkeys((5, 6, 41, 42), "#,##0"), **dict.fromkeys((7, 8, 43, 44), "#,##0.00"),
     **dict.fromkeys((*range(27, 37), *range(50, 59)), "yyyy-mm-dd"),  # East Asian dates
 }  # fmt: skip
 _CONDITION = r"(?:\[[^\]]{0,40}\] )?\[(<=|>=|<>|<|>|=)(-?[0-9.]{1,20})\]"
