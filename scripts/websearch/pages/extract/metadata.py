@@ -22,10 +22,10 @@ AUTHOR_NAMES = (
     "twitter:creator",
 )  # fmt: skip
 MAX_DATA_CHARS = 1_000_000  # characters per JSON-LD script
-MAX_DATA_ITEMS = 2_000  # examined items per JSON-LD script
-MAX_AUTHORS = 5  # authors that are named
-MAX_AUTHOR_MARKS = 10  # examined elements that are marked as the author
-MAX_LIST = 1_000  # examined entries per list in JSON-LD
+MAX_DATA_ITEMS = 2_000  # items to examine per JSON-LD script
+MAX_AUTHORS = 5  # authors to return
+MAX_AUTHOR_MARKS = 10  # elements marked as the author to examine
+MAX_LIST = 1_000  # entries to examine per list in JSON-LD
 MAX_TEXT = 400  # characters of a title or name
 # Types of JSON-LD items that can be the subject of a page, unlike organizations and sites; articles
 # come first.
@@ -38,10 +38,10 @@ _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
 def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
     """Return a page's metadata as untrusted text; fields without a value are omitted.
 
-    title, author, published, updated and language, and for pages without visible text: article, the
-    text in the page's data, and refresh, the value of its refresh element. schema.org data
-    (JSON-LD) wins, then Open Graph and meta elements, then the markup; see dates.py for dates.
-    address: URL of the page.
+    The fields are title, author, published, updated and language and, for pages without visible
+    text, article (the text in the page's data) and refresh (the value of its refresh element).
+    schema.org data (JSON-LD) takes precedence over Open Graph and meta elements, and these over the
+    markup; see dates.py for dates. address: URL of the page.
     """
     items = data_items(page)
     data = subject_fields(items)
@@ -67,7 +67,7 @@ def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
 
 
 def meta_values(page: PageTree) -> dict[str, str]:
-    """Return the contents of the meta elements by lower-case name; the first of a name wins."""
+    """Return the contents of the meta elements by lower-case name; each name's first value wins."""
     values: dict[str, str] = {}
     for node in page.nodes:
         if node.tag == "meta":
@@ -91,7 +91,7 @@ def data_items(page: PageTree) -> list[dict[str, Any]]:
 
 
 def linked_data(page: PageTree, needed: str = "") -> Iterator[Any]:
-    """Yield the values of a page's JSON-LD scripts; needed: a text that a script must contain."""
+    """Yield the values of a page's JSON-LD scripts; needed: text that a script must contain."""
     for node in page.nodes:
         if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
             text = "".join(child for child in node.children if isinstance(child, str))
@@ -103,7 +103,7 @@ def parse_data(text: str) -> Any:
     """Return the JSON value in a script, ignoring text around it; None if there is no value."""
     text = text.replace("<![CDATA[", "")
     start = re.search(r'\{\s{0,99}"|\[\s{0,99}\{', text)
-    try:  # no int: a number of a million digits would take seconds
+    try:  # not int: a million digits would take seconds
         return json.JSONDecoder(strict=False, parse_int=float).raw_decode(
             text, start.start() if start else 0
         )[0]
@@ -134,7 +134,7 @@ def types_of(item: dict[str, Any]) -> str:
 
 
 def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
-    """Return title, author and text of a page's subject, each from the first item that has it."""
+    """Return a page subject's title, author and text, each from the first item that has it."""
     fields: dict[str, str] = {}
     for item in items:
         if re.search(_SUBJECTS, types_of(item)):
@@ -144,7 +144,7 @@ def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def item_fields(item: dict[str, Any]) -> dict[str, str]:
-    """Return title, author and text of a JSON-LD item."""
+    """Return the title, author and text of a JSON-LD item."""
     authors = item.get("author")
     names = []
     for author in authors[:MAX_LIST] if isinstance(authors, list) else [authors]:
@@ -180,7 +180,7 @@ def first_heading(page: PageTree) -> str:
 
 
 def marked_author(page: PageTree) -> str:
-    """Return the name in the first element that is marked as the author, if it is short."""
+    """Return the first short name in an element that is marked as the author, or ""."""
     marks = (
         node
         for node in page.nodes
