@@ -55,7 +55,7 @@ def code_language(node: Node) -> str:
 def class_language(names: str, is_code: bool) -> str:
     """Return the language in a class attribute such as "language-python", or "".
 
-    is_code: whether the code itself has this class, in which even a plain "rust" is a language.
+    is_code: whether this is the class of the code itself, where a bare "rust" also counts.
     """
     for language in re.findall(_CODE_LANGUAGE, names):
         if language.lower() not in NO_LANGUAGES:

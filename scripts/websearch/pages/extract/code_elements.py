@@ -109,7 +109,7 @@ def has_code_sign(classes: str) -> bool:
 
 
 def is_number(node: Node) -> bool:
-    """Return whether an element is the number of a line of code, or an empty cell for it."""
+    """Return whether an element is a line number in code, or an empty cell for a line number."""
     classes = node.attributes.get("class", "").split()
     if GUTTER_CLASSES.isdisjoint(classes):
         return False

@@ -79,15 +79,15 @@ LEAD_NAMES = name_set(
     "summary description subhead subheading deck excerpt chapeau vorspann"
 )
 TOO_LITTLE = 0.25  # share of the page's text; if less is left, fewer rules apply
-MIN_TEXT = 200  # characters of a page whose content must not be empty
-ENOUGH_PROSE = 500  # characters of running text in an article at which step 4 is skipped
+MIN_TEXT = 200  # characters of a page that show that empty content is a mistake
+ENOUGH_PROSE = 500  # characters of running text that let an article skip step 4
 STEP_DOWN = 0.85  # share of its parent's prose that a child needs to be chosen instead
 NAMED_SHARE = 0.4  # share of the prose that the element named as the text needs
 INNER_SHARE = 0.6  # the same inside an article element
 TWIN_SHARE = 0.3  # prose in twins, relative to its own, that makes a named element only a part
-AROUND_SHARE = 0.3  # share of the prose at which a core's surroundings are exempt from name rules
-FORUM_SHARE = 0.5  # share of the prose at which comments are the content
-# Whole classes or ids that blog software uses for readers' comments: WordPress, Movable Type,
+AROUND_SHARE = 0.3  # share of the prose that exempts a core's surroundings from name rules
+FORUM_SHARE = 0.5  # share of the prose that makes comments the content
+# Complete classes or ids that blog software uses for readers' comments: WordPress, Movable Type,
 # Blogger, Drupal. The class "comments" on its own is also used in discussions.
 _READERS_COMMENTS = (
     r"(?i)(?:^|\s)(?:comment-?list|comments?-area|comments-list|comment-respond|respond|commentform"
@@ -95,7 +95,7 @@ _READERS_COMMENTS = (
 )
 MIN_POST = 150  # characters of prose in a post that has comments
 LONG_POST = 1_000  # the same if no name marks readers' comments; each comment is shorter
-# Whole classes or ids of the element with the page's text: "entry-content", "td-post-content".
+# Complete classes or ids of the element with the page's text: "entry-content", "td-post-content".
 _TEXT_NAME = (
     r"(?i)(?:^|\s|__)(?:(?:td-)?(?:article|entry|post|story|news|blog|text|page|content|single|main"
     r"|node|recipe)[-_]?(?:single)?[-_]?(?:body|content|text|copy|fulltext|entry)|body-?(?:copy|text))"
@@ -260,7 +260,7 @@ def named_text(page: PageTree) -> Node:
 
 
 def choose_content(page: PageTree) -> Node:
-    """Return the element with the content, reached by going down while one child has most prose."""
+    """Return the element with the content, by going down while a child has nearly all prose."""
     node = named_text(page)
     with_text = elements_with_text(page) if page.is_documentation else set()
     while True:
@@ -348,7 +348,7 @@ def is_named_lead(node: Node, path: set[Node]) -> bool:
 
 
 def is_unnamed_lead(node: Node) -> bool:
-    """Return whether an undropped element is long enough for a lead and ends with a sentence."""
+    """Return whether an element was not dropped, is long enough and ends with a sentence."""
     if node.dropped or node.own < MIN_UNNAMED_LEAD:
         return False
     return bool(re.search(_SENTENCE_END, text_of(node)))

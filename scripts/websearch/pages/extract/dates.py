@@ -28,16 +28,16 @@ FIRST_DAY = date(1990, 1, 1)  # before the first web pages
 # elements are right in 92% to 97% of cases, dates near the heading in 88%.
 # alone: the only day in all elements marked as dates, even outside the text.
 STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone")
-MAX_DATE_CHARS = 200  # characters of a text that are searched for dates
+MAX_DATE_CHARS = 200  # characters of a text to search for dates
 # Characters of the line with a date; longer lines are running text. Near the heading, where only
 # the position marks a date, the line must be a byline.
 MAX_LINE, MAX_BYLINE = 400, 80
 MAX_PARTS = 200  # elements inside a date or byline
-MAX_HEADINGS = 200  # headings per page that are compared with its title
-MAX_MARKED = 2_000  # elements per page that are searched
-MAX_ADDRESS = 2_000  # characters of a URL that are searched
+MAX_HEADINGS = 200  # headings per page to compare with its title
+MAX_MARKED = 2_000  # elements per page to search
+MAX_ADDRESS = 2_000  # characters of a URL to search
 MAX_TITLE = 300  # characters of the page's title and of a heading
-MIN_HEADING = 12  # characters of a heading that is searched for in the page's title
+MIN_HEADING = 12  # characters of a heading to look for in the page's title
 NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
 NEAR_ALONE = 20  # elements from the heading to a time element, for the source "alone"
 HEAD = 6  # elements after the heading that form the article's header
@@ -75,7 +75,7 @@ _DATE_NAMES = (
 )
 _PUBLISHED_NAMES = r"(?i)publi[sc]|posted|pubdate|date-?created|created|entry-date|post-date"
 _UPDATED_NAMES = r"(?i)updat|modif|revis|lastmod|changed"
-# Elements whose dates, at any depth, are not the page's; data tables are treated the same way.
+# Tags of elements that contain dates of something other than the page, as data tables also do.
 OTHER_TAGS = ("nav", "aside", "caption", "figcaption")
 _OTHER_NAMES = (
     r"(?i)comment|respon[sd]|related|sidebar|widget(?! Blog)|recent|popular"
@@ -152,7 +152,7 @@ _FORMS = (
     (rf"(?<!\d)(\d{{4}})\.?{_GAP}{_WORD}{_GAP}(\d{{1,2}})(?!\d)", "ymd"),
     (r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)", "ymd"),
 )
-# Words before the date of a change.
+# Labels before an update date.
 _UPDATED_LABEL = (
     r"(?i)updat|modif|aktualis|geändert|zuletzt|mis à jour|màj|actualiz|aggiornat|atualiz"
     r"|bijgewerkt|gewijzigd|oppdater|uppdater|opdater|обновл|更新|수정"
@@ -160,12 +160,12 @@ _UPDATED_LABEL = (
 
 
 class Written:
-    """A date as a page writes it.
+    """A date on a page.
 
     day: the day
     text: the date in ISO 8601, with the time if the page has one
     moment: day and time if they are in UTC, else None
-    is_update: whether it is the date of a change
+    is_update: whether it is an update date
     """
 
     __slots__ = ("day", "is_update", "moment", "text")
@@ -213,7 +213,7 @@ def is_possible(day: date) -> bool:
 
 
 def day_of(year: str, month: str, day: str) -> date | None:
-    """Return the date of a year, month (number or name) and day, or None."""
+    """Return the date for a year, month (number or name) and day, or None."""
     number = int(month) if month.isdigit() else month_number(month.lower())
     full_year = int(year) if len(year) == 4 else 2000 + int(year)
     try:
@@ -243,10 +243,10 @@ def month_names() -> dict[str, int]:
 
 
 class PageDates:
-    """When a page was published and changed, in ISO 8601 or "".
+    """The publication and update dates of a page, in ISO 8601 or "".
 
-    stage: the source of published, one of STAGES; "updated" if the page has only the date of a
-    change, which is then used as published.
+    stage: the source of published, one of STAGES; "updated" if the page has only an update date,
+    which is then used as published.
     """
 
     __slots__ = ("published", "stage", "updated")
@@ -260,9 +260,9 @@ def find_dates(
 ) -> PageDates:
     """Return a page's publication and update dates, if known.
 
-    A change is omitted unless its day is later than the day of publication.
+    An update is omitted unless its day is later than the publication day.
     meta: contents of the meta elements by lower-case name
-    items: the page's JSON-LD items, those of its subject first
+    items: the page's JSON-LD items; items for its subject come first
     language: language of the page, such as en-US
     """
     month_first = language.lower() in ("en", "en-us")
@@ -391,7 +391,7 @@ def lone_date(page: PageTree, month_first: bool) -> list[Written]:
 
 
 def comment_elements(page: PageTree) -> set[Node]:
-    """Return the elements in readers' comments, lists of other pages and the footer."""
+    """Return the elements in readers' comments, lists of other pages, tables, menus and footers."""
     found: set[Node] = set()
     for node in page.nodes:
         is_foot = node.tag in ("nav", "footer", "table") or has_name(_NOT_ALONE, names_of(node))

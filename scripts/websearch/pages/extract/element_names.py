@@ -9,8 +9,8 @@ from websearch.base.html_tree import Node, name_set
 
 NO_WORDS: frozenset[str] = frozenset()
 SIDEBAR_WORDS = name_set("sidebar sidebars aside rail sidenav siderail sidecol")
-MAX_NAMES = 600  # examined characters of a class and id
-# Whole class names of elements that a browser does not show.
+MAX_NAMES = 600  # characters of a class and id to examine
+# Complete class names of elements that a browser does not show.
 HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
     "d-none invisible print-only element-invisible offscreen sortkey"

@@ -15,10 +15,10 @@ from websearch.base.html_tree import MATHML, MAX_VALUE_CHARS, Node, name_set, te
 from websearch.base.untrusted import unescape
 from websearch.pages.extract.mathml import MAX_MATHML, mathml_tex
 
-FORMULA = "#formula"  # tag of an element with the TeX of a formula; no page can use it
+FORMULA = "#formula"  # tag of an element with the TeX of a formula; pages cannot use it
 UNREADABLE = "[formula]"
-MAX_TEX = 20_000  # characters of a formula; a longer one is unreadable
-MAX_NUMBER = 20  # characters of the number of an equation
+MAX_TEX = 20_000  # characters of a formula; a longer formula is unreadable
+MAX_NUMBER = 20  # characters of an equation's number
 ROW, NUMBER = "ltx_eqn_row", "ltx_eqn_eqno"  # LaTeXML's classes for an equation's row and number
 # Complete class names of the element around a formula in KaTeX, MathJax, MediaWiki and Hurmet.
 BOXES = name_set(
@@ -159,7 +159,7 @@ def twins_of_scripts(nodes: list[Node]) -> set[Node]:
 
 
 def tex_of(node: Node) -> tuple[int, str]:
-    """Return an element's own TeX, or "", after its rank; the lowest rank is best."""
+    """Return (rank, TeX or "") for an element without its descendants; the lowest rank is best."""
     mathml = node.attributes.get(MATHML, "")
     if is_script(node) and node.children:
         mathml = str(node.children[0])
@@ -224,7 +224,7 @@ def image_tex(node: Node) -> str:
 def put_formula(node: Node, inside: list[Node], sources: list[tuple[int, str]]) -> bool:
     """Turn an element into a FORMULA with its best source; return False if it shows no formula.
 
-    inside: the element and all elements in it.
+    inside: the element and its descendants.
     """
     tex = min((source for source in sources if source[1]), default=(9, ""))[1]
     if not tex and not any(map(is_drawn, inside)):
@@ -237,7 +237,7 @@ def put_formula(node: Node, inside: list[Node], sources: list[tuple[int, str]]) 
 
 
 def is_drawn(node: Node) -> bool:
-    """Return whether an element draws a formula; MathML does if it has text."""
+    """Return whether an element draws a formula, as MathML with text does."""
     if node.tag == "math":
         pieces = node.attributes.get(MATHML, "")[:MAX_MATHML].split("<")
         return any(piece.partition(">")[2].strip() for piece in pieces)

@@ -14,7 +14,7 @@ from websearch.pages.extract.style_rules import PageStyles, Styles, declarations
 
 MAX_LABEL = 80  # characters of a text for screen readers that replaces an icon
 MAX_WALK = 200_000  # elements to examine below and next to suspects
-FADING = 4  # kinds of transparent elements at which a page counts as faded in by a script
+FADING = 4  # kinds of transparent elements that show that a script fades in the page
 FAR = 900  # pixels beyond the edge; menus that slide in are nearer
 # Words in names of elements that a script fades in when the reader scrolls to them.
 _ANIMATED = (
@@ -64,7 +64,7 @@ class HiddenText:
         self.styles = styles
         self.inside: set[Node | None] = set()
         self.walk = MAX_WALK
-        self.words: dict[Node, int] = {}  # in elements around suspects
+        self.words: dict[Node, int] = {}  # number of words in parents of suspects
         self.is_white: bool | None = None  # whether every background of the page is white
         self.fades = False  # whether a script fades in the page's elements
 
@@ -214,7 +214,7 @@ class HiddenText:
 
 
 def is_dropped_anyway(node: Node) -> bool:
-    """Return whether an element has no text or other rules drop it, as they drop most."""
+    """Return whether an element has no text or is dropped by other rules, as most suspects are."""
     if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
         return True
     around: Node | None = node
@@ -284,7 +284,7 @@ def length(text: str, otherwise: float) -> float:
 
 
 def color_of(text: str) -> str:
-    """Return a color as #rrggbb or "transparent"; "" if it is not understood."""
+    """Return a color as #rrggbb or "transparent"; "" for unsupported values."""
     text = _COLORS.get(text, text).replace(" ", "")
     if text == "transparent" or re.fullmatch(
         r"rgba\([\d.,]{1,30},0(?:\.0+)?\)|#.{3}0|#.{6}00", text

@@ -9,7 +9,7 @@ from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
 
-# Characters that html_tree.py removes from every page, around raised and lowered text.
+# Markers around superscripts and subscripts; html_tree.py removes these characters from pages.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
 MAX_SCRIPTS = 3  # nested levels
 _SCRIPT = rf"([{RAISED}{LOWERED}{NOTE}])([^{RAISED}{LOWERED}{NOTE}{SCRIPT_END}]*){SCRIPT_END}"
@@ -24,7 +24,7 @@ DECORATION = name_set(  # words of uninformative alternative texts
     "arrow avatar background banner bullet button decoration decorative divider external graphic "
     "hero icon image img link logo photo picture placeholder spacer symbol thumbnail"
 )
-CELL_IMAGE_CHARS = 40  # of image text in a table cell, such as a flag or symbol
+CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
 LINES_WORDS = name_set("lines")  # class words of an element whose children are lines
 NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # class words of a link to a note
 # One or more footnote numbers: "[3]", "a, b".
@@ -41,7 +41,7 @@ def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
 
 def write_scripts(text: str) -> str:
     """Return a line with its superscripts and subscripts as plain text."""
-    for _ in range(MAX_SCRIPTS if SCRIPT_END in text else 0):  # the innermost first
+    for _ in range(MAX_SCRIPTS if SCRIPT_END in text else 0):  # innermost first
         text = re.sub(_SCRIPT, write_script, text)
     return text
 
@@ -93,7 +93,7 @@ def plain_words(text: str) -> str:
 
 
 def is_decorative_alt(alt: str) -> bool:
-    """Return whether an image's alternative text only tells the kind of image."""
+    """Return whether an image's alternative text only describes the kind of image."""
     return DECORATION.issuperset(plain_words(alt).split())
 
 

@@ -4,7 +4,7 @@ Many such pages have status 200. Several signals must agree: the title or first 
 sentence, an element, and little text. An article about such pages has only one of these signals.
 """
 
-# ruff: noqa: RUF001  the letters of many languages
+# ruff: noqa: RUF001  letters from many languages
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MAX_SHOWN = 3_000  # characters of a page's text to search for sentences
 _TITLE_BREAK = r" [|\u00b7\u2022\u2013\u2014\u00bb:-] "  # between a title and the site's name
 _TITLE_ENDS = " .!?:\u2026\u3002\uff01\uff1f\u00bf\u00a1\"'"
 LITTLE_TEXT = 400  # characters; most interstitials have fewer, most articles have more
-ENOUGH = 3  # points at which a page counts as an interstitial
-# URLs to which sites redirect visitors: (kind, pattern of the whole URL).
+ENOUGH = 3  # points that make a page an interstitial
+# URLs to which sites redirect visitors: (kind, pattern for the start of the URL).
 ADDRESSES = (
     ("consent", r"https?://(?:consent\.(?:google|youtube|yahoo)\.|guce\.)"),
     ("login", r"https?://[\w.-]{0,60}\blinkedin\.com/(?:authwall|checkpoint|login|uas/login)"),
@@ -213,11 +213,11 @@ MESSAGES = {
     "consent": ("blocked", "asks for cookie consent instead of showing the page",
                 "Use another source. Or open the page in a browser."),
     "login": ("blocked", "asks for a login instead of showing the page",
-              "Use another source: only members of the site see this page."),
-    "missing": ("http", "says that the page does not exist, although its status is good",
+              "Use another source: only members of the site can see this page."),
+    "missing": ("http", "reports that the page does not exist, despite a success status",
                 "Check the URL. If the page has moved, search for its title."),
     "parked": ("http", "is gone: its domain is for sale or parked",
-               "Use another source. Or set {archived} to read a copy of the Internet Archive."),
+               "Use another source. Or set {archived} to read a copy from the Internet Archive."),
     "portal": ("network", "was not reached: the network shows its own login page",
                "Log in to the network (Wi-Fi) in a browser, then try again."),
 }  # fmt: skip

@@ -47,9 +47,9 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 |читайте|läs\ mer|läs\ också|les\ også|læs\ også)"""
 MAX_RELATED_HEADING = 60  # characters
 MAX_SECTION = 60  # elements and texts to examine after a heading
-MIN_SECTION = 300  # characters at which a section counts as content
+MIN_SECTION = 300  # characters that make a section part of the content
 MAX_PROMOTION = 150  # characters
-LINK_LIST_SHARE = 0.8  # share of text in links at which a block is a list of links
+LINK_LIST_SHARE = 0.8  # share of text in links that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
 MIN_MENU = 3  # links in a menu
 MIN_SENTENCE = 50  # characters of a linked sentence that is not a teaser
@@ -232,7 +232,7 @@ def links_to_neighbors(node: Node) -> bool:
 
 
 def drop_related(page: PageTree, content: Node) -> None:
-    """Drop headings above related links with their sections, up to the next heading of that level.
+    """Drop headings above related links, with their sections up to a heading of no lower level.
 
     If a box contains only the heading, the section follows the box. A paragraph without links, or
     a block with much of the content, ends the section and is kept.
@@ -299,7 +299,7 @@ def drop_promotions(page: PageTree) -> None:
 
 
 def is_neighbor(link: Node) -> bool:
-    """Return whether a link leads to the previous, next or parent page.
+    """Return whether a link points to the previous, next or parent page.
 
     Its text, its image's text, its rel attribute or its accesskey (DocBook) decides.
     """

@@ -1,4 +1,4 @@
-"""Number list items: a dash, a number, a letter or a Roman numeral."""
+"""Choose the markers of list items: dashes, numbers, letters or Roman numerals."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 BREAK = "\0"  # a line break inside a paragraph, until it is written; clean text has no NUL
 MAX_MARKDOWN = 5_000_000  # characters per page; nested lists can multiply a character by 1,000
 MAX_NESTING = 12  # levels of lists and quotations; deeper levels are written without indentation
-MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
+MAX_HEADING = 500  # characters of a heading or term; longer text is written as a paragraph
 MAX_TITLES = 3  # nested headings and terms
 MAX_LINKED = 20  # blocks inside a link that are tried for its URL
 MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
@@ -82,7 +82,7 @@ def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
 
 
 def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
-    """Return found content as Markdown, and whether MAX_MARKDOWN cut it."""
+    """Return found content as Markdown, and whether it was cut at MAX_MARKDOWN."""
     writer = MarkdownWriter(url, keep_links)
     return writer.markdown(*content.parts), writer.cut
 
@@ -256,7 +256,7 @@ class MarkdownWriter:
         return ["\n".join(lines)] if lines else []
 
     def indented(self, text: str, width: int) -> str:
-        """Return text with all lines except the first and empty ones indented."""
+        """Indent all lines of a text except the first and empty lines."""
         if not self.reserve(width * text.count("\n")):
             return ""  # code without indentation would end at its second line
         return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)

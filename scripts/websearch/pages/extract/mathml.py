@@ -9,9 +9,9 @@ from websearch.base.html_tree import name_set
 from websearch.base.untrusted import unescape
 
 MAX_MATHML = 300_000  # characters; longer MathML is not converted
-MAX_DEPTH = 60  # levels of elements; of deeper elements, only the text is written
+MAX_DEPTH = 60  # levels of elements; only the text of deeper elements is written
 LEAVES = name_set("mi mn mo mtext ms")
-BEFORE = "\0"  # in parts: the scripts after it go before their base
+BEFORE = "\0"  # in parts: scripts after it go before their base
 UNSEEN = dict.fromkeys(name_set("mphantom annotation annotation-xml none maligngroup"), "")
 UNSEEN["mprescripts"] = BEFORE
 _SIGNS = (

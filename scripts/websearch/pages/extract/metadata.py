@@ -24,7 +24,7 @@ AUTHOR_NAMES = (
 MAX_DATA_CHARS = 1_000_000  # characters per JSON-LD script
 MAX_DATA_ITEMS = 2_000  # items to examine per JSON-LD script
 MAX_AUTHORS = 5  # authors to return
-MAX_AUTHOR_MARKS = 10  # elements marked as the author to examine
+MAX_AUTHOR_MARKS = 10  # elements to examine for the author
 MAX_LIST = 1_000  # entries to examine per list in JSON-LD
 MAX_TEXT = 400  # characters of a title or name
 # Types of JSON-LD items that can be the subject of a page, unlike organizations and sites; articles

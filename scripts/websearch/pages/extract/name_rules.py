@@ -108,7 +108,7 @@ CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlin
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL = 40  # characters
 MAX_NEAR = 4  # elements around a link to search for code
-# A URL of source code: a folder, a view or a line of it.
+# A URL of source code: its folder, a view or a line.
 _SOURCE_ADDRESS = (
     r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L\d|[-_]source\.html"
 )

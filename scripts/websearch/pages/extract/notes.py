@@ -109,7 +109,7 @@ class NoteGatherer:
         return self.places[place]
 
     def take(self, label: str, note: Node) -> bool:
-        """Add a note of fitting length that is not around the content; return whether it was."""
+        """Add a note of fitting length, not around the content; return whether it was added."""
         if note in self.around or not is_note(note):
             return False
         self.known.add(note)
@@ -140,7 +140,7 @@ def is_note(node: Node) -> bool:
 
 
 def is_mark(node: Node) -> bool:
-    """Return whether an element is a note's reference: raised, named as one or a numbered button.
+    """Return whether an element refers to a note, by its position, name or role.
 
     The label of a check box may be empty, because a style sheet numbers it.
     """

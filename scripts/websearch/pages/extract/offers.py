@@ -57,7 +57,7 @@ def offer_text(offer: dict[str, str], is_named: bool) -> str:
 
 
 def has_amount(text: str, price: str) -> bool:
-    """Return whether a text contains an amount of a price, with any separators."""
+    """Return whether a text contains an amount from a price, with any separators."""
     return any(re.search(amount_pattern(amount), text) for amount in re.findall(_AMOUNT, price))
 
 

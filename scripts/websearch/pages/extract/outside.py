@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_OUTSIDE = 20_000  # characters of Markdown
 MIN_BLOCK = 20  # characters per block
 MAX_LINKED = 0.5  # share of a block's text in links; lists of links have more
-# Rules whose blocks are kept; those for menus, footers, consent, advertisements, forms, hidden
+# Rules whose blocks are kept; rules for menus, footers, consent, advertisements, forms, hidden
 # parts, readers' comments and copies are missing.
 KEPT_RULES = name_set(
     "sidebar related related_heading utility byline caption repeated links next_to_the_core"

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 MAX_SCRIPTS = 200  # scripts to examine per page
 MAX_TEXT = 500_000  # characters of text per value
 MAX_NAME_OFFSET = 2_000  # characters of a script to search for its variable
-MIN_WORDS = 8  # words at which a text counts as prose under any name
-MIN_NAMED_WORDS = 3  # words at which a text under a name in _TEXT_NAMES counts as prose
+MIN_WORDS = 8  # words that make a text prose under any name
+MIN_NAMED_WORDS = 3  # words that make a text prose under a name in _TEXT_NAMES
 MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and URLs have less
 MAX_WORD = 25  # mean characters per word; longer words are URLs, hashes and class names
 MAX_TITLE = 200  # characters

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TEXT_BLOCKS = name_set(
     "p pre blockquote td dd li h1 h2 h3 h4 h5 h6 dt figcaption caption th summary"
 )
-MIN_PROSE = 25  # characters at which a block counts as running text
+MIN_PROSE = 25  # characters that make a block running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that declares itself an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML to search for the kind of page
 UNSEEN = name_set("script style template title rt rtc rp")  # rewriting.py adds ruby readings
@@ -37,7 +37,7 @@ _IS_POSTING = (
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type'
 )
-_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also say this
+_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes declare it too
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
@@ -60,7 +60,7 @@ _FORUM_ADDRESS = (
 class PageTree:
     """A parsed page: its tree, its elements in document order and the kind of page.
 
-    is_article, is_thread (of a forum), is_question (with answers): kinds that the page declares
+    is_article, is_thread (of a forum), is_question (with answers): kind by the page's data or URL
     is_documentation: kind by generator, or by headings and code; excludes is_article
     says_article, says_documentation: declarations in the page
     program: generator if generator_rules has rules for it, or ""
@@ -199,7 +199,7 @@ class PageTree:
                 node.dropped = node.parent.dropped
 
     def measure(self) -> None:
-        """Count the undropped text of every element, in one walk from the end."""
+        """Count the text of every element, without dropped parts, in one pass from the end."""
         for node in self.nodes:
             node.chars = node.link = node.own = node.own_link = node.prose = 0
             node.has_block = False

@@ -1,4 +1,4 @@
-"""Rewrite elements that convey information by other means than their text.
+"""Rewrite elements that convey information by means other than their text.
 
 Ruby readings, quotation marks, tables made of roles, shadow roots, check boxes, icons in cells and
 texts for screen readers become plain text or elements that the other modules support. Each step
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-STATE = "#state"  # tag of an element with the state of a check box; no page can use it
+STATE = "#state"  # tag of an element with the state of a check box; pages cannot use it
 CHECKED, UNCHECKED = "[x]", "[ ]"
 MAX_LABEL = 200  # characters of a text for screen readers
 MAX_CELL_NODES = 60  # elements to examine in a cell without text
@@ -32,7 +32,7 @@ SCREEN_READER_CLASSES = name_set(
     "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader element-invisible "
     "offscreen a-offscreen u-visually-hidden u-hiddenvisually assistive-text"
 )
-# Role -> tag of the element with that role.
+# Role -> tag for elements with that role.
 ROLE_TAGS = {
     "table": "table", "grid": "table", "treegrid": "table", "row": "tr", "rowgroup": "tbody",
     "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
@@ -43,7 +43,7 @@ SPEAKING = CELLS | name_set("ruby q template input")
 READINGS = name_set("rt rtc")  # in ruby; rp has parentheses for browsers without ruby
 _ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
-# An alternative text that an image depicts: a check mark, a cross, a flag.
+# An alternative text that looks like its image: a check mark, a cross, a flag.
 EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
 # Class words of icons for yes and no.
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"

@@ -32,17 +32,17 @@ _DATE = (
     r"|^\s{0,9}(?:vor|il y a|hace) \d"
 )
 NO_CORE = name_set("footer nav aside form")  # legal notices in these can be long
-# Characters of a core at which repeated lists are dropped; introductions to lists are shorter.
+# Minimum characters of a core for dropping repeated lists; introductions to lists are shorter.
 MIN_CORE = 400
-# Characters and share of the prose of a core at which boxes next to it are dropped; pages that are
-# not declared articles have text in many places.
+# Minimum characters of a core and its minimum share of the prose for dropping boxes next to it; pages
+# that are not declared articles have text in many places.
 CORE_OF_ARTICLE = (250, 0.4)
 CORE_OF_OTHERS = (800, 0.6)
-MIN_PART = 500  # characters of prose at which a box after the core is part of the text
+MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose in a box at the end of the core, such as a note on the author
 MAX_TABS = 30  # tabs per row; a row with more elements is something else
-MIN_COPY = 60  # characters at which no page repeats a box on purpose
+MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # these may repeat text on purpose
 # Elements that are part of the text regardless of length.
 TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
@@ -85,7 +85,7 @@ def with_dates(page: PageTree) -> set[Node]:
 
 
 def has_date(node: Node) -> bool:
-    """Return whether a text directly in an element begins with or near a date or time."""
+    """Return whether a text directly in an element has a date or time near its start."""
     texts = (child for child in node.children if isinstance(child, str) and not child.isspace())
     return any(re.search(_DATE, text[:200]) for text in texts)
 
@@ -338,7 +338,7 @@ def drop_ends(page: PageTree, content: Node) -> None:
 
 
 def shown(page: PageTree, content: Node) -> list[Node]:
-    """Return the undropped descendants of the content, in order."""
+    """Return the descendants of the content that are not dropped, in order."""
     inside = {content}
     found: list[Node] = []
     for node in page.nodes:

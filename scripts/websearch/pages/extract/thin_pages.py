@@ -36,7 +36,7 @@ _LOADING = (
     r"(?:, please wait)?[\s.\u2026]*"
 )
 MAX_LOADING = 40  # characters
-MENU_SHARE = 0.7  # share of text in links at which a page is only a menu
+MENU_SHARE = 0.7  # share of text in links that makes a page only a menu
 _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
 
 

@@ -65,7 +65,7 @@ def failure_of(gone: Fetched | SearchError) -> SearchError:
 
 
 def is_private(url: str) -> bool:
-    """Return whether a URL's host is in a private network or excepted from the guard."""
+    """Return whether a URL's host is in a private network or exempted from the guard."""
     host, port = host_and_port(url)
     try:
         check_unresolved_host(host, port)

@@ -349,7 +349,7 @@ def spawn(
     """
     import fcntl
 
-    # Not at 3 or 4, and not inherited by a browser that another thread starts.
+    # The copies avoid 3 and 4, and browsers that other threads start do not inherit them.
     copies = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe]
     try:
         actions: list[Any] = [

@@ -2,7 +2,7 @@
 
 The proxy resolves every name itself and refuses the addresses that read_page refuses. The browser
 resolves nothing and sends everything through the proxy, so scripts, frames, images and redirects
-cannot reach private addresses either. If the environment excepts a host from the guard, only pages
+cannot reach private addresses either. If the environment exempts a host from the guard, only a page
 from that host can reach it, and only to read, because other pages could change something on it.
 """
 
@@ -68,7 +68,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
     rbufsize = 0  # bytes after the headers must stay in the socket for relay
 
     def handle(self) -> None:
-        """Read a request's headers, connect to the checked address and relay both directions.
+        """Read a request's headers, connect to the checked address and relay bytes both ways.
 
         A request that is refused or fails gets no response, because a page could mistake any
         response for a success.
@@ -127,7 +127,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
 
 
 def split_target(method: str, target: str) -> tuple[str, int, str]:
-    """Return host, port and path of a browser's request to its proxy; raises SearchError."""
+    """Return the host, port and path in a browser's request to its proxy; raises SearchError."""
     if method == "CONNECT":
         name, _, port = target.rpartition(":")
         host = ascii_host(name.strip("[]"))

@@ -151,7 +151,7 @@ def redirect_target(url: str, target: str) -> str:
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Return the host and port of a normal URL."""
+    """Return the host and port of a normalized URL."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)
@@ -189,7 +189,7 @@ def refused_networks() -> list[Any]:
 
 
 def is_excepted(host: str, port: int) -> bool:
-    """Return whether the environment excepts host:port from the guard."""
+    """Return whether the environment exempts host:port from the guard."""
     exceptions = map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))
     return f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions
 
@@ -353,9 +353,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
 
     Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
-    cookie: dict[
-        str, str
-    ] = {}  # for this chain, because some sites redirect until their cookie is sent
+    cookie: dict[str, str] = {}  # some sites redirect until their cookie is sent
     for _ in range(MAX_REDIRECTS + 1):
         check_site(url)
         if robots:
@@ -436,7 +434,7 @@ def refresh_of_stub(html: str, refresh: str) -> str:
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
-    """Return the scheme, host and port of a normal URL."""
+    """Return the scheme, host and port of a normalized URL."""
     return (url.partition(":")[0], *host_and_port(url))
 
 
@@ -462,7 +460,7 @@ def is_office(body: bytes) -> bool:
 
 
 def check_status(fetched: Fetched) -> None:
-    """Raise SearchError if the response is a bot wall or a server error.
+    """Raise SearchError unless the response has a success status with content.
 
     The text of an error page goes into details.page_text, not into the message, because it is
     untrusted.
@@ -474,7 +472,7 @@ def check_status(fetched: Fetched) -> None:
     host = host_and_port(fetched.url)[0]
     wall = find_wall(response, response.text())
     if is_reddit(host) and status == 403:
-        wall = "a block of its network"
+        wall = "a network block"
     if wall:
         raise wall_error(host, wall, status)
     from http.client import responses

@@ -66,7 +66,7 @@ class CMap:
         return int(glyph) + code - first
 
     def split(self, data: bytes) -> list[int]:
-        """Return the codes in a string; they have two bytes unless the ranges differ."""
+        """Return the codes in a string, with two bytes each unless the ranges set other sizes."""
         if not self.sizes or all(size == 2 for size, _, _ in self.sizes):
             return two_byte_codes(data)
         codes = []
@@ -89,7 +89,7 @@ class CMap:
 
 
 def find_range(ranges: list[Any], code: int) -> Any:
-    """Return the (first, last, value) that contains a code; None if not found; ranges: sorted."""
+    """Return the (first, last, value) in sorted ranges that contains a code, or None."""
     position = bisect.bisect_right(ranges, code, key=FIRST) - 1
     return ranges[position] if position >= 0 and code <= ranges[position][1] else None
 
@@ -217,7 +217,7 @@ def codec_of(name: str) -> str:
 
 @functools.lru_cache(16_384)
 def decode_code(code: bytes, codec: str) -> str:
-    """Return the text of one code; "" for bytes that are not a code."""
+    """Return the text for a code; "" for bytes that are not a code."""
     try:
         if codec == "jis":  # JIS X 0208: two bytes without their high bits
             return bytes(byte | 0x80 for byte in code).decode("euc_jp") if len(code) == 2 else ""

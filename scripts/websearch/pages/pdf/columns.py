@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
     from websearch.pages.pdf.text_lines import TextLine
 
-    Column = tuple[float, float]  # begin and end
+    Column = tuple[float, float]  # start and end
     Cells = list[list[str]]  # a row: each column's texts, from top to bottom
 
 MIN_ROWS = 3  # lines that agree on the columns
@@ -161,7 +161,7 @@ def overlapped(chunk: Chunk, columns: list[Column]) -> list[int]:
 
 
 def line_cells(line: TextLine, columns: list[Column]) -> Cells:
-    """Return the texts of a line in each column; a string that spans several is in only one."""
+    """Return the texts of a line in each column; a string that spans columns is in only one."""
     cells: Cells = [[] for _ in columns]
     for chunk in line.chunks:
         indexes = overlapped(chunk, columns) or [nearest(chunk, columns)]

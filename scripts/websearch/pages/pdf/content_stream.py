@@ -202,7 +202,7 @@ class ContentReader:
                 self.actual.add(piece)
         if self.actual and not shown.pieces and shown.count and not self.hidden:
             piece_without_text = frame.piece("", 0.0, shown.place)
-            if piece_without_text:  # only the actual text tells their meaning
+            if piece_without_text:  # only the actual text gives their meaning
                 self.actual.add(piece_without_text)
         x, y = (0.0, -shown.place) if font.vertical else (shown.place, 0.0)
         a, b, c, d, e, f = self.text_matrix

@@ -1,7 +1,7 @@
 """Decrypt PDF files that open with an empty password (ISO 32000-1, 7.6; ISO 32000-2, 7.6.4).
 
-The ciphers are RC4 with 40 to 128 bits, AES-128 and AES-256. The standard library has neither RC4
-nor AES.
+The ciphers are RC4 with keys of 40 to 128 bits, AES-128 and AES-256. The standard library has
+neither RC4 nor AES.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Padding of passwords to 32 bytes (algorithm 2, step a); an empty password becomes all of it.
+# Padding of passwords to 32 bytes (algorithm 2, step a); it replaces an empty password.
 PASSWORD_FILL = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
 BLOCK = 16  # bytes in an AES block
 ROUNDS = {16: 10, 24: 12, 32: 14}  # rounds of AES by the key's length in bytes
@@ -214,7 +214,7 @@ def round_keys(key: bytes) -> list[bytes]:
 
 @functools.cache
 def decryption_tables() -> list[bytes]:
-    """Return a translation table with the products of all bytes per factor of InvMixColumns."""
+    """Return a translation table per factor of InvMixColumns, with the products of all bytes."""
     return [bytes(multiply(value, factor) for value in range(256)) for factor in (14, 11, 13, 9)]
 
 

@@ -66,7 +66,7 @@ CODE_POINT = re.compile(r"uni((?:[0-9A-F]{4})+)|u([0-9A-F]{4,6})")
 AFII_NAME = re.compile(r"afii(10\d\d\d|57\d\d\d)")
 
 # First and last number, code point of the first, and the number of the letter Yo, which Unicode has
-# in another place.
+# elsewhere.
 AFII_RANGES = (
     (10017, 10049, 0x410, 10023), (10065, 10097, 0x430, 10071), (57664, 57690, 0x5D0, 0),
     (57409, 57434, 0x621, 0), (57440, 57450, 0x640, 0), (57392, 57401, 0x660, 0),

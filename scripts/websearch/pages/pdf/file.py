@@ -399,9 +399,8 @@ class PdfFile:
                 self.page_numbers += [number] if self.page_numbers[-1:] != [number] else []
             elif kind == b"ObjStm":
                 object_streams += [number] if object_streams[-1:] != [number] else []
-            elif (
-                len(trailers) < MAX_TRAILERS
-            ):  # a trailer, or a cross-reference stream, whose dictionary is one
+            elif len(trailers) < MAX_TRAILERS:
+                # The dictionary of a cross-reference stream is also a trailer.
                 trailers.append(match.end() if match["trailer"] else self.offsets.get(number, 0))
         for position in trailers:
             self.budget.check_time()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from websearch.pages.pdf.file import PdfFile
 
-DEFAULT_WIDTH = 500.0  # of a glyph without a width, in thousandths of the font size
+DEFAULT_WIDTH = 500.0  # thousandths of the font size, for glyphs without a width
 TEX_LIGATURES = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
 NARROW_END = "\u0250"  # end of the Latin letters
 MAX_FONT_FILE = 4_000_000  # bytes to read from an embedded program
@@ -34,7 +34,7 @@ BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # in the most
 
 
 class Font:
-    """A font on pages.
+    """A font for shown strings.
 
     vertical: whether lines run downward. em: height of letters in font sizes, 1 except in Type 3
     fonts.

@@ -1,8 +1,8 @@
 """Build lines and paragraphs from pieces of shown text, in the order of the content stream.
 
-PDF writers draw each column as a whole, so their order is a better reading order than one sorted by
-position. All distances are measured along and across the direction of the text, so rotated text
-needs no extra rules.
+PDF writers draw each column as a whole, so the content stream is closer to the reading order than
+pieces sorted by position. All distances are measured along and across the direction of the text, so
+rotated text needs no extra rules.
 """
 
 from __future__ import annotations

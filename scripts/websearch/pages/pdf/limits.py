@@ -41,7 +41,7 @@ BASE_UNPACKED, UNPACKED_RATIO = 400_000_000, 40  # unpacked bytes of all streams
 
 
 class OutOfBudgetError(Exception):
-    """Raised if reading must end early; the message names the limit."""
+    """Raised if reading must end early; the message specifies the limit."""
 
 
 class Budget:

@@ -37,7 +37,7 @@ def down_columns(pieces: list[Piece]) -> list[Piece]:
     """
     result: list[Piece] = []
     run: list[Row] = []
-    gutter = (0.0, 0.0)  # of the run
+    gutter = (0.0, 0.0)  # gutter of the run
     for row in [*rows_of(pieces), []]:
         parts = in_parts(row)
         shared = gutter_of(parts, gutter if run else None) if parts else None

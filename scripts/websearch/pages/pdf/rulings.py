@@ -20,7 +20,7 @@ MAX_RULINGS = 200  # per direction, after collinear lines are joined
 MAX_EDGES = 60  # upright lines per grid
 SNAP = 2.5  # points between lines that count as equal or as touching
 MIN_CELL = 8.0  # points; minimum width of a column and height of a row
-THIN = 3.0  # points; a thinner rectangle is a line, a shorter line is ignored
+THIN = 3.0  # points; thinner rectangles are lines, and shorter lines are ignored
 
 
 class Path:
@@ -70,12 +70,12 @@ class Path:
         return len(self.segments) + len(self.pending) > MAX_SEGMENTS
 
     def drop(self) -> None:
-        """Discard the drawn lines, which are not painted."""
+        """Discard the drawn lines without painting them."""
         self.pending = []
 
 
 class Grid:
-    """Lines that cross each other.
+    """A grid of lines that cross each other.
 
     edges: upright lines as (along, bottom, top). levels: level lines as (across, left, right).
     columns and rows: the sorted places of edges and levels, without duplicates.

@@ -17,7 +17,7 @@ _JOINED = (
 )
 _NOTE = r"\d{1,3}(?:[,\u2013-]\d{1,3}){0,3}"
 _OPERATION = r"\w\s?[-+\u2212*/]\s?\w"
-_AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # a number after this is a note's
+_AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # text before a footnote number
 
 
 class LineText:

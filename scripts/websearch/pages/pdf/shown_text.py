@@ -108,7 +108,7 @@ class Frame:
         self.is_spread = bool(self.unit) and self.char_space > SPREAD * abs(self.unit)
         # Whether words are as far apart as table cells. Word spacing applies to one-byte codes.
         self.splits_words = not font.is_composite and self.word_space > PIECE_GAP * abs(self.unit)
-        self.length = math.hypot(x, y)  # one unit of text space on the page
+        self.length = math.hypot(x, y)  # length of a text space unit on the page
         self.size = abs(state.font_size) * height * font.em
         forward = math.copysign(self.length, self.unit) or 1.0
         self.direction = (x / forward, y / forward)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 INFLATE_CHUNK = 4_096  # bytes; in a damaged chunk, bytes are tried one by one
-CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # of LZW
+CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # for LZW
 NOT_ASCII85 = bytes(set(range(256)) - set(range(ord("!"), ord("u") + 1)) - set(b"z~"))
 MAX_COLUMNS = 1_000_000  # per predictor
 MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references for 300,000 objects have fewer
@@ -42,7 +42,7 @@ def apply_filters(
 
 
 def inflate(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """Decode FlateDecode; tolerate a bad checksum, a missing end and a bad or missing header."""
+    """Inflate data; tolerate a bad checksum, a missing end and a bad or missing header."""
     for bits, start in ((15, 0), (-15, 2), (-15, 0)):
         unpacked = inflate_as(data[start:] if start else data, bits, limit)
         if unpacked:
@@ -76,7 +76,7 @@ def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
 
 
 def decode_lzw(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """Decode LZWDecode: codes of 9 to 12 bits, highest bit first."""
+    """Decode LZW data: codes of 9 to 12 bits, highest bit first."""
     early = options.get("EarlyChange", 1) != 0
     base = [bytes([value]) for value in range(256)] + [b"", b""]
     table = base[:]
@@ -107,7 +107,7 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int, budget: Budget)
 
 
 def decode_ascii85(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """Decode ASCII85Decode: five characters are four bytes, z is four zero bytes."""
+    """Decode ASCII85 data: five characters are four bytes, and z is four zero bytes."""
     text = data[:MAX_SLOW_INPUT].translate(None, NOT_ASCII85)
     text = text.removeprefix(b"<~").partition(b"~")[0]
     unpacked = bytearray()
@@ -126,12 +126,12 @@ def decode_ascii85(data: bytes, options: dict[str, Any], limit: int, budget: Bud
 
 
 def decode_hex(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """Decode ASCIIHexDecode; a missing last digit counts as 0."""
+    """Decode hexadecimal data; a missing last digit counts as 0."""
     return parse_hex(data.partition(b">")[0])[:limit]
 
 
 def decode_run_length(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """Decode RunLengthDecode: a length byte, then bytes to copy or a byte to repeat."""
+    """Decode run-length data: a length byte, then bytes to copy or a byte to repeat."""
     data = data[:MAX_SLOW_INPUT]
     unpacked = bytearray()
     position = 0

@@ -36,7 +36,7 @@ MAX_HEADING_ROWS = 8  # rows per table to search for repeated headings
 
 
 class Table:
-    """A table, or several side by side. parts: rows of cell texts per table."""
+    """A table, or several tables side by side. parts: rows of cell texts per table."""
 
     __slots__ = ("parts", "pieces")
 
