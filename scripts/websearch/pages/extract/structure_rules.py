@@ -34,7 +34,7 @@ _DATE = (
 NO_CORE = name_set("footer nav aside form")  # legal notices in these can be long
 # Minimum characters of a core for dropping repeated lists; introductions to lists are shorter.
 MIN_CORE = 400
-# Minimum characters of a core and its minimum share of the prose for dropping boxes next to it; pages
+# Minimum characters of a core, and minimum share of the prose, for dropping boxes next to it; pages
 # that are not declared articles have text in many places.
 CORE_OF_ARTICLE = (250, 0.4)
 CORE_OF_OTHERS = (800, 0.6)
