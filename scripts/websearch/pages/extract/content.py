@@ -285,7 +285,7 @@ def is_part(node: Node) -> bool:
 
 
 def is_unnamed_text(node: Node, beside: Node) -> bool:
-    """Return whether an element other than beside is text without a layout name."""
+    """Return whether an element other than beside has text and no name that describes layout."""
     is_text = node.link * 2 < node.chars and node.chars - node.link >= MIN_PART_TEXT
     return node is not beside and is_text and is_unnamed(node)
 

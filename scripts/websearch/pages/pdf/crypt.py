@@ -38,7 +38,7 @@ class Decryptor:
         values = [encrypt.get(name) for name in ("O", "U")]
         if not known or not all(isinstance(value, bytes) for value in values):
             message = "The PDF file is encrypted in a way that needs a certificate or a plug-in."
-            raise SearchError("refused", message, "Look for a version that is not protected.")
+            raise SearchError("refused", message, "Look for an unprotected version.")
         self.filters = crypt_filters(encrypt)
         self.stream_filter = str(encrypt.get("StmF", "Identity"))
         self.string_filter = str(encrypt.get("StrF", "Identity"))
@@ -47,7 +47,7 @@ class Decryptor:
             self.stream_filter = self.string_filter = "V2"
         key = key_of_256_bits(encrypt) if self.version == 5 else self.short_key(encrypt, file_id)
         if key is None:
-            hint = "Look for a version that is not protected, or remove the password."
+            hint = "Look for an unprotected version, or remove the password."
             raise SearchError("refused", "The PDF file needs a password.", hint)
         self.key = key
 
