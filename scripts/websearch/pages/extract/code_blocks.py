@@ -1,4 +1,4 @@
-"""Read code blocks of HTML: their exact text and their language."""
+"""Read the exact text and the language of HTML code blocks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.tables import is_shown
 
-# Class names with the language of code. Names of the first pattern are certain; those of the second
-# may also mean a human language or another kind of source.
+# Class names that contain the language of code. Matches of the first pattern are certain; matches
+# of the second may also be a human language or another kind of source.
 _CODE_LANGUAGE = (
     r"(?i)(?:^|\s)(?:language|highlight-source|highlight|brush|sourceCode)(?:[-:]\s?|\s)"
     r"([a-z][\w+#.-]{0,19})(?=[\s;]|$)"
@@ -24,14 +24,14 @@ NO_LANGUAGES = name_set(
     "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
     "notranslate nohighlight fallback highlight source-code example"
 )
-MAX_INSIDE = 3  # levels inside a code block that may name its language
-MAX_ABOVE = 3  # elements around a code block that may name its language
+MAX_INSIDE = 3  # levels inside a code block to search for its language
+MAX_ABOVE = 3  # elements around a code block to search for its language
 CODE_BOX_WORDS = name_set("fragment highlight code codeblock syntaxhighlighter container listing")
-LINE_WORDS = name_set("line codeline")  # in the class of an element that is a line of code
+LINE_WORDS = name_set("line codeline")  # class words of an element that is a line of code
 
 
 def code_language(node: Node) -> str:
-    """Return the language named by a code block, the code in it or an element around it, or ""."""
+    """Return the language that a code block, its code or an enclosing element specifies, or ""."""
     nearest = [node]
     while len(nearest) <= MAX_INSIDE:
         inside = [child for child in nearest[-1].children if isinstance(child, Node)]
@@ -40,7 +40,7 @@ def code_language(node: Node) -> str:
             break
         nearest.append(code)
     boxes = [element for element in ancestors(node)[1:] if element.tag not in TABLE_PARTS]
-    above = boxes[:MAX_ABOVE]  # without table parts: a table may put numbers next to the lines
+    above = boxes[:MAX_ABOVE]  # skip table parts: a table may put numbers next to the lines
     for element in nearest + above:
         get = element.attributes.get
         name = (get("data-lang") or get("data-language") or get("language") or "").strip()
@@ -51,11 +51,11 @@ def code_language(node: Node) -> str:
     return ""
 
 
-@functools.lru_cache(maxsize=1024)  # a thousand code blocks may be in one box
+@functools.lru_cache(maxsize=1024)  # one box may contain a thousand code blocks
 def class_language(names: str, is_code: bool) -> str:
     """Return the language in a class attribute such as "language-python", or "".
 
-    is_code: whether it is the class of the code itself, where "rust" on its own is a language.
+    is_code: whether this is the class of the code itself, where a bare "rust" also counts.
     """
     for language in re.findall(_CODE_LANGUAGE, names):
         if language.lower() not in NO_LANGUAGES:
@@ -65,7 +65,7 @@ def class_language(names: str, is_code: bool) -> str:
 
 
 def is_code_box(node: Node) -> bool:
-    """Return whether each child of an element is a line of code, without a pre element."""
+    """Return whether an element without a pre is a code box: each child is a line of code."""
     if words_of(node).isdisjoint(CODE_BOX_WORDS):
         return False
     lines = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
@@ -76,7 +76,7 @@ def is_code_box(node: Node) -> bool:
 def has_lines(node: Node) -> bool:
     """Return whether the children of an element are lines of code without text between them.
 
-    Style sheets show line elements, and several code elements in a pre, as blocks.
+    Style sheets display line elements, and several code elements in a pre, as blocks.
     """
     lines = [child for child in node.children if isinstance(child, Node)]
     if len(lines) < 2 or any(
@@ -89,8 +89,8 @@ def has_lines(node: Node) -> bool:
 
 
 def collect_code(node: Node, parts: list[str]) -> None:
-    """Append the exact text of a pre element to parts; rows and line elements end their line."""
-    # In a box of line elements, line breaks of the source between them are not shown.
+    """Append the exact text of a pre element to parts; end lines after rows and line elements."""
+    # Browsers do not show the source's line breaks between the line elements of a box.
     is_box = any(isinstance(child, Node) and child.tag in BLOCKS for child in node.children)
     is_lines = not is_box and has_lines(node)
     for child in node.children:

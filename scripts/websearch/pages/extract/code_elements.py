@@ -1,7 +1,7 @@
 """Turn elements that contain code into pre elements; remove line numbers.
 
-Documentation tools put a code block into a div whose class says so or names the language, and code
-hosts put each line of a file into a table row.
+Documentation tools put a code block into a div whose class marks it as code or contains the
+language. Code hosts put each line of a file into a table row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LANGUAGES = name_set(
     "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
     "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
 )
-# Whole classes of the number before a line of code.
+# Complete class names of the number before a line of code.
 GUTTER_CLASSES = name_set(
     "ln lnt lineno line-number line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
     "code-line-number react-syntax-highlighter-line-number rouge-gutter"
@@ -35,16 +35,16 @@ _CODE_NAME = (
 _CODE_SIGN = r"(?i)code|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
 LANGUAGE_NAMES = frozenset(("data-lang", "data-language", "data-code-lang"))
 BOX_TAGS = name_set("div figure section code span code-block")
-# Elements that are never in a code block, or that already are code blocks.
+# Elements that never appear in a code block or are already code blocks.
 NO_CODE = HEADINGS | name_set(
     "pre textarea p ul ol dl table blockquote img picture video iframe form article"
 )
 NEAR = name_set("pre code table")
-MAX_NEAR = 6  # elements around a number that show whether it belongs to a line of code
+MAX_NEAR = 6  # enclosing elements to search for the code of a line number
 MAX_NUMBER = 8  # characters
 MAX_CODE_LABEL = 40  # characters of a language or file name in a pre, next to its code
-MAX_LABEL_PARTS = 30  # elements in a pre outside of its code
-MAX_LOOKS = 200_000  # elements per page that are examined in boxes named as code
+MAX_LABEL_PARTS = 30  # elements in a pre outside its code
+MAX_LOOKS = 200_000  # elements per page to examine inside boxes that are named as code
 
 
 def mark_code(nodes: list[Node]) -> None:
@@ -97,19 +97,19 @@ def drop_code_label(pre: Node) -> None:
 
 
 def may_be_code(attributes: dict[str, str]) -> bool:
-    """Return whether attributes may belong to code or a line number; a quick test."""
+    """Return whether attributes could be those of code or a line number; a quick test."""
     is_named = "class" in attributes and has_code_sign(attributes["class"])
     return is_named or not LANGUAGE_NAMES.isdisjoint(attributes)
 
 
-@functools.lru_cache(maxsize=4096)  # most classes of a page are repeated
+@functools.lru_cache(maxsize=4096)  # a page repeats most of its classes
 def has_code_sign(classes: str) -> bool:
-    """Return whether a class attribute has a part of the names of code or line numbers."""
+    """Return whether a class attribute contains part of a name for code or line numbers."""
     return re.search(_CODE_SIGN, classes) is not None
 
 
 def is_number(node: Node) -> bool:
-    """Return whether an element is the number of a line of code, or an empty cell for it."""
+    """Return whether an element is a line number in code, or an empty cell for a line number."""
     classes = node.attributes.get("class", "").split()
     if GUTTER_CLASSES.isdisjoint(classes):
         return False
@@ -125,7 +125,7 @@ def is_number(node: Node) -> bool:
 
 
 def mark_code_tables(rows: dict[Node, list[Node]]) -> None:
-    """Turn each table in which every row is a number and a line of code into a pre."""
+    """Turn a table into a pre if every row consists of a number and a line of code."""
     lines: dict[Node, int] = {}  # per table
     for row, numbers in rows.items():
         table = row.parent
@@ -147,7 +147,7 @@ def count_rows(table: Node) -> int:
 
 
 def says_code(node: Node) -> bool:
-    """Return whether an element is named as code by its class, or names a language."""
+    """Return whether an element's class marks it as code or an attribute contains a language."""
     get = node.attributes.get
     languages = (get(name, "").lower() for name in LANGUAGE_NAMES)
     if any(language in LANGUAGES for language in languages):
@@ -156,7 +156,7 @@ def says_code(node: Node) -> bool:
 
 
 def elements_in(node: Node, limit: int) -> list[Node]:
-    """Return the elements below an element, about limit at most."""
+    """Return the descendants of an element; stop after about limit of them."""
     found: list[Node] = []
     waiting = [node]
     while waiting and len(found) < limit:
@@ -167,9 +167,9 @@ def elements_in(node: Node, limit: int) -> list[Node]:
 
 
 def is_code(node: Node, inside: list[Node]) -> bool:
-    """Return whether an element named as code contains only code; inside: the elements in it.
+    """Return whether an element named as code contains only code; inside: its descendants.
 
-    Code in a line of text that has no line breaks is a code span.
+    Code without line breaks in a line of text is a code span.
     """
     if any(inner.tag in NO_CODE or (inner.attributes and says_code(inner)) for inner in inside):
         return False

@@ -1,28 +1,28 @@
 """Find the main content of an HTML page.
 
-The kind of page decides which rules apply (page_tree.PageTree): an article (it says so), a thread
+The rules depend on the kind of page (page_tree.PageTree): an article (its markup says so), a thread
 or question page (its URL or data says so), documentation (its generator says so, or it has code and
-headings with anchors), or none of these. Rules for articles drop teasers, related links, repeated
+headings with anchors) or none of these. Rules for articles drop teasers, related links, repeated
 boxes and boxes next to the text; in documentation, all of these are content.
 
 find_content applies the rules in this order, because each step uses the result of earlier steps:
 
 0. Drop the frames of documentation generators (generator_rules), while the page is parsed.
-1. Decide whether comments are the content or those of readers, before any name is judged.
-2. Drop repeated teasers and comments of an article (structure_rules), while their lists are whole.
-3. Drop by names, tags and styles (name_rules), from the root down; elements inside a dropped
-   element are not judged. is_plausible stops a rule that would drop too much; shares are of the
-   page after step 2. Around an article's core and inside code, names do not count.
-4. If too little is left, repeat step 3 with fewer rules (keep_more). This comes here because every
-   later step measures the remaining text.
-5. Move the labels of tabs to their panels, before the row of tabs can be dropped as a list.
-6. Choose the element with the content: the one named as the text, then down while one child has
-   nearly all running text; up again if too little of the page is in it (widen).
-7. In it, drop links to other pages (link_rules): lists of links and sections on related pages; then
+1. Decide whether comments are the content or only readers' comments, before any name is judged.
+2. Drop repeated teasers and comments from an article (structure_rules) before lists lose items.
+3. Drop elements by name, tag and style (name_rules), from the root down, and do not judge elements
+   inside them. is_plausible stops a rule that would drop too much, relative to the page after
+   step 2. Names around an article's core and inside code do not count.
+4. If too little is left, repeat step 3 with fewer rules (keep_more). This step comes here because
+   every later step measures the remaining text.
+5. Move tab labels to their panels before a later step can drop the row of tabs as a list.
+6. Choose the element with the content: start at the element named as the text, go down while one
+   child has nearly all running text, and go up again if it has too little of the page (widen).
+7. Drop its links to other pages (link_rules): lists of links and sections on related pages; then
    boxes next to the core, which the remaining text determines; then short promotions.
 8. Drop the title, dates and headings at the ends of an article, and copies. Copies come last,
-   because two boxes may be equal only after other parts are dropped.
-9. Find leads between the title and the content, also among elements dropped as "related".
+   because two boxes may become equal only after other parts are dropped.
+9. Find leads between the title and the content, including elements dropped as "related".
 10. Append the notes that the content refers to but does not contain (notes.py).
 """
 
@@ -78,45 +78,45 @@ LEAD_NAMES = name_set(
     "lead lede standfirst subtitle subheadline perex teaser intro introduction dek abstract "
     "summary description subhead subheading deck excerpt chapeau vorspann"
 )
-TOO_LITTLE = 0.25  # share of the page's text; when less is left, more is kept
-MIN_TEXT = 200  # characters of a page whose content must not be empty
-ENOUGH_PROSE = 500  # characters of running text with which step 4 is skipped for an article
-STEP_DOWN = 0.85  # share of the prose that a child needs for the walk to go down to it
+TOO_LITTLE = 0.25  # share of the page's text; if less is left, fewer rules apply
+MIN_TEXT = 200  # characters of a page that show that empty content is a mistake
+ENOUGH_PROSE = 500  # characters of running text that let an article skip step 4
+STEP_DOWN = 0.85  # share of its parent's prose that a child needs to be chosen instead
 NAMED_SHARE = 0.4  # share of the prose that the element named as the text needs
 INNER_SHARE = 0.6  # the same inside an article element
 TWIN_SHARE = 0.3  # prose in twins, relative to its own, that makes a named element only a part
-AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings are not dropped by name
-FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
-# Whole classes or ids that blog software uses for readers' comments: WordPress, Movable Type,
+AROUND_SHARE = 0.3  # share of the prose that exempts a core's surroundings from name rules
+FORUM_SHARE = 0.5  # share of the prose that makes comments the content
+# Complete classes or ids that blog software uses for readers' comments: WordPress, Movable Type,
 # Blogger, Drupal. The class "comments" on its own is also used in discussions.
 _READERS_COMMENTS = (
     r"(?i)(?:^|\s)(?:comment-?list|comments?-area|comments-list|comment-respond|respond|commentform"
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
 MIN_POST = 150  # characters of prose in a post that has comments
-LONG_POST = 1_000  # the same if no name says whose comments they are; each comment is shorter
-# Whole classes or ids of the element with the page's text: "entry-content", "td-post-content".
+LONG_POST = 1_000  # the same if no name marks readers' comments; each comment is shorter
+# Complete classes or ids of the element with the page's text: "entry-content", "td-post-content".
 _TEXT_NAME = (
     r"(?i)(?:^|\s|__)(?:(?:td-)?(?:article|entry|post|story|news|blog|text|page|content|single|main"
     r"|node|recipe)[-_]?(?:single)?[-_]?(?:body|content|text|copy|fulltext|entry)|body-?(?:copy|text))"
     r"(?:\s|$)"
 )
 LISTS = name_set("ul ol dl")
-MIN_PART_TEXT = 60  # characters outside of links in a part of documentation
+MIN_PART_TEXT = 60  # characters outside links in a part of documentation
 MAX_TITLE = 300  # characters
 MIN_LEAD = 40  # characters
-MIN_UNNAMED_LEAD = 120  # characters of a lead that no name marks; subheadings are shorter
+MIN_UNNAMED_LEAD = 120  # characters of a lead without a typical name; subheadings are shorter
 _SENTENCE_END = r"[.!?\u2026\u3002][\"\u201d\u00bb\u2019)]?$"
 MAX_LEADS = 2  # paragraphs
-MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
+MAIN_SHARE = 0.3  # share of the page's text that a main element needs to be trusted
 CONTENT_SHARE = 0.65  # share of the main element's text that the content needs
 
 
 def comments_are_content(page: PageTree) -> bool:
     """Return whether most of the prose is in comments and the page is not an article.
 
-    In forums, question pages and discussions the comments are the content. On a blog they are not,
-    if it names them as readers' comments, regardless of their length.
+    In forums, question pages and discussions, the comments are the content. Comments that a blog
+    names as readers' comments are not, regardless of their length.
     """
     inside = page.comments
     prose = 0
@@ -146,7 +146,7 @@ def comments_are_content(page: PageTree) -> bool:
 
 
 def longest_text(nodes: set[Node]) -> int:
-    """Return the characters of prose in the paragraphs of the element that has most of them."""
+    """Return the most characters of prose that the paragraphs of one element have."""
     prose: dict[Node, int] = {}
     for node in nodes:
         if node.parent and node.own >= MIN_ARTICLE_PROSE and node.tag in BLOCKS:
@@ -155,7 +155,7 @@ def longest_text(nodes: set[Node]) -> int:
 
 
 def around_article(page: PageTree) -> set[Node]:
-    """Return the elements around an article's core, whose names do not make them boilerplate.
+    """Return the elements around an article's core; their names do not make them boilerplate.
 
     Their class names describe the layout and the boxes next to the text: "l-sidebar-right".
     """
@@ -183,7 +183,7 @@ def drop_boilerplate(page: PageTree) -> None:
             continue
         rule = "consent" if node in preferences else element_rule(node, page)
         if rule in NAME_RULES and (node in around or (node in code and rule != "gutter")):
-            continue  # in code, names describe the kind of a token: "comment", "tag"
+            continue  # in code, names describe kinds of tokens: "comment", "tag"
         is_sure = rule == "comments" and page.has_readers_comments
         if not rule or (rule in ignored and not is_sure):
             continue
@@ -202,7 +202,7 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
     if page.is_documentation and rule == "sidebar" and node.prose and node.link * 2 < node.chars:
         return False  # a note
     if page.is_article and rule == "related" and node.prose and not node.link:
-        return False  # the lead: German newspapers name it "teaser"
+        return False  # the lead: German newspapers call it "teaser"
     share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
     is_small = node.chars <= MOST_CHARS * (page.root.chars or 1)
     return is_small and node.prose <= share * (page.root.prose + 1)
@@ -211,8 +211,8 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
 def keep_more(page: PageTree, leniency: int) -> None:
     """Apply fewer rules to the whole page again (IGNORED_RULES).
 
-    leniency: 1 omits the rules that only names decide, 2 also those on hidden text, 3 all except
-    the rule on elements that never have content. Some pages name their content like boilerplate (a
+    leniency: 1 omits the rules based only on names, 2 also the rules on hidden text, 3 all except
+    the rule on elements that never have content. Some pages use boilerplate names for content (a
     shop's "promo" grid), and some show their text by script.
     """
     for node in page.nodes:
@@ -239,7 +239,7 @@ def named_text(page: PageTree) -> Node:
     if page.keeps_comments:
         return page.root
     named: list[Node] = []
-    prose: dict[str, int] = {}  # of all elements with a tag and class
+    prose: dict[str, int] = {}  # tag and class -> prose of all such elements
     inside = {page.root}
     min_chars = 0 if page.is_article else NAMED_SHARE * page.root.chars
     for node in page.nodes:
@@ -261,7 +261,7 @@ def named_text(page: PageTree) -> Node:
 
 
 def choose_content(page: PageTree) -> Node:
-    """Return the element with the content: walk down while one child has nearly all prose."""
+    """Return the element with the content, by going down while a child has nearly all prose."""
     node = named_text(page)
     with_text = elements_with_text(page) if page.is_documentation else set()
     while True:
@@ -295,13 +295,13 @@ def is_part(node: Node) -> bool:
 
 
 def is_unnamed_text(node: Node, beside: Node) -> bool:
-    """Return whether an element next to another is text without a name that marks it as layout."""
+    """Return whether an element other than beside has text and no name that describes layout."""
     is_text = node.link * 2 < node.chars and node.chars - node.link >= MIN_PART_TEXT
     return node is not beside and is_text and is_unnamed(node)
 
 
 def elements_with_text(page: PageTree) -> set[Node]:
-    """Return the elements of documentation with a heading, code or text outside of links."""
+    """Return the elements of documentation that have a heading, code or text outside links."""
     found: set[Node] = set()
     for node in reversed(page.nodes):
         if node.dropped or node.link * 2 > node.chars:
@@ -352,20 +352,20 @@ def find_lead(page: PageTree, content: Node) -> list[Node]:
 
 
 def is_named_lead(node: Node, path: set[Node]) -> bool:
-    """Return whether a paragraph or an element right around it is named as a lead."""
+    """Return whether a paragraph, its parent or its grandparent is named as a lead."""
     near = [node, node.parent, node.parent.parent if node.parent else None]
     return any(box and box not in path and words_of(box) & LEAD_NAMES for box in near)
 
 
 def is_unnamed_lead(node: Node) -> bool:
-    """Return whether an element that no rule drops ends in a sentence and is long enough."""
+    """Return whether an element was not dropped, is long enough and ends with a sentence."""
     if node.dropped or node.own < MIN_UNNAMED_LEAD:
         return False
     return bool(re.search(_SENTENCE_END, text_of(node)))
 
 
 class Content:
-    """The content of a page: its lead paragraphs, the element with its text, and its notes."""
+    """The content of a page: its lead paragraphs, the element with its text and its notes."""
 
     def __init__(
         self, page: PageTree, node: Node, leads: list[Node], notes: list[Node] | None = None
@@ -378,9 +378,9 @@ class Content:
 
 
 def widen(page: PageTree, content: Node) -> Node:
-    """Return the page's main element, or all of it, if the content has too little of its text.
+    """Return the main element or the whole page if the content has too little of its text.
 
-    Collections and landing pages have short texts everywhere and their prose in a corner.
+    Collections and landing pages have short texts everywhere and prose only in a corner.
     """
     whole = page.root
     for node in page.nodes:

@@ -1,8 +1,8 @@
-"""Find the days on which a page was published and changed, in its URL, data and markup.
+"""Find a page's publication and update dates in its URL, data and markup.
 
-The sources are ordered by how often they are right: the URL, meta elements, JSON-LD, elements whose
-names mention dates, time elements. A date counts only if it is the page's own: dates in references,
-tables, captions and running text belong to something else, and no date is better than a wrong one.
+The most reliable sources come first: the URL, meta elements, JSON-LD, elements whose names mention
+dates, time elements. Dates in references, tables, captions and running text do not count, because
+they are dates of something else, and a missing date is better than a wrong date.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
 FIRST_DAY = date(1990, 1, 1)  # before the first web pages
-# Sources of dates, the most trusted first. On pages with a known date, the first three and named
+# Sources of dates, most trusted first. On pages with a known date, the first three and named
 # elements are right in 92% to 97% of cases, dates near the heading in 88%.
-# alone: the only day in all elements marked as dates, although outside the text.
+# alone: the only day in all elements marked as dates, even outside the text.
 STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone")
-MAX_DATE_CHARS = 200  # characters of a text that are searched for dates
+MAX_DATE_CHARS = 200  # characters of a text to search for dates
 # Characters of the line with a date; longer lines are running text. Near the heading, where only
 # the position marks a date, the line must be a byline.
 MAX_LINE, MAX_BYLINE = 400, 80
 MAX_PARTS = 200  # elements inside a date or byline
-MAX_HEADINGS = 200  # headings per page that are compared with its title
-MAX_MARKED = 2_000  # elements per page that are searched
-MAX_ADDRESS = 2_000  # characters of a URL that are searched
+MAX_HEADINGS = 200  # headings per page to compare with its title
+MAX_MARKED = 2_000  # elements per page to search
+MAX_ADDRESS = 2_000  # characters of a URL to search
 MAX_TITLE = 300  # characters of the page's title and of a heading
-MIN_HEADING = 12  # characters of a heading that is searched for in the page's title
+MIN_HEADING = 12  # characters of a heading to look for in the page's title
 NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
 NEAR_ALONE = 20  # elements from the heading to a time element, for the source "alone"
-HEAD = 6  # elements after the heading that are the head of the article
-LABEL_CHARS = 25  # characters before a date that may mark it as the date of a change
+HEAD = 6  # elements after the heading that form the article's header
+LABEL_CHARS = 25  # characters before a date to search for words such as "updated"
 
 # ===== names of dates =============================================================================
 
@@ -75,7 +75,7 @@ _DATE_NAMES = (
 )
 _PUBLISHED_NAMES = r"(?i)publi[sc]|posted|pubdate|date-?created|created|entry-date|post-date"
 _UPDATED_NAMES = r"(?i)updat|modif|revis|lastmod|changed"
-# Elements whose dates, and those of the elements in them, are not the page's own; data tables also.
+# Tags of elements that contain dates of something other than the page, as data tables also do.
 OTHER_TAGS = ("nav", "aside", "caption", "figcaption")
 _OTHER_NAMES = (
     r"(?i)comment|respon[sd]|related|sidebar|widget(?! Blog)|recent|popular"
@@ -85,14 +85,14 @@ _OTHER_NAMES = (
     r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
     r"|bibliograph|infobox|wp-caption"
 )
-# Names that are never those of an article's head.
+# Names that an article's header never has.
 _NOT_ALONE = (
     r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
     r"|carousel|slider|similar|teaser|calendar|event|reference|footnote|bibliograph|list|card"
     r"|current|today|weather|archive|newest|cookie|consent|most-?read|more-|mehr-|clock|masthead"
     r"|site-?header|top-?bar"
 )
-# Like _OTHER_NAMES, except right below the heading, where the article's head has such names.
+# Like _OTHER_NAMES, except right below the heading, where an article's header uses such names.
 _FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
 
 # A day in a URL: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024 only
@@ -152,7 +152,7 @@ _FORMS = (
     (rf"(?<!\d)(\d{{4}})\.?{_GAP}{_WORD}{_GAP}(\d{{1,2}})(?!\d)", "ymd"),
     (r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)", "ymd"),
 )
-# Words before the date of a change.
+# Labels before an update date.
 _UPDATED_LABEL = (
     r"(?i)updat|modif|aktualis|geändert|zuletzt|mis à jour|màj|actualiz|aggiornat|atualiz"
     r"|bijgewerkt|gewijzigd|oppdater|uppdater|opdater|обновл|更新|수정"
@@ -160,12 +160,12 @@ _UPDATED_LABEL = (
 
 
 class Written:
-    """A date as a page writes it.
+    """A date on a page.
 
     day: the day
     text: the date in ISO 8601, with the time if the page has one
     moment: day and time if they are in UTC, else None
-    is_update: whether it is the date of a change
+    is_update: whether it is an update date
     """
 
     __slots__ = ("day", "is_update", "moment", "text")
@@ -182,7 +182,7 @@ class Written:
 
 
 def written_dates(text: str, month_first: bool = False) -> list[Written]:
-    """Return the dates at the beginning of a text in order, none before FIRST_DAY or in the future.
+    """Return the possible dates at the beginning of a text, in order (is_possible).
 
     month_first: whether 1/2/2020 is January 2.
     """
@@ -213,7 +213,7 @@ def is_possible(day: date) -> bool:
 
 
 def day_of(year: str, month: str, day: str) -> date | None:
-    """Return the date of a year, month (number or name) and day, or None."""
+    """Return the date for a year, month (number or name) and day, or None."""
     number = int(month) if month.isdigit() else month_number(month.lower())
     full_year = int(year) if len(year) == 4 else 2000 + int(year)
     try:
@@ -223,7 +223,7 @@ def day_of(year: str, month: str, day: str) -> date | None:
 
 
 def month_number(word: str) -> int:
-    """Return the number of the month that a word names, or 0."""
+    """Return the month number for a word such as "marzo" or "Sept", or 0."""
     names = month_names()
     ends = (len(word), max(3, len(word) - 1), max(3, len(word) - 2))
     return next((names[word[:end]] for end in ends if word[:end] in names), 0)
@@ -231,7 +231,7 @@ def month_number(word: str) -> int:
 
 @functools.lru_cache(1)
 def month_names() -> dict[str, int]:
-    """Return month name, or a beginning of it -> number of the month."""
+    """Return the number of the month for each month name and each of its beginnings."""
     names: dict[str, int] = {}
     for index, name in enumerate(_MONTHS.split()):
         for end in range(3, len(name) + 1):
@@ -243,10 +243,10 @@ def month_names() -> dict[str, int]:
 
 
 class PageDates:
-    """When a page was published and changed, in ISO 8601 or "".
+    """The publication and update dates of a page, in ISO 8601 or "".
 
-    stage: the source of published, one of STAGES; "updated" if the page names only the date of a
-    change, which is then used as published.
+    stage: the source of published, one of STAGES; "updated" if the page has only an update date,
+    which is then used as published.
     """
 
     __slots__ = ("published", "stage", "updated")
@@ -258,12 +258,12 @@ class PageDates:
 def find_dates(
     page: PageTree, address: str, meta: dict[str, str], items: list[dict[str, Any]], language: str
 ) -> PageDates:
-    """Return when a page was published and changed, if it says so.
+    """Return a page's publication and update dates, if known.
 
-    A change is omitted unless its day is later than the day of publication.
+    An update is omitted unless its day is later than the publication day.
     meta: contents of the meta elements by lower-case name
-    items: the page's JSON-LD items, those of its subject first
-    language: of the page, such as en-US
+    items: the page's JSON-LD items; items for its subject come first
+    language: language of the page, such as en-US
     """
     month_first = language.lower() in ("en", "en-us")
     marked = marked_dates(page, month_first)
@@ -293,14 +293,14 @@ def find_dates(
 def field_dates(
     containers: list[dict[str, Any]], names: tuple[str, ...], month_first: bool
 ) -> list[Written]:
-    """Return the dates in the named fields of meta elements or JSON-LD items, in this order."""
+    """Return the first date in each named field of meta elements or JSON-LD items, in order."""
     texts = [container.get(name) for container in containers for name in names]
     dates = [written_dates(text, month_first)[:1] for text in texts if isinstance(text, str)]
     return [written for first in dates for written in first]
 
 
 def in_local_time(published: Written, others: list[Written]) -> Written:
-    """Return the local day that another source names for a time in UTC.
+    """Return the local day for a time in UTC, if another source has it.
 
     A time in UTC may fall on the day before or after the day that the page shows.
     """
@@ -328,9 +328,9 @@ def address_dates(address: str) -> list[Written]:
 
 
 def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
-    """Return the dates in elements by stage, those nearest to the heading first.
+    """Return the dates in elements by stage, nearest to the heading first.
 
-    element: its names, or those of an element around it, mention dates
+    element: elements whose names, or those of an enclosing element, mention dates
     time: time elements
     heading: elements near the page's heading
     """
@@ -371,8 +371,8 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
 def lone_date(page: PageTree, month_first: bool) -> list[Written]:
     """Return the only day in time elements near the heading and in elements named as published.
 
-    The last resort: some themes put the head of an article into an aside or sidebar. Several days
-    may belong to other pages, and comments have days of their own.
+    This is the last resort: some themes put an article's header into an aside or sidebar. Several
+    days could be those of other pages, and readers' comments have dates of their own.
     """
     heading = heading_index(page)
     others = comment_elements(page)
@@ -391,7 +391,7 @@ def lone_date(page: PageTree, month_first: bool) -> list[Written]:
 
 
 def comment_elements(page: PageTree) -> set[Node]:
-    """Return the elements of readers' comments, lists of other pages and the footer."""
+    """Return the elements in readers' comments, lists of other pages, tables, menus and footers."""
     found: set[Node] = set()
     for node in page.nodes:
         is_foot = node.tag in ("nav", "footer", "table") or has_name(_NOT_ALONE, names_of(node))
@@ -432,7 +432,7 @@ def element_dates(node: Node, month_first: bool) -> list[Written]:
 
 
 def names_of_date(node: Node) -> str:
-    """Return the names of an element, or of the two around it, if they mention dates, or ""."""
+    """Return the names of an element, its parent or grandparent if they mention dates, or ""."""
     near: Node | None = node
     for _ in range(3):
         if near is None or near.tag in ("body", "html"):
@@ -469,7 +469,7 @@ def heading_index(page: PageTree) -> int:
 
 
 def other_elements(page: PageTree, heading: int) -> set[Node]:
-    """Return the elements that do not belong to the page's own text."""
+    """Return the elements outside the page's main text."""
     own = set(ancestors(page.nodes[heading])) if heading else set()
     tables = data_tables(page)
     others: set[Node] = set()
@@ -479,7 +479,7 @@ def other_elements(page: PageTree, heading: int) -> set[Node]:
         is_other = is_other or has_name(_OTHER_NAMES, names)
         if not heading < index <= heading + HEAD:
             is_other = is_other or has_name(_FOOT_NAMES, names)
-        if node.tag == "footer":  # an article's own footer counts as its text
+        if node.tag == "footer":  # the footer of an article counts as its text
             is_other = all(above.tag != "article" for above in ancestors(node))
         if node not in own and (is_other or node.parent in others):
             others.add(node)
@@ -499,7 +499,7 @@ def data_tables(page: PageTree) -> set[Node]:
 
 
 def element_sizes(page: PageTree) -> dict[Node, int]:
-    """Return element -> number of elements in it, itself included."""
+    """Return the number of elements in each element, including itself."""
     sizes = dict.fromkeys(page.nodes, 1)
     for node in reversed(page.nodes):
         if node.parent in sizes:

@@ -1,4 +1,4 @@
-"""Interpret the class, id, role and style of an element: its words, and whether it is shown."""
+"""Interpret an element's class, id, role and style: its words and its visibility."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from websearch.base.html_tree import Node, name_set
 
 NO_WORDS: frozenset[str] = frozenset()
 SIDEBAR_WORDS = name_set("sidebar sidebars aside rail sidenav siderail sidecol")
-MAX_NAMES = 600  # examined characters of a class and id
-# Whole class names of elements that a browser does not show.
+MAX_NAMES = 600  # characters of a class and id to examine
+# Complete class names of elements that a browser does not show.
 HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
     "d-none invisible print-only element-invisible offscreen sortkey"
@@ -19,7 +19,7 @@ HIDDEN_CLASSES = name_set(
 PANEL_WORDS = name_set(
     "accordion tab tabs tabpanel collapse collapsible toggle expander faq answer"
 )
-# With such a word, a class name says that there is a sidebar next to the element: "and-w-sidebar".
+# A class name with such a word means that the element has a sidebar next to it: "and-w-sidebar".
 LAYOUT_WORDS = name_set("w with and has layout")
 # Prefixes of class names that describe an element's state or subject, not its role.
 MODIFIERS = (
@@ -72,12 +72,12 @@ def is_hidden(attributes: dict[str, str]) -> bool:
 
 
 def has_hidden_class(node: Node) -> bool:
-    """Return whether an element has a class that style sheets hide."""
+    """Return whether an element has a class that style sheets usually hide."""
     classes = node.attributes.get("class", "").lower().split()
     return not HIDDEN_CLASSES.isdisjoint(classes)
 
 
 def is_unseen(node: Node) -> bool:
-    """Return whether a browser does not show an element, and a click does not unfold it."""
+    """Return whether an element is hidden in a browser and no click unfolds it."""
     is_not_shown = is_hidden(node.attributes) or has_hidden_class(node)
     return is_not_shown and not opens_by_click(node)

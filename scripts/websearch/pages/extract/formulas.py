@@ -2,8 +2,7 @@
 
 A page often contains a formula several times: as MathML for screen readers, as drawn boxes for
 browsers, as TeX in an attribute or script. If the page has TeX, it is used; otherwise the MathML is
-converted (mathml.py). Time is linear: each element is read once, separately or as part of the
-formula that it belongs to.
+converted (mathml.py). The run time is linear, because each element is read once.
 """
 
 from __future__ import annotations
@@ -16,30 +15,30 @@ from websearch.base.html_tree import MATHML, MAX_VALUE_CHARS, Node, name_set, te
 from websearch.base.untrusted import unescape
 from websearch.pages.extract.mathml import MAX_MATHML, mathml_tex
 
-FORMULA = "#formula"  # tag of an element with the TeX of a formula; no page can use it
+FORMULA = "#formula"  # tag of an element with the TeX of a formula; pages cannot use it
 UNREADABLE = "[formula]"
-MAX_TEX = 20_000  # characters of a formula; a longer one is unreadable
-MAX_NUMBER = 20  # characters of the number of an equation
-ROW, NUMBER = "ltx_eqn_row", "ltx_eqn_eqno"  # LaTeXML's classes of a row of equations, its number
-# Whole classes of the element around a formula in KaTeX, MathJax, MediaWiki and Hurmet.
+MAX_TEX = 20_000  # characters of a formula; a longer formula is unreadable
+MAX_NUMBER = 20  # characters of an equation's number
+ROW, NUMBER = "ltx_eqn_row", "ltx_eqn_eqno"  # LaTeXML's classes for an equation's row and number
+# Complete class names of the element around a formula in KaTeX, MathJax, MediaWiki and Hurmet.
 BOXES = name_set(
     "katex katex-display mjx-container mjx-chtml MathJax MathJax_Display MathJax_Preview "
     "MathJax_SVG MathJax_SVG_Display MathJax_CHTML MJXc-display mwe-math-element hurmet-tex"
 ) | {ROW}
 DRAWN = name_set("katex-html math mjx-math svg")  # tags and classes of a drawn formula
-# Elements of running text: an element around such an element is not the box of a formula.
+# Elements of running text; an element that contains them is not the box of a formula.
 TEXT_ELEMENTS = name_set("p h1 h2 h3 h4 h5 h6 ul ol dl table pre article section main form")
-# Classes of TeX that a script will draw: \(x\); used by Pandoc, Arithmatex and Stack Exchange.
+# Classes for TeX that a script will draw, \(x\); used by Pandoc, Arithmatex and Stack Exchange.
 RAW_CLASSES = name_set("math arithmatex math-container")
 SURE_ATTRIBUTES = ("data-math", "data-latex", "data-tex")
-TEX_ATTRIBUTES = (*SURE_ATTRIBUTES, "data-expr", "data-entry")  # the last two have other uses too
+TEX_ATTRIBUTES = (*SURE_ATTRIBUTES, "data-expr", "data-entry")  # the last two also have other uses
 SOURCE_TAGS = name_set("math img script mjx-container")
 # Values of TEX_ATTRIBUTES that are not TeX: a switch, or data.
 _NO_TEX = r"(?:true|false|yes|no|on|off|\d|inline|block|display|\[?\{\s*[\"'].*)"
 _SURE_TEX = r"\\[a-zA-Z]|\^|_\{"
 _TEX = r"\\[a-zA-Z]+\s*[{_^(\\]|[_^]\{|^\\[(\[]|^\$.+\$$|^\\[a-zA-Z]+$"  # in the alt of an image
 _IMAGE_CLASS = r"(?i)(?:^|[\s-])(?:latex|math|tex|mwe-math|equation|formula)(?:$|[\s-])"
-# URLs of images that contain TeX: as the query, as a value in it, as the file name.
+# URLs of images that contain TeX as the query, as a query value or as the file name.
 _IMAGE_QUERY = r"(?i)(?:codecogs\.com/[^?]{1,40}|(?:math|mime)tex\.cgi)\?(.+)"
 _IMAGE_VALUE = r"(?i)[?&](?:latex|tex|math|formula|chl)=([^&]+)"
 _IMAGE_NAME = r"(?i)%5C[a-z]+(?:%7B|%5E|[{^])"
@@ -49,7 +48,7 @@ _ANNOTATION = r"(?i)<(?:\w{1,9}:)?annotation\s([^<>]*)>"
 _RAW = r"(?s)\s*(?:\\\(.*\\\)|\\\[.*\\\]|\$.+\$)\s*"
 _WRAPPED = r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)|\{\\(?:display|text)style\b(.*)\}"
 _COMMENT = r"(?<!\\)%[^\n]*(?:\n|$)"
-_MARKUP = r"(?<=<)(?=[a-zA-Z/!?])|(?<=\])(?=[(\[])|(?<=!)(?=\[)"  # Markdown that a space breaks
+_MARKUP = r"(?<=<)(?=[a-zA-Z/!?])|(?<=\])(?=[(\[])|(?<=!)(?=\[)"  # Markdown that a space can break
 
 
 # ===== which elements are formulas ================================================================
@@ -133,7 +132,7 @@ def is_script(node: Node) -> bool:
 
 
 def is_display(node: Node) -> bool:
-    """Return whether an element marks its formula as displayed, apart from the text."""
+    """Return whether an element marks its formula as displayed, not inline."""
     get = node.attributes.get
     if get("display") in ("block", "true") or "mode=display" in get("type", ""):
         return True
@@ -160,7 +159,7 @@ def twins_of_scripts(nodes: list[Node]) -> set[Node]:
 
 
 def tex_of(node: Node) -> tuple[int, str]:
-    """Return the rank and TeX of an element itself, or "" as TeX; the lowest rank is best."""
+    """Return (rank, TeX or "") for an element without its descendants; the lowest rank is best."""
     mathml = node.attributes.get(MATHML, "")
     if is_script(node) and node.children:
         mathml = str(node.children[0])
@@ -201,7 +200,7 @@ def whole_value(node: Node, name: str) -> str:
 
 
 def image_tex(node: Node) -> str:
-    """Return the TeX of an image of a formula, from its text or URL, or ""."""
+    """Return the TeX of a formula's image from its alt text or URL, or ""."""
     from urllib.parse import unquote, unquote_plus
 
     alt, address = whole_value(node, "alt"), node.attributes.get("src", "")
@@ -225,7 +224,7 @@ def image_tex(node: Node) -> str:
 def put_formula(node: Node, inside: list[Node], sources: list[tuple[int, str]]) -> bool:
     """Turn an element into a FORMULA with its best source; return False if it shows no formula.
 
-    inside: the element and all elements in it.
+    inside: the element and its descendants.
     """
     tex = min((source for source in sources if source[1]), default=(9, ""))[1]
     if not tex and not any(map(is_drawn, inside)):
@@ -238,7 +237,7 @@ def put_formula(node: Node, inside: list[Node], sources: list[tuple[int, str]]) 
 
 
 def is_drawn(node: Node) -> bool:
-    """Return whether an element draws a formula; MathML does if it has text."""
+    """Return whether an element draws a formula, as MathML with text does."""
     if node.tag == "math":
         pieces = node.attributes.get(MATHML, "")[:MAX_MATHML].split("<")
         return any(piece.partition(">")[2].strip() for piece in pieces)
@@ -246,7 +245,7 @@ def is_drawn(node: Node) -> bool:
 
 
 def write_row(row: Node, below: list[Node]) -> Node:
-    """Turn a row of LaTeXML's equations into a displayed formula with its number; return it."""
+    """Turn a row of LaTeXML's equations into a numbered displayed formula; return the formula."""
     sources = [tex_of(node)[1] for node in below if node.tag == "math"]
     parts = [re.sub(r"^\\displaystyle\b", "", source) for source in sources]
     numbers = [text_beginning(node, MAX_NUMBER) for node in below if NUMBER in classes_of(node)]
@@ -264,7 +263,7 @@ def write_row(row: Node, below: list[Node]) -> Node:
 def mathml_text(mathml: str, is_block: bool = False) -> str:
     """Return the source of a math element as Markdown: $x^{2}$.
 
-    The TeX of an annotation is used if there is one. is_block: whether it is displayed ($$x$$).
+    TeX from an annotation is preferred. is_block: whether the formula is displayed ($$x$$).
     """
     return formula_text(annotated_tex(mathml) or mathml_tex(mathml), is_block)
 

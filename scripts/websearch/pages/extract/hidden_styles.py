@@ -1,7 +1,7 @@
-"""Find text that a page's own styles hide: transparent, tiny, clipped or off the screen.
+"""Find text that a page's styles hide: transparent, tiny, clipped or off-screen text.
 
-Reads style attributes and the simple rules of <style> elements (style_rules). Styles that it does
-not understand count as visible, as does text that a script, a click or the pointer usually shows.
+The styles are style attributes and the simple rules of <style> elements (style_rules). Text with
+any other style counts as visible, as does text that a script, a click or the pointer usually shows.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from websearch.pages.extract.element_names import HIDDEN_CLASSES, opens_by_click
 from websearch.pages.extract.style_rules import PageStyles, Styles, declarations
 
 MAX_LABEL = 80  # characters of a text for screen readers that replaces an icon
-MAX_WALK = 200_000  # examined elements below and next to suspects
-FADING = 4  # kinds of transparent elements with which a page counts as faded in by a script
+MAX_WALK = 200_000  # elements to examine below and next to suspects
+FADING = 4  # kinds of transparent elements that show that a script fades in the page
 FAR = 900  # pixels beyond the edge; menus that slide in are nearer
 # Words in names of elements that a script fades in when the reader scrolls to them.
 _ANIMATED = (
@@ -45,7 +45,7 @@ def unseen_elements(nodes: list[Node]) -> set[Node]:
 
 
 def wrappers(nodes: list[Node]) -> set[Node]:
-    """Return the elements around a page's main heading or element, which a script shows."""
+    """Return a page's body, its main element and all elements around these and the main heading."""
     found: set[Node] = set()
     for node in nodes:
         around: Node | None = node if node.tag in ("h1", "main", "body") else None
@@ -58,18 +58,18 @@ def wrappers(nodes: list[Node]) -> set[Node]:
 
 
 class HiddenText:
-    """Judges the suspects of a page; inside: the hidden elements and all elements in them."""
+    """Decides which suspects are hidden; inside: the hidden elements and their descendants."""
 
     def __init__(self, styles: PageStyles) -> None:
         self.styles = styles
         self.inside: set[Node | None] = set()
         self.walk = MAX_WALK
-        self.words: dict[Node, int] = {}  # in elements around suspects
+        self.words: dict[Node, int] = {}  # number of words in parents of suspects
         self.is_white: bool | None = None  # whether every background of the page is white
         self.fades = False  # whether a script fades in the page's elements
 
     def add(self, node: Node) -> None:
-        """Add a hidden element and all elements in it to inside."""
+        """Add a hidden element and its descendants to inside."""
         waiting = [node]
         while waiting:
             self.inside.add(inner := waiting.pop())
@@ -154,7 +154,7 @@ class HiddenText:
         return False
 
     def is_only_label(self, node: Node) -> bool:
-        """Return whether an element is short and is the whole text of its parent."""
+        """Return whether an element is short and contains all text of its parent."""
         parent = node.parent
         text = " ".join(texts_below(node)).split()
         if not parent or len(" ".join(text)) > MAX_LABEL:
@@ -168,13 +168,13 @@ class HiddenText:
     def is_tiny_or_transparent(self, node: Node, own: Styles) -> bool:
         """Return whether letters have no size, no distinct color, or are far off the screen.
 
-        Elements below inherit this. If one may undo it, the element counts as visible.
+        Descendants inherit this. If one may undo it, the element counts as visible.
         """
         name = size_name(own) or ("color" if self.is_background_colored(node, own) else "")
         return bool(name) and not self.is_undone(node, name)
 
     def is_undone(self, node: Node, name: str) -> bool:
-        """Return whether an element below sets a property again, or may set it."""
+        """Return whether a descendant sets a property again, or may set it."""
         waiting = [node]
         while waiting:
             for child in waiting.pop().children:
@@ -214,7 +214,7 @@ class HiddenText:
 
 
 def is_dropped_anyway(node: Node) -> bool:
-    """Return whether an element has no text or is dropped by other rules, as most are."""
+    """Return whether an element has no text or is dropped by other rules, as most suspects are."""
     if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
         return True
     around: Node | None = node
@@ -224,7 +224,7 @@ def is_dropped_anyway(node: Node) -> bool:
 
 
 def has_text(node: Node) -> bool:
-    """Return whether there is text below an element."""
+    """Return whether an element contains text at any depth."""
     return any(text.strip() for text in texts_below(node))
 
 
@@ -267,7 +267,7 @@ def is_far_or_clipped(own: Styles) -> bool:
 
 
 def number(text: str) -> float:
-    """Return the number in a value of CSS; 1 if it is not a number."""
+    """Return a CSS value as a number; 1 if it is not a number."""
     try:
         return float(text)
     except ValueError:
@@ -275,7 +275,7 @@ def number(text: str) -> float:
 
 
 def length(text: str, otherwise: float) -> float:
-    """Return the approximate pixels of a length of CSS; otherwise if it is not a length."""
+    """Return the approximate pixels of a CSS length; otherwise: result for any other value."""
     found = re.match(_LENGTH, text)
     try:
         return float(found[1]) * _PIXELS[found[2] or ""] if found else otherwise
@@ -284,7 +284,7 @@ def length(text: str, otherwise: float) -> float:
 
 
 def color_of(text: str) -> str:
-    """Return a color as #rrggbb or "transparent"; "" if it is not understood."""
+    """Return a color as #rrggbb or "transparent"; "" for unsupported values."""
     text = _COLORS.get(text, text).replace(" ", "")
     if text == "transparent" or re.fullmatch(
         r"rgba\([\d.,]{1,30},0(?:\.0+)?\)|#.{3}0|#.{6}00", text

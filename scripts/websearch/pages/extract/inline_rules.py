@@ -1,4 +1,4 @@
-"""Write parts of a line that are more than letters: powers, footnote numbers, gaps, images."""
+"""Write the parts of a line that are not plain text: powers, footnote numbers, gaps, images."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
 
-# Characters that html_tree.py removes from every page, around raised and lowered text.
+# Markers around superscripts and subscripts; html_tree.py removes these characters from pages.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
 MAX_SCRIPTS = 3  # nested levels
 _SCRIPT = rf"([{RAISED}{LOWERED}{NOTE}])([^{RAISED}{LOWERED}{NOTE}{SCRIPT_END}]*){SCRIPT_END}"
-# Raised endings of ordinals and abbreviations, and trademark symbols.
+# Raised endings of ordinals and abbreviations; trademark symbols.
 _JOINED = (
     r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|lles?|os|as|[aoderªº]|gr|te|tm|sm|m[cd]"
     r"|[\u00ae\u2122\u2120\u00a9]"
 )
 _OPERATION = r"[^\W_]\s?[-+\u2212\u2013*/\u00b7\u00d7]\s?[^\W_]|[\s^]"
-APART_WORDS = name_set("badge label type version")  # in the class of separate labels
-DECORATION = name_set(  # words of alternative texts without information
+APART_WORDS = name_set("badge label type version")  # class words of separate labels
+DECORATION = name_set(  # words of uninformative alternative texts
     "arrow avatar background banner bullet button decoration decorative divider external graphic "
     "hero icon image img link logo photo picture placeholder spacer symbol thumbnail"
 )
-CELL_IMAGE_CHARS = 40  # of an image's text in a table: a flag, a symbol
-LINES_WORDS = name_set("lines")  # in the class of an element that shows its children as lines
-NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # in the class of a link to a note
-# The text of one or several footnote numbers: "[3]", "a, b".
+CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
+LINES_WORDS = name_set("lines")  # class words of an element whose children are lines
+NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # class words of a link to a note
+# One or more footnote numbers: "[3]", "a, b".
 NOTE_MARK = r"[\[(]?(?:[^\W_]{1,4}|[*\u2020\u2021])(?:, ?[^\W_]{1,4}){0,5}[\])]?"
 
 
 def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
-    """Return the text of an image, marked as such; in tables, short texts are words of the cell."""
+    """Return an image's text, marked as an image; in tables, short texts are words of the cell."""
     if not in_cell or len(alt) > CELL_IMAGE_CHARS:
         return f"[image: {alt}]"
     cell = next((around for around in ancestors(node) if around.tag in ("td", "th")), node)
@@ -40,17 +40,17 @@ def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
 
 
 def write_scripts(text: str) -> str:
-    """Return a line with its raised and lowered text written as plain text."""
-    for _ in range(MAX_SCRIPTS if SCRIPT_END in text else 0):  # the innermost first
+    """Return a line with its superscripts and subscripts as plain text."""
+    for _ in range(MAX_SCRIPTS if SCRIPT_END in text else 0):  # innermost first
         text = re.sub(_SCRIPT, write_script, text)
     return text
 
 
 def write_script(found: re.Match[str]) -> str:
-    """Return raised or lowered text: 10^6, x^(n+1), Prefix_name, a footnote number as [3].
+    """Return a superscript or subscript as plain text: 10^6, x^(n+1), Prefix_name, footnote [3].
 
-    It is unchanged if nothing comes before it, or if it is an ordinal (1st), a trademark or a
-    numeric index (H2O).
+    The text is unchanged if nothing comes before it, or if it is an ordinal (1st), a trademark or
+    a numeric index (H2O).
     """
     kind, text = found.groups()
     before = found.string[max(0, found.start() - 4) : found.start()].rstrip("*")[-1:].strip("\0")
@@ -72,8 +72,8 @@ def write_script(found: re.Match[str]) -> str:
 def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: bool) -> str:
     """Return the gap that a style sheet probably shows between two neighbors in a line.
 
-    Labels and versions are apart from the text that they describe, links and lines from each other.
-    is_glued: whether the two would read as one word.
+    A gap separates labels and versions from the text that they describe, and links and lines from
+    each other. is_glued: whether the neighbors would form one word.
     """
     elements = [node for node in (before, after) if isinstance(node, Node)]
     if len(elements) == 2 and elements[1].parent:
@@ -89,18 +89,18 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
 
 
 def plain_words(text: str) -> str:
-    """Return the words of a text in lower case, each with a space before and after it."""
+    """Return the words of a text in lower case, with a space before, between and after them."""
     words = re.findall(r"[^\W_]+", text.lower())
     return f" {' '.join(words)} "
 
 
 def is_decorative_alt(alt: str) -> bool:
-    """Return whether an image's alternative text only names the kind of image."""
+    """Return whether an image's alternative text only describes the kind of image."""
     return DECORATION.issuperset(plain_words(alt).split())
 
 
 def is_note_mark(node: Node, base: str) -> bool:
-    """Return whether an element is a footnote number: raised, with a link to a note on the page."""
+    """Return whether an element is a footnote number that links to a note on the page."""
     if node.tag == "sup":
         near = [node.parent, *node.children]
         links = [link for link in near if isinstance(link, Node) and link.tag == "a"]
@@ -119,6 +119,6 @@ def is_classifier(node: Node) -> bool:
 
 
 def is_same_page_link(address: str, base: str) -> bool:
-    """Return whether a link points to a place on its own page, whose URL is base."""
+    """Return whether a link points to a place on the page with the URL base."""
     page, _, place = address.partition("#")
     return bool(place) and page in ("", base.partition("#")[0])

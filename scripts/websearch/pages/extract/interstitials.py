@@ -1,10 +1,10 @@
 """Detect pages served instead of the requested page: captchas, logins, "not found".
 
-Many have status 200. Several signals must agree: the title or first heading, a sentence, an
-element, and little text. An article about such pages has only one of them.
+Many such pages have status 200. Several signals must agree: the title or first heading, a
+sentence, an element, and little text. An article about such pages has only one of these signals.
 """
 
-# ruff: noqa: RUF001  the letters of many languages
+# ruff: noqa: RUF001  letters from many languages
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not an interstitial
 MAX_TITLE = 200  # characters of a title or heading
-MAX_SHOWN = 3_000  # characters of a page's text that are searched for sentences
+MAX_SHOWN = 3_000  # characters of a page's text to search for sentences
 _TITLE_BREAK = r" [|\u00b7\u2022\u2013\u2014\u00bb:-] "  # between a title and the site's name
 _TITLE_ENDS = " .!?:\u2026\u3002\uff01\uff1f\u00bf\u00a1\"'"
 LITTLE_TEXT = 400  # characters; most interstitials have fewer, most articles have more
 ENOUGH = 3  # points that make a page an interstitial
-# URLs to which sites redirect visitors: (kind, pattern of the whole URL).
+# URLs to which sites redirect visitors: (kind, pattern for the start of the URL).
 ADDRESSES = (
     ("consent", r"https?://(?:consent\.(?:google|youtube|yahoo)\.|guce\.)"),
     ("login", r"https?://[\w.-]{0,60}\blinkedin\.com/(?:authwall|checkpoint|login|uas/login)"),
@@ -36,8 +36,8 @@ ADDRESSES = (
     ("robots", r"https?://[\w.-]{0,60}\bgoogle\.[a-z.]{2,6}/sorry/|https?://wappass\.baidu\.com/"),
     ("robots", r"https?://[\w.-]{0,60}\b(?:ya|yandex)\.\w{2,6}/showcaptcha"),
 )
-# Whole titles and first headings, in lower case without final punctuation. The site's name before
-# or after a title is ignored.
+# Complete titles and first headings, in lower case without final punctuation. A site name before or
+# after a title is ignored.
 TITLES = {
     "robots": """
         access denied|access to this page has been denied|pardon our interruption|request rejected
@@ -109,7 +109,7 @@ TITLES = {
         web authentication redirect|wlan-anmeldung|connexion wi-fi|acceso wi-fi
     """,
 }
-# Sentences of such pages: kind -> pattern in the page's text in lower case.
+# Sentences on such pages: kind -> pattern for the page's text in lower case.
 SENTENCES = {
     "robots": (
         r"press (?:&|and) hold|hold the button to confirm"
@@ -189,7 +189,7 @@ SENTENCES = {
         r"|you are now connected to"
     ),
 }  # fmt: skip
-# Elements and scripts of such pages.
+# Elements and scripts on such pages.
 MARKUP = {
     "consent": r"(?i)action=[\"']https://consent\.|collectConsent|consent\.yahoo\.com|CONSENT_UI",
     "login": r"(?i)type=[\"']?password|authwall",
@@ -203,28 +203,28 @@ MARKUP = {
 }
 # Kinds for which little text is not a signal: short pages may be about logins or guest Wi-Fi.
 SHORT_SUBJECTS = ("login", "portal")
-# Kind -> (kind of the error, message, hint).
+# Kind -> (kind of error, message, hint).
 MESSAGES = {
     "robots": ("blocked",
                "returned a robot check instead of the page: it blocks automated requests",
                "Use another source. Or open the page in a browser."),
     "script": ("blocked", "shows its page only to browsers that run JavaScript",
                "Set {browser} to run its scripts. Or use the site's API or another source."),
-    "consent": ("blocked", "asks for consent to cookies instead of showing the page",
+    "consent": ("blocked", "asks for cookie consent instead of showing the page",
                 "Use another source. Or open the page in a browser."),
     "login": ("blocked", "asks for a login instead of showing the page",
-              "Use another source: only members of the site see this page."),
-    "missing": ("http", "says that the page does not exist, although its status is good",
+              "Use another source: only members of the site can see this page."),
+    "missing": ("http", "reports that the page does not exist, despite a success status",
                 "Check the URL. If the page has moved, search for its title."),
     "parked": ("http", "is gone: its domain is for sale or parked",
-               "Use another source. Or set {archived} to read a copy of the Internet Archive."),
+               "Use another source. Or set {archived} to read a copy from the Internet Archive."),
     "portal": ("network", "was not reached: the network shows its own login page",
                "Log in to the network (Wi-Fi) in a browser, then try again."),
 }  # fmt: skip
 
 
 def interstitial_error(host: str, kind: str, status: int) -> SearchError:
-    """Return the error for an interstitial of a kind."""
+    """Return the error for a kind of interstitial."""
     error_kind, message, hint = MESSAGES[kind]
     if is_reddit(host) and error_kind == "blocked":
         hint = REDDIT_HINT
@@ -232,14 +232,14 @@ def interstitial_error(host: str, kind: str, status: int) -> SearchError:
 
 
 def address_wall(url: str) -> str:
-    """Return the kind of interstitial at a URL to which a site redirected, or ""."""
+    """Return the kind of interstitial that a redirect's target URL indicates, or ""."""
     return next((kind for kind, pattern in ADDRESSES if re.match(pattern, url)), "")
 
 
 def interstitial(page: PageTree, html: str, text: str) -> str:
-    """Return the kind of interstitial that a page is, a key of MESSAGES, or "".
+    """Return a page's kind of interstitial, a key of MESSAGES, or "" if it is not an interstitial.
 
-    text: its content, fewer than MAX_WALL_TEXT characters.
+    text: the page's content, shorter than MAX_WALL_TEXT.
     """
     titles = titles_of(page)
     shown = plain_letters(text_beginning(page.root, MAX_SHOWN))
@@ -254,7 +254,7 @@ def interstitial(page: PageTree, html: str, text: str) -> str:
 
 
 def points_of(kind: str, titles: set[str], shown: str) -> int:
-    """Return the number of signals for a kind; a title or heading counts twice."""
+    """Return the number of signals for a kind of interstitial; a title or heading counts twice."""
     points = 0
     if titles & known_titles(kind):
         points = 2
@@ -267,7 +267,7 @@ def points_of(kind: str, titles: set[str], shown: str) -> int:
 
 
 def has_element(kind: str, html: str) -> bool:
-    """Return whether a page has an element or script of a kind of interstitial."""
+    """Return whether a page has an element or script that is typical of a kind of interstitial."""
     if kind == "robots":
         return any(re.search(sign, html) for name, sign in WALLS if name != ROBOT_CHECK)
     return bool(kind in MARKUP and re.search(MARKUP[kind], html))
@@ -291,6 +291,6 @@ def plain_letters(text: str) -> str:
 
 @functools.cache
 def known_titles(kind: str) -> frozenset[str]:
-    """Return the titles of a kind."""
+    """Return the titles of a kind of interstitial."""
     lines = TITLES.get(kind, "").splitlines()
     return frozenset(title for line in lines for title in line.strip().split("|") if title)

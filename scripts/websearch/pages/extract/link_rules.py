@@ -9,8 +9,8 @@ from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.name_rules import MOST_CHARS
 from websearch.pages.extract.page_tree import PageTree, ancestors, places, text_of
 
-# Beginnings of headings over links to other pages, comments or forms, in the languages of most
-# pages.
+# Beginnings of headings above links to other pages, comments or forms, in the most common languages
+# of web pages.
 _RELATED_HEADING = r"""(?ix)^\W*(?:
 related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)\ (?:also\ )?
 |read\ (?:more|next|also)|recommended|also\ (?:read|see|in|on)\b|see\ also
@@ -46,12 +46,12 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 |lea\ también|[lt]e\ puede\ interesar|leia\ |veja\ também|lees\ (?:ook|meer|verder)|czytaj|zobacz
 |читайте|läs\ mer|läs\ också|les\ også|læs\ også)"""
 MAX_RELATED_HEADING = 60  # characters
-MAX_SECTION = 60  # examined elements and texts after a heading
-MIN_SECTION = 300  # characters that make a section content
+MAX_SECTION = 60  # elements and texts to examine after a heading
+MIN_SECTION = 300  # characters that make a section part of the content
 MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of text in links that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
-MIN_MENU = 3  # links of a menu
+MIN_MENU = 3  # links in a menu
 MIN_SENTENCE = 50  # characters of a linked sentence that is not a teaser
 MAX_CHILDREN = 20  # cells and texts in a table row that lays out columns
 # Words of documentation's links to the previous, next and parent pages.
@@ -63,13 +63,13 @@ NEIGHBOR_KEYS = ("p", "n", "u", "h")
 MAX_NEIGHBORS = 300  # characters
 MIN_DATA_ROWS = 3
 MOST_CELL_LINKS = 1.5  # links per cell of a data table, on average
-TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's table of contents
+TOC_WORDS = name_set("toc contents localtoc")  # class or id words of the page's table of contents
 TEXT_SIGNS = name_set("p pre dl table blockquote h1 h2 h3 h4 h5 h6")
 PROMOTION_TAGS = name_set("p div h4 h5 h6")
 
 
 def drop_link_lists(page: PageTree, content: Node) -> None:
-    """Drop blocks that are nearly all links, unless the whole content is such a list."""
+    """Drop blocks that consist almost only of links, unless the whole content is such a list."""
     if content.link >= 0.4 * content.chars and not page.is_documentation:
         return
     inside: set[Node] = set()
@@ -101,7 +101,7 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
 
 
 def is_sentence(node: Node) -> bool:
-    """Return whether a linked paragraph, or the box around it, is a sentence of the text."""
+    """Return whether a linked paragraph, or the box around it, is a sentence in the text."""
     inside = [child for child in node.children if isinstance(child, Node)]
     paragraph = inside[0] if node.tag == "div" and len(inside) == 1 and not node.own else node
     if paragraph.tag != "p" or paragraph.chars < MIN_SENTENCE:
@@ -113,7 +113,7 @@ def is_sentence(node: Node) -> bool:
 
 
 def is_link_column(cell: Node) -> bool:
-    """Return whether a cell of links is a column next to a column of running text."""
+    """Return whether a table cell is a column of links next to a column of running text."""
     row = cell.parent
     if not row or len(row.children) > MAX_CHILDREN or cell.link < LINK_LIST_SHARE * cell.chars:
         return False
@@ -124,7 +124,7 @@ def is_link_column(cell: Node) -> bool:
 
 
 def is_menu_line(node: Node) -> bool:
-    """Return whether only punctuation is between several links: "Home | News | Links"."""
+    """Return whether an element contains only links and punctuation: "Home | News | Links"."""
     if node.link * 2 < node.chars or node.chars > MAX_NEIGHBORS:
         return False
     links = links_in(node)
@@ -135,7 +135,7 @@ def is_menu_line(node: Node) -> bool:
 def with_data_tables(page: PageTree) -> set[Node]:
     """Return the data tables with a link or two per cell, and all elements around them.
 
-    They have header cells and rows; in tables of links, a cell has many links.
+    Data tables have header cells and rows; tables of links have many links per cell.
     """
     inner: dict[Node, Node] = {}  # element -> the innermost table around it
     counts: dict[Node, dict[str, int]] = {}  # table -> tag -> number of such elements in it
@@ -157,11 +157,11 @@ def with_data_tables(page: PageTree) -> set[Node]:
 
 
 def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
-    """Return the lists that are not part of the text of documentation, unlike indexes of links.
+    """Return the lists around the text of documentation, but not indexes of links inside it.
 
-    A list is one of them if it links to the previous and next pages, offers languages, is named as
-    a table of contents, or is before the first text or heading; if no element is known to be the
-    text, also if it is after the last text.
+    Such a list links to the previous and next pages, offers languages, is named as a table of
+    contents or comes before the first text or heading. If no element is known to contain the text,
+    a list after the last text also counts.
     """
     listed = set(lists)
     inside: set[Node] = set()
@@ -187,8 +187,8 @@ def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[
 
 
 def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
-    """Return lists of links, each as the largest box around it with only lists and headings."""
-    unlinked: dict[Node, int] = {}  # element -> characters of the headings in it outside of links
+    """Replace each list of links by the largest box around it that has only lists and headings."""
+    unlinked: dict[Node, int] = {}  # element -> characters outside links in its headings
     for node in page.nodes:
         if node.parent and node.tag in HEADINGS and not node.dropped:
             unlinked[node.parent] = unlinked.get(node.parent, 0) + node.chars - node.link
@@ -219,7 +219,7 @@ def links_in(node: Node) -> list[Node]:
 
 
 def links_to_neighbors(node: Node) -> bool:
-    """Return whether a box has little except links to the previous, next and parent pages."""
+    """Return whether a box has hardly more than links to the previous, next and parent pages."""
     if node.chars > MAX_NEIGHBORS:
         return False
     neighbors = [link for link in links_in(node) if is_neighbor(link)]
@@ -232,13 +232,13 @@ def links_to_neighbors(node: Node) -> bool:
 
 
 def drop_related(page: PageTree, content: Node) -> None:
-    """Drop headings over related links with their sections, up to the next heading of that level.
+    """Drop headings above related links, with their sections up to a heading of no lower level.
 
-    If its box contains only the heading, the section follows the box. A paragraph without links,
-    or a block with a good part of the content, ends the section and stays.
+    If a box contains only the heading, the section follows the box. A paragraph without links, or
+    a block with much of the content, ends the section and is kept.
     """
     if page.is_documentation:
-        return  # "See also", "Tags" and "Comments" are sections of its own
+        return  # "See also", "Tags" and "Comments" are sections of its text
     place: dict[Node, int] = {}
     for node in page.nodes:
         if node.parent and node.parent.dropped:
@@ -258,9 +258,9 @@ def drop_related(page: PageTree, content: Node) -> None:
 
 
 def is_off_topic(section: list[Node]) -> bool:
-    """Return whether a section of a page that is not an article is links or next to nothing.
+    """Return whether a section has many links or hardly any text, for pages that are not articles.
 
-    Such pages may have sections about comments, tags or popular items, with code in them.
+    Such pages may have real sections about comments, tags or popular items, often with code.
     """
     chars = sum(node.chars for node in section)
     has_data = any(node.tag in ("pre", "table", "dl") for node in section)
@@ -271,7 +271,7 @@ def is_off_topic(section: list[Node]) -> bool:
 def related_section(
     heading: Node, siblings: list[Node | str], start: int, content: Node
 ) -> list[Node]:
-    """Return the siblings from start on that belong to a heading over related links."""
+    """Return the siblings from start on that form the section of a heading above related links."""
     section: list[Node] = []
     for index in range(start, min(start + MAX_SECTION, len(siblings))):
         sibling = siblings[index]
@@ -299,9 +299,9 @@ def drop_promotions(page: PageTree) -> None:
 
 
 def is_neighbor(link: Node) -> bool:
-    """Return whether a link is named as the previous, next or parent page.
+    """Return whether a link points to the previous, next or parent page.
 
-    By its text, by the text of the image in it, or by its rel or accesskey (DocBook).
+    Its text, its image's text, its rel attribute or its accesskey (DocBook) decides.
     """
     if link.attributes.get("rel") in ("prev", "next", "up"):
         return True
@@ -318,7 +318,7 @@ def image_text(link: Node) -> str:
 
 
 def offers_languages(node: Node) -> bool:
-    """Return whether a box has little except links to the same page in other languages."""
+    """Return whether a box has hardly more than links to the same page in other languages."""
     if node.chars > MAX_NEIGHBORS or not node.link:
         return False
     links = links_in(node)

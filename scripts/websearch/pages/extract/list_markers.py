@@ -1,4 +1,4 @@
-"""Markers of list items: a dash, a number, a letter or a Roman numeral."""
+"""Choose the markers of list items: dashes, numbers, letters or Roman numerals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIST_STYLES = {
     "lower-roman": "i", "upper-roman": "I",
 }  # fmt: skip
 _LIST_STYLE = r"(?i)list-style(?:-type)?\s{0,9}:\s{0,9}([a-z-]{1,30})"
-MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers written as letters and Roman numerals
+MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers that become letters and Roman numerals
 ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -41,13 +41,13 @@ def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list
 
 
 def list_number(node: Node, name: str, default: int) -> int:
-    """Return the number in an attribute of a list or item."""
+    """Return the number in an attribute of a list or item, or the default."""
     value = node.attributes.get(name, "").strip() if node.attributes else ""
     return int(value) if re.fullmatch(r"\d{1,8}", value) else default
 
 
 def list_kind(node: Node) -> str:
-    """Return "a", "A", "i" or "I" if a list has letters or Roman numerals, else ""."""
+    """Return "a", "A", "i" or "I" for a list with letters or Roman numerals, else ""."""
     kind = node.attributes.get("type", "")
     style = re.search(_LIST_STYLE, node.attributes.get("style", ""))
     if style:

@@ -55,14 +55,14 @@ if TYPE_CHECKING:
 BREAK = "\0"  # a line break inside a paragraph, until it is written; clean text has no NUL
 MAX_MARKDOWN = 5_000_000  # characters per page; nested lists can multiply a character by 1,000
 MAX_NESTING = 12  # levels of lists and quotations; deeper levels are written without indentation
-MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
+MAX_HEADING = 500  # characters of a heading or term; longer text is written as a paragraph
 MAX_TITLES = 3  # nested headings and terms
-MAX_LINKED = 20  # blocks inside a link, the first of which may get its URL
+MAX_LINKED = 20  # blocks inside a link that are tried for its URL
 MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
 MAX_NEAR = 3  # elements around an image whose text may repeat its alternative text
-NEAR_CHARS = 1_000  # characters of the text of such an element
-CODE_HEADING = name_set("code header")  # words in the class of rustdoc's headings that are code
-# Classes of Doxygen's tables of declarations, and beginnings of the classes of their cells.
+NEAR_CHARS = 1_000  # characters of an element's text that are searched for the alternative text
+CODE_HEADING = name_set("code header")  # class words of rustdoc's headings that are code
+# Class words of Doxygen's tables of declarations, and prefixes of the classes of their cells.
 DECLARATIONS = name_set("memname memberdecls")
 DECLARED = ("memname", "param", "memItem", "memTempl")
 CODE_TAGS = name_set("code kbd samp tt")
@@ -82,13 +82,13 @@ def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
 
 
 def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
-    """Return found content as Markdown, and whether it was longer than MAX_MARKDOWN."""
+    """Return found content as Markdown, and whether it was cut at MAX_MARKDOWN."""
     writer = MarkdownWriter(url, keep_links)
     return writer.markdown(*content.parts), writer.cut
 
 
 class MarkdownWriter:
-    """Writes elements as Markdown, up to MAX_MARKDOWN characters in all.
+    """Writes elements as Markdown, up to MAX_MARKDOWN characters in total.
 
     keep_links: write link targets, made absolute against base
     cut: whether text was omitted because of the limit
@@ -123,7 +123,7 @@ class MarkdownWriter:
     def reserve(self, chars: int) -> bool:
         """Reserve space for added characters; return whether there was enough.
 
-        If not, nothing more is written: the Markdown ends here.
+        If there was not, the Markdown ends here.
         """
         enough = chars <= self.chars_left
         self.chars_left -= chars if enough else self.chars_left
@@ -141,7 +141,7 @@ class MarkdownWriter:
                 blocks = self.block(child) if isinstance(child, Node) else []
                 is_code = bool(found and blocks) and blocks[0].startswith("```")
                 if is_code and blocks[0].startswith(f"```{without_marks(found[-1])}\n"):
-                    found.pop()  # the language above the code, which the fence names
+                    found.pop()  # the language above the code; the fence specifies it
                 found += blocks
         return found
 
@@ -163,8 +163,8 @@ class MarkdownWriter:
     def one_line(self, node: Node) -> tuple[list[str], str]:
         """Return the blocks of a heading or term, and their text on one line.
 
-        The text is "" if it is too long, if a block is a heading, code or the like, or if headings
-        and terms are nested too deeply: each level reads all blocks in it again.
+        The text is "" if it is too long, if a block is a heading, code or similar, or if headings
+        and terms are nested too deeply, because each level reads all its blocks again.
         """
         self.titles += 1
         blocks = self.blocks(node)
@@ -175,7 +175,7 @@ class MarkdownWriter:
         return blocks, text if length_without_targets(text) <= MAX_HEADING else ""
 
     def heading_block(self, node: Node) -> list[str]:
-        """Return a heading on one line, or its blocks if it does not fit on one."""
+        """Return a heading on one line, or its blocks if it does not fit on a line."""
         if words_of(node) >= CODE_HEADING and not node.has_block:
             text = write_scripts(self.linked_code(node))
             blocks = [text] if text else []
@@ -210,9 +210,9 @@ class MarkdownWriter:
         return [f"{fence}{code_language(node)}\n{code}\n{fence}"]
 
     def term_block(self, node: Node) -> list[str]:
-        """Return a term or summary as a bold line, or its blocks if it does not fit on one.
+        """Return a term or summary as a bold line, or its blocks if it does not fit on a line.
 
-        Its type (Sphinx) follows a colon.
+        The type of a term (Sphinx) follows after a colon.
         """
         blocks, text = self.one_line(node)
         text = text.replace("**", "")
@@ -256,13 +256,13 @@ class MarkdownWriter:
         return ["\n".join(lines)] if lines else []
 
     def indented(self, text: str, width: int) -> str:
-        """Return text with all lines except the first and empty ones indented."""
+        """Indent all lines of a text except the first and empty lines."""
         if not self.reserve(width * text.count("\n")):
             return ""  # code without indentation would end at its second line
         return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
 
     def list_items(self, node: Node) -> list[tuple[Node | None, list[str]]]:
-        """Return each item with its blocks; an element outside of items joins the last item."""
+        """Return each item with its blocks; an element outside the items joins the last item."""
         items: list[tuple[Node | None, list[str]]] = []
         for child in shown_children(node):
             if isinstance(child, str):
@@ -277,7 +277,7 @@ class MarkdownWriter:
         return items
 
     def item_block(self, node: Node) -> list[str]:
-        """Return an item outside of lists as a list of its own."""
+        """Return an item outside any list as a list."""
         blocks = self.blocks(node)
         if not blocks or self.in_cell or self.nesting:
             return blocks
@@ -286,7 +286,7 @@ class MarkdownWriter:
     def definition_block(self, node: Node) -> list[str]:
         """Return a definition list as a list of bold terms, each with its definitions below."""
         self.nesting += 1
-        items: list[tuple[list[str], list[str]]] = []  # terms, and the blocks of their definitions
+        items: list[tuple[list[str], list[str]]] = []  # terms, blocks of their definitions
         is_defined = False
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
@@ -306,9 +306,9 @@ class MarkdownWriter:
         return ["\n".join(lines)] if lines else []
 
     def table_block(self, node: Node) -> list[str]:
-        """Return a data table as a pipe table, and a layout table as the blocks of its cells.
+        """Return a data table as a pipe table, or a layout table as the blocks of its cells.
 
-        A row of Doxygen's tables of declarations becomes a line of code.
+        Rows in Doxygen's tables of declarations become lines of code.
         """
         parts = table_parts(node)
         if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
@@ -329,7 +329,7 @@ class MarkdownWriter:
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
 
     def declaration(self, cells: list[Node]) -> list[str]:
-        """Return a row of a table of declarations: code, or the description of the row before."""
+        """Return a row in a table of declarations: code, or the description of the previous row."""
         if not any(cell.attributes.get("class", "").startswith(DECLARED) for cell in cells):
             return [block for cell in cells for block in self.block(cell)]
         pieces: list[tuple[str, str]] = []
@@ -382,13 +382,13 @@ class MarkdownWriter:
         return text
 
     def linked_code(self, node: Node) -> str:
-        """Return inline code as code spans, in links if those are kept."""
+        """Return inline code as code spans, in links if links are kept."""
         pieces: list[tuple[str, str]] = []  # texts with their targets
         collect_linked(node, "", pieces)
         return self.linked_pieces(pieces)
 
     def linked_pieces(self, pieces: list[tuple[str, str]]) -> str:
-        """Return pieces of code, (text, URL that it links to), as code spans."""
+        """Return pieces of code, (text, link target or ""), as code spans."""
         written: list[str] = []
         keeps = self.keep_links
         kept = [(text, link if keeps and link[:1] != "#" else "") for text, link in pieces]
@@ -438,7 +438,7 @@ class MarkdownWriter:
     def target(self, address: str) -> str:
         """Return a link's URL, absolute and safe inside parentheses, and reserve space for it.
 
-        "" if it does not link to a page or an e-mail address, or is too long.
+        Return "" if the link does not point to a page or an e-mail address, or is too long.
         """
         from urllib.parse import urljoin
 
@@ -469,7 +469,7 @@ BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
 
 
 def shown_children(node: Node) -> Iterator[Node | str]:
-    """Yield the children of an element that are part of the Markdown."""
+    """Yield the children of an element that appear in the Markdown."""
     return (child for child in node.children if isinstance(child, str) or is_shown(child))
 
 
@@ -479,12 +479,12 @@ def is_block_content(child: Node | str) -> bool:
 
 
 def has_link(text: str) -> bool:
-    """Return whether marked text contains a link or image of the writer."""
+    """Return whether marked text contains a link or image from the writer."""
     return re.search(rf"(?<!{MARK})\]\(", text) is not None
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return a line as paragraphs: two line breaks end a paragraph, a single break stays."""
+    """Return a line as paragraphs: two line breaks end a paragraph, a single break is kept."""
     found: list[str] = []
     if not text or text.isspace():
         return found
@@ -502,7 +502,7 @@ def length_without_targets(text: str) -> int:
 
 
 def emphasis(text: str, mark: str, end: str = "") -> str:
-    """Return text between marks, with its outer spaces outside; text without letters unchanged."""
+    """Return text between marks, spaces outside; unchanged if empty, multi-line or marked."""
     inner = text.strip()
     if not inner or BREAK in inner or inner.startswith(mark):
         return text
@@ -511,7 +511,7 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
 
 
 def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> None:
-    """Append (text, URL that it links to or "") of an inline element to pieces."""
+    """Append the texts in an inline element with their link targets or "" to pieces."""
     for child in node.children:
         if isinstance(child, str):
             pieces.append((child, target))
@@ -527,13 +527,13 @@ def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> No
 
 
 def join_tight(blocks: list[str]) -> str:
-    """Return the blocks of a list item as text; a nested list follows without a blank line."""
+    """Join the blocks of a list item; a nested list follows without a blank line."""
     gaps = ["\n" if re.match(r"- |1\. ", block) else "\n\n" for block in blocks[1:]]
     return blocks[0] + "".join(gap + block for gap, block in zip(gaps, blocks[1:], strict=True))
 
 
 def definition_text(terms: list[str], blocks: list[str]) -> str:
-    """Return terms with the blocks of their definition; only a table needs a blank line before."""
+    """Join terms and their definition, with blank lines if a term is a block or a table follows."""
     if any(map(is_structured, terms)) or (blocks and blocks[0].startswith("|")):
         return join_tight(terms + blocks)
     return "\n".join([*terms, join_tight(blocks)] if blocks else terms)

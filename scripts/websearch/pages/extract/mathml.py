@@ -1,4 +1,4 @@
-"""Convert presentation MathML to TeX, in linear time: length and depth are limited."""
+"""Convert presentation MathML to TeX in linear time, with limited length and depth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from websearch.base.untrusted import unescape
 MAX_MATHML = 300_000  # characters; longer MathML is not converted
 MAX_DEPTH = 60  # levels of elements; only the text of deeper elements is written
 LEAVES = name_set("mi mn mo mtext ms")
-BEFORE = "\0"  # among parts: the scripts after it come before their base
+BEFORE = "\0"  # in parts: scripts after it go before their base
 UNSEEN = dict.fromkeys(name_set("mphantom annotation annotation-xml none maligngroup"), "")
 UNSEEN["mprescripts"] = BEFORE
 _SIGNS = (
@@ -36,7 +36,7 @@ _FUNCTION = (
     r"|sup|inf|arg|det|gcd|Pr"
 )
 _LIMITS = r"\\(?:sum|prod|coprod|i*o?int|big\w+|lim\w*|max|min|sup|inf|arg|det|Pr|gcd)\b"
-ACCENTS = {"wedge": "hat", "sim": "tilde", "to": "vec"}  # symbols over a letter
+ACCENTS = {"wedge": "hat", "sim": "tilde", "to": "vec"}  # symbols above a letter
 ACCENTS |= {name: name for name in "overline dot ddot overbrace underbrace check breve".split()}
 VARIANTS = {
     "bold": "mathbf", "bold-italic": "boldsymbol", "double-struck": "mathbb", "script": "mathcal",
@@ -50,15 +50,15 @@ FORMS = {
     "munderover": "{0}_{{{1}}}^{{{2}}}", "mmultiscripts": "{0}_{{{1}}}^{{{2}}}",
     "mover": r"\overset{{{1}}}{{{0}}}", "munder": r"\underset{{{1}}}{{{0}}}",
 }  # fmt: skip
-# A base that needs no braces before a script: a symbol, a command, a bracketed text.
+# A base that needs no braces before a script: a symbol, a command or bracketed text.
 _SINGLE = r"(?s)\\?[^\W_]+ ?|\\[a-zA-Z]+\{[^{}]*\}|[^{}^_]?|[(\[|].*[)\]|]"
 
 
 def mathml_tex(mathml: str) -> str:
-    """Return the source of a math element as TeX; "" if it is too long or empty."""
+    """Convert the source of a math element to TeX; "" if it is too long or empty."""
     if len(mathml) > MAX_MATHML:
         return ""
-    stack: list[tuple[str, str, list[str]]] = [("mrow", "", [])]  # names, tags, parts as TeX
+    stack: list[tuple[str, str, list[str]]] = [("mrow", "", [])]  # name, tag, parts as TeX
     too_deep = 0
     for piece in mathml.split("<")[1:]:
         tag, _, text = piece.partition(">")
@@ -85,7 +85,7 @@ def mathml_tex(mathml: str) -> str:
 
 
 def close_element(stack: list[tuple[str, str, list[str]]]) -> str:
-    """Write the innermost open element into the element around it; return its name."""
+    """Write the innermost open element into its parent; return the name of the closed element."""
     name, tag, parts = stack.pop()
     write = leaf_tex if name in LEAVES else element_tex
     stack[-1][2].append(write(name, tag, parts))
@@ -108,7 +108,7 @@ def leaf_tex(name: str, tag: str, parts: list[str]) -> str:
 
 
 def element_tex(name: str, tag: str, parts: list[str]) -> str:
-    """Return an element as TeX; parts: its content, as TeX."""
+    """Return an element as TeX; parts: its content as TeX."""
     if name in UNSEEN:
         return UNSEEN[name]
     if name == "semantics":
@@ -146,7 +146,7 @@ def script_tex(name: str, tag: str, parts: list[str]) -> str:
 
 
 def table_tex(name: str, tag: str, parts: list[str]) -> str:
-    """Return a table or row as TeX; the label of a row comes after it."""
+    """Return a table or row as TeX; a row's label comes after the row."""
     if name == "mlabeledtr":
         return " & ".join(parts[1:]) + "\\qquad " + "".join(parts[:1])
     if name == "mtr" or len(parts) < 2:

@@ -24,10 +24,10 @@ AUTHOR_NAMES = (
     "twitter:creator",
 )  # fmt: skip
 MAX_DATA_CHARS = 1_000_000  # characters per JSON-LD script
-MAX_DATA_ITEMS = 2_000  # examined items per JSON-LD script
-MAX_AUTHORS = 5  # authors that are named
-MAX_AUTHOR_MARKS = 10  # examined elements that are marked as the author
-MAX_LIST = 1_000  # examined entries per list in JSON-LD
+MAX_DATA_ITEMS = 2_000  # items to examine per JSON-LD script
+MAX_AUTHORS = 5  # authors to return
+MAX_AUTHOR_MARKS = 10  # elements to examine for the author
+MAX_LIST = 1_000  # entries to examine per list in JSON-LD
 MAX_TEXT = 400  # characters of a title or name
 # Types of JSON-LD items that can be the subject of a page, unlike organizations and sites; articles
 # come first.
@@ -53,8 +53,8 @@ class Metadata:
 def find_metadata(page: PageTree, address: str = "") -> Metadata:
     """Return a page's metadata.
 
-    schema.org data (JSON-LD) wins, then Open Graph and meta elements, then the markup; see dates.py
-    for dates. address: URL of the page.
+    schema.org data (JSON-LD) takes precedence over Open Graph and meta elements, and these over the
+    markup; see dates.py for dates. address: URL of the page.
     """
     items = data_items(page)
     data = subject_fields(items)
@@ -78,7 +78,7 @@ def find_metadata(page: PageTree, address: str = "") -> Metadata:
 
 
 def meta_values(page: PageTree) -> dict[str, str]:
-    """Return the contents of the meta elements by lower-case name; the first of a name wins."""
+    """Return the contents of the meta elements by lower-case name; each name's first value wins."""
     values: dict[str, str] = {}
     for node in page.nodes:
         if node.tag == "meta":
@@ -102,7 +102,7 @@ def data_items(page: PageTree) -> list[dict[str, Any]]:
 
 
 def linked_data(page: PageTree, needed: str = "") -> Iterator[Any]:
-    """Yield the values of a page's JSON-LD scripts; needed: a text that a script must contain."""
+    """Yield the values of a page's JSON-LD scripts; needed: text that a script must contain."""
     for node in page.nodes:
         if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
             text = "".join(child for child in node.children if isinstance(child, str))
@@ -114,7 +114,7 @@ def parse_data(text: str) -> Any:
     """Return the JSON value in a script, ignoring text around it; None if there is no value."""
     text = text.replace("<![CDATA[", "")
     start = re.search(r'\{\s{0,99}"|\[\s{0,99}\{', text)
-    try:  # no int: a number of a million digits would take seconds
+    try:  # not int: a million digits would take seconds
         return json.JSONDecoder(strict=False, parse_int=float).raw_decode(
             text, start.start() if start else 0
         )[0]
@@ -145,7 +145,7 @@ def types_of(item: dict[str, Any]) -> str:
 
 
 def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
-    """Return title, author and text of a page's subject, each from the first item that has it."""
+    """Return a page subject's title, author and text, each from the first item that has it."""
     fields: dict[str, str] = {}
     for item in items:
         if re.search(_SUBJECTS, types_of(item)):
@@ -155,7 +155,7 @@ def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def item_fields(item: dict[str, Any]) -> dict[str, str]:
-    """Return title, author and text of a JSON-LD item."""
+    """Return the title, author and text of a JSON-LD item."""
     authors = item.get("author")
     names = []
     for author in authors[:MAX_LIST] if isinstance(authors, list) else [authors]:
@@ -191,7 +191,7 @@ def first_heading(page: PageTree) -> str:
 
 
 def marked_author(page: PageTree) -> str:
-    """Return the name in the first element that is marked as the author, if it is short."""
+    """Return the first short name in an element that is marked as the author, or ""."""
     marks = (
         node
         for node in page.nodes

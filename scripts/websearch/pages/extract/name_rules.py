@@ -1,6 +1,6 @@
-"""Rules for elements that are not content by their tag, role, style, class or id.
+"""Recognize elements that are not content by their tag, role, style, class or id.
 
-The rules were measured on real pages.
+The rules were tuned on real pages.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ LANDMARKS = name_set(
 )
 ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar", "form": "signup"}
 NAMED_CONTENT = name_set("main article h1")  # never judged by class or id
-# Rule -> words of class and id. Names are split into words; whole names are in HIDDEN_CLASSES. The
-# first rule that matches decides; a consent element must also mention consent in its text.
+# Rule -> words of class and id. Names are split into words; complete names are in HIDDEN_CLASSES.
+# The first matching rule decides; the text of a consent element must also mention consent.
 NAME_RULES = {
     "consent": name_set(
         "cookie cookies consent gdpr cookiebar cookiebanner cookieconsent cookielaw cookieyes "
@@ -85,21 +85,21 @@ NAME_RULES = {
         "searchbox"
     ),
 }
-# Text of documentation, where names describe the meaning ("span.author", a row's id), not the role.
+# Text elements of documentation, whose names describe the meaning ("span.author"), not the role.
 TEXT_TAGS = HEADINGS | name_set(
     "p pre dl dt dd li td th tr table caption figcaption summary span code em strong b i cite abbr"
 )
-UNFOLDED = HEADINGS | {"dt"}  # a button in them unfolds the element after them
-TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # these describe the role even in TEXT_TAGS
-HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # an id may be made from their text
-MAX_BEGINNING = 16  # elements and texts that are searched for an element's heading
+UNFOLDED = HEADINGS | {"dt"}  # a button inside unfolds the next element
+TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # words for the role even in TEXT_TAGS
+HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # their ids may come from their text
+MAX_BEGINNING = 16  # elements and texts to search for an element's heading
 # A box with such a name is a note inside the text, even if it is an aside.
 NOTE_WORDS = name_set(
     "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
     "deprecated deprecation seealso"
 )
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
-# The whole text of a link in a heading, in a term or next to code that acts on it.
+# The complete text of a link that acts on a heading, a term or code next to it.
 _CONTROL = (
     r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page"
     r"|run|run this code|run code|try it|copy|copied|to this (?:heading|definition)))*"
@@ -107,18 +107,18 @@ _CONTROL = (
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL = 40  # characters
-MAX_NEAR = 4  # elements around a link that show whether it is in code
-# A URL of source code: a folder or view of it, a line in it.
+MAX_NEAR = 4  # elements around a link to search for code
+# A URL of source code: its folder, a view or a line.
 _SOURCE_ADDRESS = (
     r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L\d|[-_]source\.html"
 )
-# Words of requests for consent, in the languages of most pages.
+# Words in requests for consent, in the most common languages of web pages.
 CONSENT_WORDS = (
     r"(?i)privacy|consent|personal data|your (?:browser|device)|web ?site|partners|third.part|gdpr"
     r"|datenschutz|einwillig|zustimm|webseite|confidentialité|données|navigateur|privacidad|navegador"
     r"|sitio|sito|dati personali|privacidade|gegevens|prywatno|ciasteczk|конфиденциал|согласи|同意"
 )
-MAX_CONSENT = 1_500  # characters of an element that are searched for CONSENT_WORDS
+MAX_CONSENT = 1_500  # characters of an element to search for CONSENT_WORDS
 PRIVACY_TITLE = r"(?i)cookie|privacy|datenschutz|confidentialité|privacidad|prywatno"
 PREFERENCES = (
     r"(?i)(?:your |manage )?(?:privacy|cookies?|consent) (?:preferences?|settings|options)"
@@ -127,7 +127,7 @@ PREFERENCES = (
     r"|configuración de (?:las )?cookies|impostazioni (?:dei )?cookie|ustawienia cookies"
 )
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
-# An element with a word of both sets is the text of a picture.
+# An element with words from both sets is the text of a picture.
 IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
 IMAGE_TEXT_WORDS = name_set(
     "caption subtitle description desc credit copyright source metadata legend"
@@ -138,7 +138,7 @@ MOST_PROSE = {
     "overlay": 0.12, "signup": 0.12, "advertisement": 0.2, "sidebar": 0.5, "hidden": 0.6,
 }  # fmt: skip
 MOST_PROSE_DEFAULT = 0.35
-MOST_CHARS = 0.5  # the same for all text of the page
+MOST_CHARS = 0.5  # the same share for all text of the page
 # Rule -> characters above which an element is content on pages that are not articles.
 LARGEST = {"byline": 600, "advertisement": 800}
 SURE_RULES = name_set("element comments consent control")  # apply to elements of any size
@@ -175,7 +175,7 @@ def element_rule(node: Node, page: PageTree) -> str:
 
 
 def is_consent(node: Node) -> bool:
-    """Return whether an element named after cookies is about consent, not about baking."""
+    """Return whether an element named after cookies is about consent, not baking."""
     return node.chars == 0 or bool(re.search(CONSENT_WORDS, text_beginning(node, MAX_CONSENT)))
 
 
@@ -212,12 +212,12 @@ def begins_with(parent: Node, child: Node) -> bool:
 
 
 def never_content(node: Node, page: PageTree) -> bool:
-    """Return whether an element never has content, by its tag."""
+    """Return whether an element's tag rules out content."""
     if node.tag not in NO_CONTENT:
         return False
-    # Forums serve their threads to clients without JavaScript in one big noscript element.
+    # Forums put their threads into one big noscript element for clients without JavaScript.
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
-    # A question that unfolds its answer is a button inside a heading.
+    # A question that unfolds its answer may be a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
     # The name of the quoted person or work.
     is_source = node.tag == "footer" and node.parent is not None and node.parent.tag == "blockquote"
@@ -235,10 +235,11 @@ def is_note(node: Node, page: PageTree) -> bool:
 
 
 def is_control(node: Node, page: PageTree) -> bool:
-    """Return whether a link is a permalink of a heading, or acts on the element next to it.
+    """Return whether a link is a heading's permalink or acts on the element next to it.
 
-    In documentation: "[source]", or "Edit" and "Run" next to code or on a line of their own. In
-    code, punctuation is an operator. An image in a link to a place on the page is an arrow.
+    In documentation, examples are "[source]", and "Edit" or "Run" next to code or on a separate
+    line. In code, punctuation is an operator. An image that links to a place on the page is an
+    arrow.
     """
     if not node.chars:
         return page.is_documentation and node.attributes.get("href", "")[:1] == "#"
@@ -269,12 +270,12 @@ def ancestors_near(node: Node) -> list[Node]:
 
 
 def is_opened(node: Node, page: PageTree) -> bool:
-    """Return whether a click shows an element: a control opens it, or its names say so."""
+    """Return whether a click shows an element, by its control or its names."""
     return node in page.unfolded or opens_by_click(node)
 
 
 def is_label(node: Node) -> bool:
-    """Return whether an element shows the aria-label of the box around it."""
+    """Return whether an element shows its parent's aria-label."""
     label = node.parent.attributes.get("aria-label", "") if node.parent else ""
     return bool(label) and text_beginning(node, MAX_CONTROL) == label
 
@@ -305,9 +306,9 @@ def is_about_user(node: Node) -> bool:
 def role_words(node: Node, page: PageTree) -> frozenset[str]:
     """Return the words of a class and id that may describe the role of an element.
 
-    Words of a heading name its subject, except in articles, where headings are above boxes of
-    related texts. An id made from a heading adds nothing to it; but outside of documentation, a
-    box with such an id and heading may have that role: "trending", "comments".
+    Words of a heading describe its subject, except in articles, where headings are above boxes of
+    related texts. An id made from a heading adds nothing to it; but outside documentation, a box
+    with such an id and heading may have that role: "trending", "comments".
     """
     words = words_of(node)
     if words.isdisjoint(RULE_WORDS):
@@ -325,12 +326,12 @@ def role_words(node: Node, page: PageTree) -> frozenset[str]:
             return NO_WORDS
         if node.tag in TEXT_TAGS:
             return words & (NAME_RULES["gutter"] | TOOLTIP_WORDS)
-        return words - {"comment"}  # the name of a line of code or a description
+        return words - {"comment"}  # a class for comments in code or for descriptions
     return words
 
 
 def own_heading(node: Node) -> Node | None:
-    """Return the heading that an element is or begins with, or None."""
+    """Return an element if it is a heading, else the heading at its beginning, or None."""
     waiting: list[Node | str] = [node]
     for _ in range(MAX_BEGINNING):
         if not waiting:
@@ -368,6 +369,6 @@ def name_rule(node: Node, page: PageTree) -> str:
         if rule == "sidebar" and node.parent and is_note(node.parent, page):
             continue  # a part of the note
         return rule
-    # A table for screen readers has the numbers of a drawn chart.
+    # A table for screen readers contains the numbers of a drawn chart.
     is_kept = node.tag == "table" or is_opened(node, page)
     return "hidden class" if has_hidden_class(node) and not is_kept else ""

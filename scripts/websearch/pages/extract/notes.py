@@ -1,7 +1,8 @@
-"""Gather footnotes outside of the content: after the article, hidden, or right after their mark.
+"""Gather footnotes outside the content: after the article, hidden or right after their reference.
 
-A click or a hover shows them, so each is written once: after the content, as "[1]: ...", with "[1]"
-as its mark. Notes in the content, such as a list at its end, stay there.
+Readers see such a note after a click or on hover. It is written once, after the content, as
+"[1]: ...", and its reference becomes "[1]". Notes in the content, such as a list at its end, stay
+there.
 """
 
 from __future__ import annotations
@@ -21,46 +22,46 @@ if TYPE_CHECKING:
 
 MAX_NOTES = 500  # per page
 MAX_NOTE = 4_000  # characters; a longer element is not a note
-MIN_NOTE = 3  # characters; if a target has fewer, the element around it is the note
-MAX_MARK = 20  # characters of a mark
-MAX_BEGINNING = 4  # elements around the first text of a note
+MIN_NOTE = 3  # characters; if a target has fewer, its parent is the note
+MAX_MARK = 20  # characters of a reference
+MAX_BEGINNING = 4  # levels and children to search for the first text of a note
 MARK_TAGS = name_set("a sup button label span")
 NOTE_TAGS = name_set("span small aside div section p")
-# Words in the class of a note right after its mark; SIDE_WORDS are used for notes only.
+# Class words of a note right after its reference; SIDE_WORDS are used only for notes.
 AFTER_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
 SIDE_WORDS = name_set("sidenote marginnote footnote")
 MARK_WORDS = NOTE_WORDS | SIDE_WORDS
-# The text of a mark with its note after it, not "i" or "?", which open explanations.
+# The text of a reference before its note, but not "i" or "?", which open explanations.
 _NUMBERED_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
-# Rules that drop lists of sources and links; marks that point there are understood without them.
+# Rules that drop lists of sources and links; references to these are clear without their targets.
 LINK_RULES = ("links", "related heading")
 PLACES = ("id", "name")
 NAMING = ("aria-describedby", "popovertarget", "aria-controls", "data-target")
 
 
 class NoteGatherer:
-    """Gathers the notes that a page's content refers to but does not contain; notes: in order."""
+    """Gathers the notes that a page's content refers to but does not contain, in order."""
 
     def __init__(self, page: PageTree, content: Node) -> None:
         self.inside = [content, *shown(page, content)]
         self.shown = set(self.inside)
         self.around = set(ancestors(content))
         self.page = page
-        self.ids: dict[str, Node] = {}  # filled at the first mark with a target
-        self.places: dict[Node, Node | None] = {}  # target of marks -> its note
+        self.ids: dict[str, Node] = {}  # filled at the first reference with a target
+        self.places: dict[Node, Node | None] = {}  # target of references -> its note
         self.notes: list[Node] = []
         self.known: set[Node] = set()
-        self.count = 0  # notes right after marks, which style sheets number
+        self.count = 0  # notes right after references; style sheets number them
 
     def gather(self) -> list[Node]:
-        """Return the notes, each as a paragraph that begins with its mark."""
+        """Return the notes, each as a paragraph that begins with its number."""
         for node in self.inside:
             if len(self.notes) < MAX_NOTES and node not in self.known:
                 self.look_at(node)
         return self.notes
 
     def look_at(self, parent: Node) -> None:
-        """Gather the notes of the marks directly in an element."""
+        """Gather the notes for the references directly in an element."""
         mark: Node | None = None
         for place, child in enumerate(parent.children):
             if isinstance(child, str):
@@ -79,7 +80,7 @@ class NoteGatherer:
                 mark = None
 
     def take_after_mark(self, mark: Node | None, note: Node) -> bool:
-        """Take a note right after its mark, if it is one; return whether it was taken."""
+        """Take the note right after a reference, if it qualifies; return whether it was taken."""
         self.count += 1
         label = (label_of(mark) if mark else "") or str(self.count)
         is_taken = self.take(label, note)
@@ -88,7 +89,7 @@ class NoteGatherer:
         return is_taken
 
     def take_target(self, mark: Node) -> None:
-        """Take the note that a mark points to, if it is not in the content."""
+        """Take the note that a reference points to, if it is not in the content."""
         label, names = label_of(mark), names_of_target(mark)
         if names and not self.ids:
             self.ids = places_of(self.page)
@@ -100,15 +101,15 @@ class NoteGatherer:
             rewrite_mark(mark, label)
 
     def note_at(self, place: Node) -> Node | None:
-        """Return the note at the target of a mark: the element itself or the one around it."""
-        if place not in self.places:  # many marks may point to one note
+        """Return the note at a reference's target, which is the target or its parent, or None."""
+        if place not in self.places:  # many references may point to one note
             is_short = len(text_beginning(place, MIN_NOTE + MAX_MARK)) < MIN_NOTE
             note = place.parent if is_short else place
             self.places[place] = note if note and is_note(note) else None
         return self.places[place]
 
     def take(self, label: str, note: Node) -> bool:
-        """Add a note if its length fits and the content is not in it; return whether added."""
+        """Add a note of fitting length, not around the content; return whether it was added."""
         if note in self.around or not is_note(note):
             return False
         self.known.add(note)
@@ -116,7 +117,7 @@ class NoteGatherer:
         begin_with(note, label)
         note.tag = "div"
         self.notes.append(copy(note))
-        note.children = []  # a hidden note in the content is not written in its place as well
+        note.children = []  # a hidden note in the content must not be written twice
         return True
 
 
@@ -139,9 +140,9 @@ def is_note(node: Node) -> bool:
 
 
 def is_mark(node: Node) -> bool:
-    """Return whether an element is the mark of a note: raised, named so, or a numbered button.
+    """Return whether an element refers to a note, by its position, name or role.
 
-    The label of a check box may be empty: a style sheet numbers it.
+    The label of a check box may be empty, because a style sheet numbers it.
     """
     if node.tag == "label":
         return "for" in node.attributes and not text_beginning(node, MAX_MARK)
@@ -157,12 +158,12 @@ def is_mark(node: Node) -> bool:
 
 
 def label_of(mark: Node) -> str:
-    """Return the number or character of a mark, without brackets."""
+    """Return the number or character of a reference, without brackets."""
     return text_beginning(mark, MAX_MARK).strip("[]() ")
 
 
 def names_of_target(mark: Node) -> list[str]:
-    """Return the ids that a mark or its children point to."""
+    """Return the ids that a reference or its children point to."""
     found: list[str] = []
     for node in (mark, *mark.children):
         if isinstance(node, Node):
@@ -173,16 +174,16 @@ def names_of_target(mark: Node) -> list[str]:
 
 
 def is_after_mark(note: Node, mark: Node | None) -> bool:
-    """Return whether an element right after a mark is its note, by its class, role or style.
+    """Return whether an element after a reference is its note, by its class, role or style.
 
-    Without a mark, SIDE_WORDS decide.
+    Without a reference, only SIDE_WORDS count.
     """
     if is_mark(note) and not note.has_block:
         return False
     words = words_of(note)
     if not words.isdisjoint(SIDE_WORDS):
         is_in_line = mark is not None and note.tag not in ("div", "section", "p")
-        return is_in_line or "footnote" not in words  # a block is in a list of notes
+        return is_in_line or "footnote" not in words  # a block could be in a list of notes
     if mark is None:
         return False
     is_role = note.attributes.get("role") in ("tooltip", "note", "doc-footnote")
@@ -190,13 +191,13 @@ def is_after_mark(note: Node, mark: Node | None) -> bool:
 
 
 def rewrite_mark(mark: Node, label: str) -> None:
-    """Turn an element into the mark of a gathered note."""
+    """Turn an element into the reference to a gathered note."""
     mark.tag, mark.attributes, mark.dropped = "span", {}, ""
     mark.children, mark.has_block = [f"[{label}]"], False
 
 
 def show(note: Node) -> None:
-    """Restore an element and its dropped parts, except its links back to the mark."""
+    """Restore an element and its dropped parts, except links back to the reference."""
     rule, waiting = note.dropped, [note]
     while waiting:
         node = waiting.pop()
@@ -209,7 +210,7 @@ def show(note: Node) -> None:
 
 
 def begin_with(note: Node, label: str) -> None:
-    """Put the mark before the first text of a note and remove its own number."""
+    """Put the label before the first text of a note and remove its original number."""
     first = note
     for _ in range(MAX_BEGINNING):
         inside = list(filter(has_text, first.children[:MAX_BEGINNING]))

@@ -1,6 +1,6 @@
-"""Read the price of a product from the page's data: JSON-LD, Open Graph or microdata.
+"""Read a product's price from the page's data: JSON-LD, Open Graph or microdata.
 
-Shops show prices by script, so the page's text lacks them, but its data for search engines has them
+Many shops show prices by script, so only the page's data for search engines contains them
 (schema.org Product and Offer; developers.google.com, structured data for merchants).
 """
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from websearch.pages.extract.page_tree import PageTree
 
-MAX_ITEMS = 500  # examined items of JSON-LD
+MAX_ITEMS = 500  # JSON-LD items to examine
 MAX_OFFERS = 6  # offers in the line
-MAX_NAME = 60  # characters of the name of an offer
+MAX_NAME = 60  # characters of an offer's name
 MAX_AMOUNT = 20  # characters of a price
-# Types of items for sale; the offers of an article or a list of products are not the page's own.
+# Types of items for sale; offers in an article or a list of products are not the page's subject.
 _SOLD = r"Product|SoftwareApplication|WebApplication|MobileApplication|Vehicle|Book|Course|Event"
 _AMOUNT = r"\d{1,9}(?:[.,'\u00a0 ]\d{3}){0,3}(?:[.,]\d{1,4})?"
 AVAILABILITY = {
@@ -36,9 +36,9 @@ AVAILABILITY = {
 
 
 def offer_line(page: PageTree, text: str) -> str:
-    """Return the price of a page's product as a line; "" if the page's text has it.
+    """Return a line with the price of a page's product; "" if the page's text contains it.
 
-    text: of the page. A page that sells several products has no price.
+    text: text of the page. Pages that sell several products get no price.
     """
     offers = data_offers(page) or marked_offers(page)
     lacking = [offer for offer in offers if not has_amount(text, offer["price"])]
@@ -57,12 +57,12 @@ def offer_text(offer: dict[str, str], is_named: bool) -> str:
 
 
 def has_amount(text: str, price: str) -> bool:
-    """Return whether a text contains an amount of a price, with any separators."""
+    """Return whether a text contains an amount from a price, with any separators."""
     return any(re.search(amount_pattern(amount), text) for amount in re.findall(_AMOUNT, price))
 
 
 def amount_pattern(amount: str) -> str:
-    """Return a pattern for an amount with any separators: 1299.00 is also 1.299,- and 1 299."""
+    """Return a pattern for an amount with any separators: 1299.00 matches 1.299,- and 1 299."""
     cents = re.search(r"[.,](\d{1,2})$", amount)
     whole = re.sub(r"\D", "", amount[: cents.start()] if cents else amount)
     groups = re.findall(r"\d{1,3}", whole[::-1])
@@ -103,7 +103,7 @@ def offers_in(value: Any) -> list[dict[str, Any]]:
 
 
 def read_offer(offer: dict[str, Any]) -> dict[str, str]:
-    """Return name, price, currency and availability of a JSON-LD offer; {} without a price."""
+    """Return a JSON-LD offer's name, price, currency and availability; {} if it has no price."""
     named = next(iter(offers_in(offer.get("priceSpecification"))), {})
     low, high = (amount_of(offer.get(name)) for name in ("lowPrice", "highPrice"))
     span = f"{low} to {high}" if low and high and low != high else low
@@ -157,11 +157,11 @@ def amount_of(value: Any) -> str:
 
 
 def currency_of(value: Any) -> str:
-    """Return a value if it is the code of a currency, or ""."""
+    """Return a value if it is a currency code, or ""."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value) else ""
 
 
 def availability_of(value: Any) -> str:
-    """Return a schema.org name of availability in plain words, or ""."""
+    """Return the plain words for a schema.org availability, or ""."""
     name = value.rpartition("/")[2] if isinstance(value, str) else ""
     return AVAILABILITY.get(re.sub(r"[\W_]", "", name[:MAX_NAME]).lower(), "")

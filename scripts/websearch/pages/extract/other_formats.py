@@ -1,4 +1,4 @@
-"""Recognize the format of a text; convert feeds, notebooks, CSV, JSON and XML to Markdown."""
+"""Recognize text formats; convert feeds, notebooks, CSV and JSON to Markdown."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-MAX_START = 2_000  # characters that show the format of a text
+MAX_START = 2_000  # characters of a text to examine for its format
 MAX_JSON = 50_000  # characters; longer data is not indented
-MAX_INDENTED = 200_000  # characters of indented JSON; deep data grows a thousandfold
+MAX_INDENTED = 200_000  # characters of indented JSON; deeply nested data can grow a thousandfold
 MAX_ENTRIES = 200  # entries per feed
-MAX_ENTRY_CHARS = 500_000  # characters in the texts of a feed's entries
-MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched for the title
+MAX_ENTRY_CHARS = 500_000  # characters of all entry texts in a feed
+MAX_FEED_HEAD = 50_000  # characters before the first entry to search for the title
 MAX_OUTPUT = 2_000  # characters per output of a notebook cell
 MAX_FIELD = 300  # characters of an entry's title, URL or date
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
-SEPARATORS = ("\t", ";", "|", ",")  # of fields; the first wins a tie
-MAX_SAMPLE = 50_000  # characters that are searched for the separator
-_SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # a first line that Excel writes and hides
+SEPARATORS = ("\t", ";", "|", ",")  # field separators; the first wins a tie
+MAX_SAMPLE = 50_000  # characters to search for the separator
+_SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # first line that Excel writes and hides
 MAX_ROWS = 50_000  # rows per table
 MAX_CELL = 2_000  # characters
-MAX_COLUMNS = 500  # the head is padded to the widest row, which may have millions of commas
+MAX_COLUMNS = 500  # the header is padded to the widest row, which could have millions of commas
 FEED_DATES = ("pubdate", "published", "updated", "dc:date")
 FEED_TEXTS = ("content:encoded", "content", "description", "summary")
-_PLAIN_TYPE = r"""\stype=["']text["']"""  # of an Atom text without HTML
+_PLAIN_TYPE = r"""\stype=["']text["']"""  # attribute of an Atom text without HTML
 _TERMINAL_CODE = r"\x1b\[[0-9;]{0,20}[A-Za-z]"  # colors
 _NOTEBOOK = r'\{\s{0,99}"(?:cells|metadata|nbformat\w{0,6}|worksheets)":'
 _JSON_FEED = r'"version":\s{0,9}"https?://jsonfeed\.org/'
@@ -65,8 +65,8 @@ BINARY_STARTS = (
     (b"wOF2", "a font"), (b"SQLite format", "a database"),
 )  # fmt: skip
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r\x1b")
-MIN_CONTROLS = 3  # control characters that are tolerated
-# Pattern of media types -> kind in the error; the type itself is the server's text.
+MIN_CONTROLS = 3  # tolerated control characters
+# Pattern for media types -> kind for the error, because the type is the server's text.
 MEDIA_TYPES = (
     (r"image/(?!svg)", "an image"), (r"audio/", "a sound file"), (r"video/", "a video"),
     (r"font/", "a font"), (r"application/pdf", "an invalid PDF file"),
@@ -76,7 +76,7 @@ MEDIA_TYPES = (
 
 
 def check_binary(body: bytes, content_type: str, host: str) -> None:
-    """Raise SearchError (unsupported) if a body is not text, regardless of its header."""
+    """Raise SearchError (unsupported) if a body is not text, even if its header says text."""
     start = body[:1024].lstrip()
     name = next((name for magic, name in BINARY_STARTS if start.startswith(magic)), "")
     if body[:4] == b"RIFF" or body[4:8] == b"ftyp":
@@ -87,13 +87,13 @@ def check_binary(body: bytes, content_type: str, host: str) -> None:
         name = next((name for kind, name in MEDIA_TYPES if re.match(kind, content_type)), "")
     if name:
         message = f"{host} sent {name}, which has no readable text."
-        raise SearchError("unsupported", message, "Look for an HTML version of it.")
+        raise SearchError("unsupported", message, "Look for an HTML version.")
 
 
 def has_controls(start: bytes) -> bool:
-    """Return whether bytes have more control characters than text has, white space and ESC aside.
+    """Return whether bytes have more control characters, except white space and ESC, than text has.
 
-    Only UTF-16 and UTF-32 text has any; in random bytes they are a tenth.
+    Only text in UTF-16 or UTF-32 has many; a tenth of random bytes are control characters.
     """
     return len(start) - len(start.translate(None, _CONTROLS)) > max(MIN_CONTROLS, len(start) // 50)
 
@@ -105,7 +105,7 @@ def is_wide(body: bytes, content_type: str) -> bool:
 
 
 def sniff_kind(text: str, content_type: str, url: str) -> str:
-    """Return the format: html, json, feed, notebook, xml, csv or text (Markdown is text)."""
+    """Return a text's format: html, json, feed, notebook, xml, csv or text (including Markdown)."""
     start = text[:MAX_START].lstrip("\ufeff \t\r\n").lower()
     media = content_type.partition(";")[0].strip().lower()
     bare = re.sub(r"(?s)<!--.*?-->|<\?xml[^>]*>", "", start[:MAX_START]).lstrip()
@@ -138,9 +138,9 @@ def fenced(text: str, language: str) -> str:
 
 
 def read_csv(text: str) -> PageContent:
-    """Return the content of CSV: a Markdown table, or the same text if it is not a table.
+    """Return the content of a CSV file: a Markdown table, or the same text if it is not a table.
 
-    Only the head is padded to the widest row.
+    Only the header row is padded to the widest row.
     """
     import csv
 
@@ -166,10 +166,10 @@ def read_csv(text: str) -> PageContent:
 
 
 def separator_of(text: str) -> str:
-    """Return the separator of CSV with which most rows have the same number of fields.
+    """Return the CSV separator with which most rows have the same number of fields.
 
-    If possible, the first row has that number too: decimal commas would split all rows except the
-    column names.
+    A separator with which the first row also has that number is preferred, because decimal commas
+    would split all rows except the column names.
     """
     import csv
 
@@ -190,12 +190,12 @@ def separator_of(text: str) -> str:
 
 
 def json_markdown(text: str) -> str:
-    """Return JSON text as a fenced block, indented if it can be."""
+    """Return JSON text as a fenced block, indented if possible."""
     return fenced(indented_json(text) or text, "json")
 
 
 def indented_json(text: str) -> str:
-    """Return JSON text indented; "" if it is invalid, too long or too deep."""
+    """Return indented JSON text; "" if it is invalid, too long or too deep."""
     if len(text) > MAX_JSON:
         return ""
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
@@ -213,7 +213,7 @@ def indented_json(text: str) -> str:
 
 
 class Entry(NamedTuple):
-    """An entry of a feed, unchanged; the title may contain HTML, the body is HTML."""
+    """A feed entry with unchanged values; the title may contain HTML, the body is HTML."""
 
     title: str
     address: str
@@ -224,7 +224,7 @@ class Entry(NamedTuple):
 def feed_markdown(text: str, url: str, keep_links: bool) -> PageContent:
     """Return the content of an RSS, Atom or JSON feed; its first entries are sections.
 
-    The title is untrusted text.
+    The first MAX_ENTRIES entries become sections. The title is untrusted text.
     """
     is_json = text.lstrip("\ufeff \t\r\n").startswith("{")
     name, entries, is_cut = json_entries(text) if is_json else xml_entries(text)
@@ -246,7 +246,7 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> PageContent:
 
 
 def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
-    """Return title and first entries of an RSS or Atom feed, and whether text was cut."""
+    """Return the title and first entries of an RSS or Atom feed, and whether anything was cut."""
     found = re.finditer(r"(?i)<(?:item|entry)[\s>]", text)
     starts = [match.start() for match in itertools.islice(found, MAX_ENTRIES + 1)]
     head = text[: starts[0]] if starts else text
@@ -289,7 +289,7 @@ def as_html(text: str) -> str:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the object in JSON; {} if it is not an object or is invalid."""
+    """Return the object in JSON text; {} if the text is invalid or not an object."""
     try:
         data = json.loads(text.lstrip("\ufeff"))
     except (ValueError, RecursionError):
@@ -301,10 +301,10 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def notebook_markdown(text: str) -> PageContent:
-    """Return title and text of a Jupyter notebook (nbformat 3 and 4).
+    """Return the content of a Jupyter notebook (nbformat 3 and 4).
 
-    Markdown is unchanged, code is fenced, and its output follows. JSON that is not a notebook, or
-    is cut, stays JSON.
+    Markdown is unchanged, code is fenced, and the code's output follows. JSON that was cut or is
+    not a notebook stays JSON.
     """
     book = json_object(text)
     cells = list_field(book, "cells") or [
@@ -344,13 +344,13 @@ def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:
 
 
 def lines_text(value: Any) -> str:
-    """Return a text of a notebook, which may be a list of lines."""
+    """Return a notebook's text, which may be a list of lines."""
     lines = value if isinstance(value, list) else [value]
     return "".join(line for line in lines if isinstance(line, str))
 
 
 def element_text(text: str, name: str) -> str:
-    """Return the text of the first element with this name in XML, its entities decoded once."""
+    """Return the text of the first XML element with this name, with entities decoded once."""
     start = re.search(rf"(?i)<{name}(?:\s[^<>]{{0,2000}})?>", text)
     end = re.compile(rf"(?i)</{name}\s{{0,9}}>").search(text, start.end()) if start else None
     if not start or not end:

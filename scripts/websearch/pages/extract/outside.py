@@ -1,7 +1,7 @@
-"""Keep dropped parts of a page that a question may ask for: facts next to the text.
+"""Keep dropped parts of a page that may answer a question: facts next to the text.
 
-A stock's figures, a player's profile and a product's specifications are in boxes that look like the
-boilerplate of other pages. No rule can tell them apart, so their text is kept separately.
+A stock's figures, a player's profile or a product's specifications are often in boxes that look
+like boilerplate on other pages. No rule can tell these apart, so their text is kept separately.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MAX_OUTSIDE = 20_000  # characters of Markdown
 MIN_BLOCK = 20  # characters per block
 MAX_LINKED = 0.5  # share of a block's text in links; lists of links have more
-# Rules whose blocks are kept: not menus, footers, consent, advertisements, forms, hidden parts,
-# readers' comments or copies.
+# Rules whose blocks are kept; rules for menus, footers, consent, advertisements, forms, hidden
+# parts, readers' comments and copies are missing.
 KEPT_RULES = name_set(
     "sidebar related related_heading utility byline caption repeated links next_to_the_core"
 )
@@ -26,9 +26,9 @@ _NEVER = name_set("nav footer form script style template title noscript button s
 
 
 def outside_markdown(page: PageTree, base: str) -> str:
-    """Return the blocks that KEPT_RULES dropped, in page order, as Markdown, or "".
+    """Return the blocks that KEPT_RULES dropped as Markdown, in page order, or "".
 
-    Call it last: the returned blocks are no longer dropped in the tree.
+    Call this last: the returned blocks are no longer dropped in the tree.
     """
     blocks: list[Node] = []
     budget = MAX_OUTSIDE
@@ -49,9 +49,9 @@ def is_kept(node: Node) -> bool:
 
 
 def restore(block: Node, page: PageTree) -> int:
-    """Undo the dropping of a block; return its characters, 0 for a list of links.
+    """Restore a dropped block; return its characters, or 0 for a list of links.
 
-    Elements in it that a rule of their own drops stay dropped.
+    Inner elements that match other rules stay dropped.
     """
     chars = linked = 0
     waiting: list[tuple[Node, bool]] = [(block, False)]

@@ -1,8 +1,8 @@
-"""Read the text that a page has as data for its scripts, without running them.
+"""Read the text in the data that a page contains for its scripts, without running these.
 
-Frameworks put the content of a page into it a second time, as data: Next.js as JSON or as React
+Frameworks put the content of a page into it a second time as data: Next.js as JSON or as a React
 server payload, Nuxt as JSON or JavaScript, others as an assignment to a variable. If the page
-itself shows next to nothing, that data is the page.
+shows hardly any text, its data replaces it.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
     from websearch.base.html_tree import Node
 
-MAX_SCRIPTS = 200  # examined scripts per page
+MAX_SCRIPTS = 200  # scripts to examine per page
 MAX_TEXT = 500_000  # characters of text per value
-MAX_NAME_OFFSET = 2_000  # characters of a script that are searched for its variable
-MIN_WORDS = 8  # words of a text that counts as prose under any name
-MIN_NAMED_WORDS = 3  # words of a text under a name of _TEXT_NAMES
-MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and addresses have less
-MAX_WORD = 25  # mean characters of a word; longer ones are addresses, hashes and class names
+MAX_NAME_OFFSET = 2_000  # characters of a script to search for its variable
+MIN_WORDS = 8  # words that make a text prose under any name
+MIN_NAMED_WORDS = 3  # words that make a text prose under a name in _TEXT_NAMES
+MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and URLs have less
+MAX_WORD = 25  # mean characters per word; longer words are URLs, hashes and class names
 MAX_TITLE = 200  # characters
-MAX_VALUE, MAX_VALUES_TEXT = 200, 5_000  # characters of a value, and of all
-_CODED = r"://|[<>{}]"  # in addresses and markup
+MAX_VALUE, MAX_VALUES_TEXT = 200, 5_000  # characters of one value, and of all values
+_CODED = r"://|[<>{}]"  # characters of URLs and markup
 VARIABLE = r"\b__\w{1,60}\s{0,9}=[^=]"
-# Names of values that are not the content of the page.
+# Names of values that are not page content.
 _OTHER_VALUES = (
     r"(?i)^(?:_?(?:seo|meta\w*|i18n|locales?|translations?|messages|labels|dictionary|footer\w*|"
     r"header|nav\w*|menu\w*|cookie\w*|consent\w*|config\w*|runtimeConfig|env|query|params|css|"
@@ -60,9 +60,9 @@ _TEXT_NAMES = (
 )
 _TITLE_NAMES = ("title", "headline", "heading", "name")
 _MARKUP = r"(?i)<(?:p|div|h[1-6]|[uo]l|li|br|table|section|article|blockquote|pre|strong|em|a)\b"
-_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts that put no spaces between words
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # writing systems without spaces between words
 _HEADING = r"\bh(?:eading)?[-_ ]?([1-6])\b"
-# Fields that a piece of rich text may have: its text, marks and the editor's bookkeeping.
+# Fields of a piece of rich text: its text, its styles and the editor's bookkeeping.
 _PIECE_FIELDS = frozenset(
     "text value type nodeType _type _key marks data bold italic underline code strikethrough "
     "detail format mode style version".split()
@@ -72,8 +72,8 @@ _PIECE_FIELDS = frozenset(
 def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str:
     """Return the text in a page's data or noscript elements, or "".
 
-    If several places have text, the longest is used, because the others have parts of it.
-    base: URL that links are relative to.
+    If several places have text, the longest text is used, because the others are parts of it.
+    base: URL to which links are relative.
     """
 
     def markdown(fragment: str) -> str:
@@ -96,9 +96,9 @@ def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str
 
 
 def data_values(page: PageTree, text: str) -> str:
-    """Return the values in a page's JSON scripts and microdata that its text lacks, as a list.
+    """Return the values from a page's JSON scripts and microdata that its text lacks, as a list.
 
-    Each is named by its field and the one around it: "offers price: 12.50".
+    Each value follows the names of its field and the enclosing field: "offers price: 12.50".
     """
     waiting: list[tuple[str, str, Any]] = [
         ("", "", parse_json(script))
@@ -126,7 +126,7 @@ def data_values(page: PageTree, text: str) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """Return a number or a short text of a page's data; "" for switches, addresses and markup."""
+    """Return a number or short text from a page's data; "" for switches, URLs and markup."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     shown = " ".join(str(value)[: MAX_VALUE + 1].split())
@@ -152,14 +152,14 @@ def longest_noscript(html: str) -> str:
 
 
 def scripts_of(page: PageTree) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield text and attributes of a page's first MAX_SCRIPTS inline scripts."""
+    """Yield the text and attributes of a page's first MAX_SCRIPTS inline scripts."""
     nodes: list[Node] = [node for node in page.nodes if node.tag == "script" and node.children]
     for node in nodes[:MAX_SCRIPTS]:
         yield "".join(child for child in node.children if isinstance(child, str)), node.attributes
 
 
 def json_text(text: str, markdown: Callable[[str], str]) -> str:
-    """Return the prose in a JSON script; the flat list of Nuxt 3 is unflattened first."""
+    """Return the prose in a JSON script; unflatten the flat list of Nuxt 3 first."""
     data = parse_json(text)
     if isinstance(data, list) and data and is_flat(data):
         data = unflatten(data)
@@ -167,7 +167,7 @@ def json_text(text: str, markdown: Callable[[str], str]) -> str:
 
 
 def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
-    """Return the prose in the value that a script assigns, which begins at start.
+    """Return the prose in the value that a script assigns; start: where the value begins.
 
     If the value is not JSON (Nuxt 2 calls a function), its quoted texts are used in order.
     """
@@ -184,14 +184,14 @@ def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
 
 
 def prose_of(data: Any, markdown: Callable[[str], str]) -> str:
-    """Return the prose in data as Markdown; markdown: converts HTML to Markdown."""
+    """Return the prose in data as Markdown; markdown: function that converts HTML to Markdown."""
     reader = ProseReader(markdown)
     reader.read(data, "", 0)
     return "\n\n".join(filter(None, reader.blocks))
 
 
 class ProseReader:
-    """Collects the prose in JSON data as Markdown, in the order of the data, each block once."""
+    """Collects the prose in JSON data as Markdown, in order and without duplicate blocks."""
 
     def __init__(self, markdown: Callable[[str], str]) -> None:
         self.markdown = markdown
@@ -201,7 +201,7 @@ class ProseReader:
         self.room = MAX_TEXT
 
     def read(self, value: Any, name: str, depth: int) -> None:
-        """Collect the prose of a value; name: of its field."""
+        """Collect the prose in a value; name: name of its field."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0 or self.room <= 0:
             return
@@ -214,7 +214,7 @@ class ProseReader:
             self.read_fields(value, name, depth)
 
     def read_fields(self, fields: dict[str, Any], name: str, depth: int) -> None:
-        """Collect the prose of an object: a paragraph of rich text, or that of its fields."""
+        """Collect the prose in an object: a paragraph of rich text, or the prose in its fields."""
         pieces = rich_text_pieces(fields)
         if pieces is not None:
             text = " ".join("".join(self.inline(piece, depth) for piece in pieces).split())
@@ -236,7 +236,7 @@ class ProseReader:
             self.blocks[position] = heading
 
     def inline(self, value: Any, depth: int) -> str:
-        """Return the text of a piece of rich text, pieces in it such as links included."""
+        """Return the text of a piece of rich text, including nested pieces such as links."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0:
             return ""
@@ -252,7 +252,7 @@ class ProseReader:
         return "".join(self.inline(piece, depth + 1) for piece in inner)
 
     def read_text(self, text: str, name: str, depth: int) -> None:
-        """Collect a text if it is prose, HTML, or JSON with prose."""
+        """Collect a text if it is prose, HTML with prose or JSON with prose."""
         text = text.strip()
         if len(text) > 20 and text[0] in "{[":
             data = parse_json(text)
@@ -273,7 +273,7 @@ class ProseReader:
 
 
 def is_prose(text: str, name: str) -> bool:
-    """Return whether a text is running text and not a URL, a class name or code."""
+    """Return whether a text is running text, not a URL, a class name or code."""
     words = text.split()
     least = MIN_NAMED_WORDS if re.search(_TEXT_NAMES, name) else MIN_WORDS
     if len(words) < least:

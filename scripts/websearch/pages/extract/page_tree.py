@@ -1,4 +1,4 @@
-"""A parsed page: its elements, the amount of text in each, and the kind of page."""
+"""Parse a page: its elements, the amount of text in each and the kind of page."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 TEXT_BLOCKS = name_set(
     "p pre blockquote td dd li h1 h2 h3 h4 h5 h6 dt figcaption caption th summary"
 )
-MIN_PROSE = 25  # characters of a block that counts as running text
-MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
-MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for the kind of page
-UNSEEN = name_set("script style template title rt rtc rp")  # readings are written after ruby
+MIN_PROSE = 25  # characters that make a block running text
+MIN_ARTICLE_PROSE = 60  # the same on a page that declares itself an article
+MAX_SIGN_HTML = 1_000_000  # characters of HTML to search for the kind of page
+UNSEEN = name_set("script style template title rt rtc rp")  # rewriting.py adds ruby readings
 LAYOUT = name_set("div table tr td center section ul")
 PLAIN_SHARE = 0.15  # highest share of LAYOUT elements with a class or id on a plain page
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
@@ -29,7 +29,7 @@ _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
 # Beginning of data, perhaps with typographic quotation marks, and of schema.org data.
 _DATA = r"[\[{\s]{1,20}[\"\u201c\u201d\u2033][@\w$-]{1,40}[\"\u201c\u201d\u2033]\s?:"
 _LINKED_DATA = r"@context\W{1,9}https?://schema\.org"
-MAX_DATA_START = 200  # characters of an element that show whether it is data
+MAX_DATA_START = 200  # characters of an element to examine for data
 MIN_DATA, MAX_DATA = 100, 100_000  # characters of other data; shorter data may be an example
 # Declarations of articles: schema.org types, Open Graph, microdata.
 _IS_POSTING = (
@@ -37,19 +37,19 @@ _IS_POSTING = (
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type'
 )
-_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also say this
+_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes declare it too
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
     r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
 )
-_WIKI = r"(?i)mediawiki|dokuwiki"  # documentation, unless they say that they are articles
-MAX_HEADING_CHARS = 200  # compared characters of a heading and its id
+_WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they declare an article
+MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare
 MIN_ANCHORS = 2  # headings that can be linked to
 MIN_CODE = 3  # code blocks, code spans and terms needed in addition to such headings
-MIN_CODE_ALONE = 4  # the same without such headings, at least one of them a code block
-# A URL of a forum or of a thread in it.
+MIN_CODE_ALONE = 4  # the same without such headings; one must be a code block
+# The URL of a forum or of a thread in a forum.
 _FORUM_ADDRESS = (
     r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
     r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|r/\w{1,30}/comments"
@@ -58,15 +58,15 @@ _FORUM_ADDRESS = (
 
 
 class PageTree:
-    """A parsed page: its tree, its elements in document order, and the kind of page.
+    """A parsed page: its tree, its elements in document order and the kind of page.
 
-    is_article, is_thread (of a forum), is_question (with answers): it says so itself
-    is_documentation: its generator, or its headings and code, say so; then it is not an article
-    says_article, says_documentation: the page's own declaration
-    program: its generator if generator_rules knows it, or ""
-    is_plain: its layout has no names, as before style sheets existed
-    keeps_comments: comments are its content, as in a forum
-    has_readers_comments: it has comments like a blog
+    is_article, is_thread (of a forum), is_question (with answers): kind by the page's data or URL
+    is_documentation: kind by generator, or by headings and code; excludes is_article
+    says_article, says_documentation: declarations in the page
+    program: generator if generator_rules has rules for it, or ""
+    is_plain: few layout elements have names, as before style sheets existed
+    keeps_comments: comments are the content, as in a forum
+    has_readers_comments: the page has readers' comments, as a blog does
     leniency: index of IGNORED_RULES
     unseen: elements that styles hide
     """
@@ -106,7 +106,7 @@ class PageTree:
         if "&lt;" in html:
             self.drop_escaped_tags()
         self.measure()
-        self.text_chars = self.root.chars  # characters of the page, boilerplate included
+        self.text_chars = self.root.chars  # characters of the page, including boilerplate
 
     def is_in_forum(self) -> bool:
         """Return whether the canonical URL of the page is in a forum."""
@@ -136,9 +136,9 @@ class PageTree:
         return ""
 
     def looks_like_documentation(self) -> bool:
-        """Return whether the page has code, terms and headings with anchors, like documentation.
+        """Return whether the page has code, terms and headings with anchors, as documentation does.
 
-        An anchor is a link to the heading itself, or an id made from its text.
+        An anchor is a link to its own heading, or an id made from the heading's text.
         """
         code_blocks = pieces = anchors = 0
         headings: set[Node] = set()
@@ -171,7 +171,7 @@ class PageTree:
         self.spread()
 
     def drop_escaped_tags(self) -> None:
-        """Remove tags that are text because they were escaped twice, except in code."""
+        """Remove tags that appear as text because they were escaped twice, except in code."""
         for node in self.nodes:
             if node.tag in CODE:
                 continue
@@ -193,13 +193,13 @@ class PageTree:
                 self.data.add(node)
 
     def spread(self) -> None:
-        """Drop everything below a dropped element."""
+        """Drop all descendants of dropped elements."""
         for node in self.nodes:
             if node.parent and node.parent.dropped and not node.dropped:
                 node.dropped = node.parent.dropped
 
     def measure(self) -> None:
-        """Count the text of every element, without dropped parts, in one walk from the end."""
+        """Count the text of every element, without dropped parts, in one pass from the end."""
         for node in self.nodes:
             node.chars = node.link = node.own = node.own_link = node.prose = 0
             node.has_block = False
@@ -232,19 +232,19 @@ class PageTree:
 
 
 def is_json(node: Node) -> bool:
-    """Return whether the text of an element is only JSON, and long."""
+    """Return whether an element's text is only JSON and is long enough to be data."""
     text = text_beginning(node, MAX_DATA)
     if not MIN_DATA <= len(text) < MAX_DATA:
         return False
     try:
-        json.loads(text, parse_int=float)  # no int: a number of a million digits would take seconds
+        json.loads(text, parse_int=float)  # not int: a million digits would take seconds
     except (ValueError, RecursionError):
         return False
     return True
 
 
 def is_own_words(heading: Node) -> bool:
-    """Return whether the id of a heading is made from its text: "how-to-begin"."""
+    """Return whether a heading's id is made from its text: "how-to-begin"."""
     name = heading.attributes.get("id", "")
     if not name:
         return False
@@ -292,7 +292,7 @@ def ancestors(node: Node) -> list[Node]:
 
 
 def places(parents: Iterable[Node]) -> dict[Node, int]:
-    """Return child element -> its index among the children, for all children of the parents."""
+    """Return the index of each child element among the children of its parent."""
     return {
         child: index
         for node in parents

@@ -1,8 +1,8 @@
-"""Rewrite elements that say something by other means than their text.
+"""Rewrite elements that convey information by means other than their text.
 
 Ruby readings, quotation marks, tables made of roles, shadow roots, check boxes, icons in cells and
-texts for screen readers become plain text or elements that the other modules know. Each step visits
-an element a bounded number of times.
+texts for screen readers become plain text or elements that the other modules support. Each step
+visits an element a bounded number of times.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-STATE = "#state"  # tag of an element with the state of a check box; no page can use it
+STATE = "#state"  # tag of an element with the state of a check box; pages cannot use it
 CHECKED, UNCHECKED = "[x]", "[ ]"
 CHECK, CROSS = "\u2713", "\u2717"
 MAX_LABEL = 200  # characters of a text for screen readers
-MAX_CELL_NODES = 60  # examined elements of a cell without text
-MAX_AROUND = 4  # elements around a check box or table row that are searched for its list or table
-MAX_PIECES = 6  # elements before and after a text for screen readers that may be its twin
+MAX_CELL_NODES = 60  # elements to examine in a cell without text
+MAX_AROUND = 4  # elements around a check box or row to search for its list or table
+MAX_PIECES = 6  # elements before and after a text for screen readers to search for its twin
 MAX_SLOTS = 100  # slots per shadow root
 MAX_SLOT_DEPTH = 40  # elements around a host, and around a slot in its shadow root
 SCREEN_READER_CLASSES = name_set(
     "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader element-invisible "
     "offscreen a-offscreen u-visually-hidden u-hiddenvisually assistive-text"
 )
-# Role -> tag of the element with that role.
+# Role -> tag for elements with that role.
 ROLE_TAGS = {
     "table": "table", "grid": "table", "treegrid": "table", "row": "tr", "rowgroup": "tbody",
     "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
@@ -46,12 +46,12 @@ SPEAKING = CELLS | name_set("ruby q template input ul ol")
 KINDS = {"td": "cell", "th": "cell", "ul": "list", "ol": "list", "ruby": "ruby"}
 ICONS = name_set("svg i span em b")
 NO_ICONS = name_set("a button img ul ol") | {STATE}  # that begin a list item
-READINGS = name_set("rt rtc")  # of ruby; rp has parentheses for browsers without ruby
+READINGS = name_set("rt rtc")  # in ruby; rp has parentheses for browsers without ruby
 _ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
-# An alternative text that an image shows as it is: a check mark, a cross, a flag.
+# An alternative text that looks like its image: a check mark, a cross, a flag.
 EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
-# Words in the class of icons for yes and no.
+# Class words of icons for yes and no.
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
 
 
@@ -86,7 +86,7 @@ def rewrite(nodes: list[Node]) -> list[Node]:
 
 
 def elements_below(node: Node) -> Iterator[Node]:
-    """Yield the elements below an element in document order."""
+    """Yield the descendants of an element in document order."""
     waiting = children_of(node)[::-1]
     while waiting:
         inner = waiting.pop()
@@ -95,7 +95,7 @@ def elements_below(node: Node) -> Iterator[Node]:
 
 
 def children_of(node: Node) -> list[Node]:
-    """Return the elements directly in an element."""
+    """Return the child elements of an element."""
     return [child for child in node.children if isinstance(child, Node)]
 
 
@@ -105,8 +105,8 @@ def children_of(node: Node) -> list[Node]:
 def write_address(node: Node) -> None:
     """Write the e-mail address that Cloudflare's script shows for "[email protected]".
 
-    Cloudflare also replaces "git@github.com" in code. Every byte is XORed with the first byte.
-    Other text stays hidden, because it could contain the marks of escapes.py.
+    Cloudflare also replaces "git@github.com" in code. It XORs every byte with the first byte. Text
+    that is not an address stays hidden, because it could contain the marks of escapes.py.
     """
     with contextlib.suppress(ValueError):
         key, *letters = bytes.fromhex(node.attributes["data-cfemail"][: 2 * MAX_LABEL])
@@ -133,14 +133,14 @@ def write_reading(ruby: Node) -> None:
 
 
 def is_reading(node: Node) -> bool:
-    """Return whether an element in ruby is the reading of the text."""
+    """Return whether an element in ruby is a reading."""
     return node.tag in READINGS
 
 
 def quote(parent: Node) -> None:
-    """Write quotation marks around the q elements in an element, as a browser does.
+    """Put quotation marks around the q elements in an element, as a browser does.
 
-    Not if the page has its own marks, in them or right before; nor around blocks, which are not
+    Skip elements with quotation marks in them or right before them, and blocks, which are not
     inline quotations.
     """
     before: Node | str = ""
@@ -154,7 +154,7 @@ def quote(parent: Node) -> None:
 
 
 def add_quotation_marks(node: Node) -> None:
-    """Write quotation marks, single marks inside another quotation."""
+    """Add quotation marks to an element; inside another quotation, add single marks."""
     depth = 0
     parent = node.parent
     while parent and depth < 2:
@@ -170,7 +170,7 @@ def add_quotation_marks(node: Node) -> None:
 def rewrite_roles(nodes: list[Node]) -> None:
     """Turn elements with roles of tables, rows and cells into tables.
 
-    A table without a row of several cells is a list and stays unchanged.
+    Leave a table unchanged if no row has several cells, because it is a list.
     """
     table_of: dict[Node | None, Node] = {}
     row_of: dict[Node | None, Node] = {}
@@ -205,8 +205,8 @@ def rewrite_roles(nodes: list[Node]) -> None:
 def write_states(boxes: list[Node]) -> None:
     """Write the states of check boxes in cells and at the beginning of list items.
 
-    Only if a box of the same list or table is checked or disabled: other boxes are controls to
-    select rows or to filter.
+    Do this only if a box in the same list or table is checked or disabled; other boxes are
+    controls that select rows or filter.
     """
     scopes: dict[Node, list[Node]] = {}
     for box in boxes:
@@ -220,9 +220,9 @@ def write_states(boxes: list[Node]) -> None:
 
 
 def scope_of(box: Node) -> Node | None:
-    """Return the list or table of a check box that is in a cell or begins an item, or None.
+    """Return the list or table of a check box in a cell or at the start of an item, or None.
 
-    In a list, a box with a name is a form field.
+    In a list, a box with a name is a form field, so the result is None.
     """
     around = box.parent
     for _ in range(MAX_AROUND):
@@ -244,7 +244,7 @@ def is_task(item: Node, box: Node) -> bool:
 
 
 def begins(item: Node, node: Node) -> bool:
-    """Return whether there is no text before an element in a list item."""
+    """Return whether an element comes before all text in a list item."""
     while node is not item and node.parent:
         near = node.parent.children[:MAX_PIECES]
         if node not in near or any(map(says_something, near[: near.index(node)])):
@@ -266,7 +266,7 @@ def is_for_screen_readers(node: Node) -> bool:
     return "class" in node.attributes and is_screen_reader_class(node.attributes["class"])
 
 
-@functools.lru_cache(maxsize=4096)  # most classes of a page are repeated
+@functools.lru_cache(maxsize=4096)  # a page repeats most of its classes
 def is_screen_reader_class(classes: str) -> bool:
     """Return whether a class attribute marks texts for screen readers."""
     return not SCREEN_READER_CLASSES.isdisjoint(classes.lower().split())
@@ -278,9 +278,9 @@ def is_visual_only(node: Node) -> bool:
 
 
 def keep_one_twin(parent: Node) -> None:
-    """Show the texts for screen readers in an element that repeat visual-only neighbors.
+    """Show the screen-reader texts in an element that repeat visual-only neighbors.
 
-    The rules drop these twins, which are often in pieces: "$", "19".
+    Other rules drop these neighbors, which are often in pieces: "$", "19".
     """
     children = children_of(parent)
     for place, node in enumerate(children):
@@ -291,7 +291,7 @@ def keep_one_twin(parent: Node) -> None:
 
 
 def is_twin(text: str, pieces: Iterable[Node]) -> bool:
-    """Return whether a text equals the joined text of elements, or one contains the other."""
+    """Return whether a text contains the joined text of elements, or the reverse."""
     own = letters_of(text)
     other = "".join(letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces)
     return bool(own and other) and (own in other or other in own)
@@ -303,7 +303,7 @@ def letters_of(text: str) -> str:
 
 
 def write_label(node: Node) -> None:
-    """Write the label of an element whose text repeats the label and is visual only."""
+    """Replace an element's visual-only text by the label that it repeats."""
     label = node.attributes["aria-label"][:MAX_LABEL].strip()
     children = children_of(node)
     is_drawn = 0 < len(children) <= MAX_PIECES and all(map(is_visual_only, children))
@@ -312,9 +312,9 @@ def write_label(node: Node) -> None:
 
 
 def label_cell(cell: Node) -> None:
-    """Write the label of a cell without text: for screen readers, or an icon for yes or no.
+    """Add a label to a cell without text: a screen-reader text, or an icon's yes or no.
 
-    Labels of links and buttons do not count: they describe a click.
+    Labels of links and buttons do not count, because they describe an action.
     """
     if has_text(cell):
         return
@@ -375,24 +375,24 @@ def icon_of(item: Node) -> tuple[Node, str] | None:
 
 
 def is_written(alt: str) -> bool:
-    """Return whether an image's alternative text is written in the place of the image."""
+    """Return whether an image's alternative text is written instead of the image."""
     return len(alt) > 1 or re.fullmatch(EMOJI, alt) is not None
 
 
 def is_unshown(node: Node) -> bool:
-    """Return whether an element is only for screen readers, or hidden."""
+    """Return whether an element is hidden or only for screen readers."""
     return bool(node.attributes) and (is_for_screen_readers(node) or is_hidden(node.attributes))
 
 
 def has_text(node: Node) -> bool:
-    """Return whether text is directly in an element that is not a script or style."""
+    """Return whether an element other than a script, style or template directly contains text."""
     if node.tag in ("script", "style", "template"):
         return False
     return has_words(node)
 
 
 def has_words(node: Node) -> bool:
-    """Return whether text other than white space is directly in an element."""
+    """Return whether an element directly contains text other than white space."""
     return any(isinstance(child, str) and child.strip() for child in node.children)
 
 
@@ -412,7 +412,7 @@ def label_of(node: Node) -> str:
 
 
 def answer_of(node: Node) -> str:
-    """Return the yes or no of an icon, by its class, or ""."""
+    """Return a check mark or cross for an icon with such a class, or ""."""
     names = node.attributes.get("class", "")[:MAX_LABEL]
     if not (node.tag in ("i", "svg") or "icon" in names):
         return ""
@@ -424,10 +424,10 @@ def answer_of(node: Node) -> str:
 
 
 def fill_slots(template: Node) -> None:
-    """Put the elements of a host into the slots of its shadow root, as a browser shows them.
+    """Put the elements of a host into the slots of its shadow root, as a browser does.
 
-    Elements without a slot are not shown, and a second shadow root of a host is ignored. A very
-    deep host keeps its own elements: otherwise nested shadow roots could make the tree too deep.
+    Elements without a slot are not shown, and a host's second shadow root is ignored. A very deep
+    host keeps its elements, because nested shadow roots could make the tree too deep.
     """
     host = template.parent
     if not host or is_deep(host) or template not in host.children:
@@ -452,7 +452,7 @@ def slot_name(child: Node | str) -> str:
 
 
 def is_deep(node: Node) -> bool:
-    """Return whether more than MAX_SLOT_DEPTH elements are around an element."""
+    """Return whether an element has more than MAX_SLOT_DEPTH ancestors."""
     around = node.parent
     for _ in range(MAX_SLOT_DEPTH):
         around = around.parent if around else None
@@ -460,7 +460,7 @@ def is_deep(node: Node) -> bool:
 
 
 def slots_of(template: Node) -> list[Node]:
-    """Return the slots of a shadow root, except of nested shadow roots and very deep ones."""
+    """Return the slots of a shadow root, except very deep slots and slots of nested roots."""
     found: list[Node] = []
     level = [template]
     for _ in range(MAX_SLOT_DEPTH):
@@ -476,7 +476,7 @@ def is_shadow(node: Node) -> bool:
     return node.tag == "template" and "shadowrootmode" in node.attributes
 
 
-# Kind of an element, or its tag -> its rewriter; in this order.
+# Kind or tag of elements -> their rewriter, in order of application.
 REWRITERS: dict[str, Callable[[Node], None]] = {
     "template": fill_slots, "ruby": write_reading, "quoting": quote, "mail": write_address,
     "twin": keep_one_twin, "label": write_label, "cell": label_cell, "list": label_items,

@@ -1,6 +1,7 @@
 """Read the formats in which frameworks put data into the scripts of a page.
 
-JSON, the flat list of Nuxt 3, quoted texts in JavaScript, and the React server payload of Next.js.
+They are JSON, the flat list of Nuxt 3, quoted texts in JavaScript and Next.js's React server
+payload.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-MAX_DEPTH = 80  # levels of the data, and of data within its texts
-MAX_VALUES = 100_000  # examined values of the data
+MAX_DEPTH = 80  # levels of data, including data in its texts
+MAX_VALUES = 100_000  # values to examine
 NEXT_PUSH = "self.__next_f.push("
 _TAG = r"(?!script|style|template)[a-z][a-z0-9-]{0,30}"
 
@@ -24,7 +25,7 @@ _TAG = r"(?!script|style|template)[a-z][a-z0-9-]{0,30}"
 
 
 def parse_json(text: str) -> Any:
-    """Return JSON data; None for other text."""
+    """Parse JSON; None if the text is not JSON."""
     try:
         return json.loads(text, strict=False, parse_int=short_number)
     except (ValueError, RecursionError):
@@ -32,12 +33,12 @@ def parse_json(text: str) -> Any:
 
 
 def short_number(digits: str) -> int | float:
-    """Return a number, quickly even if it has a million digits; only a short one is an int."""
+    """Parse an integer: an int if it is short, else a float, which is fast for a million digits."""
     return int(digits) if len(digits) < 10 else float(digits[:300])
 
 
 def quoted_texts(script: str, start: int) -> Iterator[str]:
-    """Yield the texts in double quotes of a script after start, up to MAX_VALUES."""
+    """Yield the texts in double quotes after start in a script, at most MAX_VALUES."""
     for _ in range(MAX_VALUES):
         start = script.find('"', start)
         end = closing_quote(script, start) if start >= 0 else -1
@@ -50,9 +51,9 @@ def quoted_texts(script: str, start: int) -> Iterator[str]:
 
 
 def closing_quote(script: str, start: int) -> int:
-    """Return the index of the closing quote of the text whose opening quote is at start, or -1.
+    """Return the index of the quote that closes the quote at start, or -1.
 
-    A quote after an odd number of backslashes belongs to the text.
+    A quote after an odd number of backslashes is part of the text.
     """
     end = script.find('"', start + 1)
     while end >= 0:
@@ -66,7 +67,7 @@ def closing_quote(script: str, start: int) -> int:
 
 
 def is_flat(data: list[Any]) -> bool:
-    """Return whether a list is a tree whose containers have indexes into the list (devalue)."""
+    """Return whether a list is a flattened tree: its containers have indexes into it (devalue)."""
     first = data[0]
     if isinstance(first, list):
         return len(first) == 2 and isinstance(first[0], str) and isinstance(first[1], int)
@@ -74,7 +75,7 @@ def is_flat(data: list[Any]) -> bool:
 
 
 def unflatten(flat: list[Any]) -> Any:
-    """Return the tree that a flat list represents; a repeated container appears once."""
+    """Return the tree that a flat list represents; a container appears only once."""
     seen: set[int] = set()
 
     def value_at(index: Any, depth: int) -> Any:
@@ -105,10 +106,10 @@ def pushed_text(script: str) -> str:
 
 
 def payload_rows(texts: list[str]) -> dict[str, Any]:
-    """Return the rows of a React server payload by name: JSON data, or text.
+    """Return the rows of a React server payload by name, as JSON data or text.
 
     A row is "name:JSON" up to the end of the line, or "name:Tlength,text" with a hexadecimal length
-    in bytes. Rows of other kinds (modules, hints) are omitted. texts: the parts of the payload.
+    in bytes. Other rows (modules, hints) are omitted. texts: the parts of the payload.
     """
     payload = "".join(texts).encode("utf-8", "replace")
     long_text = re.compile(rb"T([0-9a-f]{1,8}),")
@@ -134,7 +135,7 @@ def payload_rows(texts: list[str]) -> dict[str, Any]:
 
 
 def rows_as_html(rows: dict[str, Any]) -> str:
-    """Return the elements in the rows of a React server payload as HTML; each row appears once."""
+    """Return the elements in a React server payload's rows as HTML; each row appears once."""
     writer = HtmlWriter(rows)
     for name, row in rows.items():
         if name not in writer.done and not isinstance(row, str):

@@ -1,6 +1,6 @@
-"""Rules for the structure of a page, independent of names: its core, repeated boxes, its ends.
+"""Apply rules for a page's structure, regardless of names: its core, repeated boxes and ends.
 
-The core is the element with the most running text directly below it.
+The core is the element with the most running text in its child paragraphs.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from websearch.pages.extract.page_tree import (
     places,
 )
 
-MAX_TEASER = 400  # characters; a longer box that begins with a link is part of a text
+MAX_TEASER = 400  # characters; a longer box that begins with a link is part of the text
 MAX_COMMENT = 2_000  # characters; a longer dated box is more likely a post
 MIN_BOXES = 4  # boxes per list
-BOX_SHARE = 0.8  # share of the boxes that must be teasers or comments
+BOX_SHARE = 0.8  # share of boxes that must be teasers or comments
 BOX_TAGS = name_set("div li article section a aside")
-PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # without blocks, "a" and "li" are lists in a text
+PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # "a" and "li" without blocks are lists in a text
 MIN_HEADLINE = 15  # characters of a link that is not a label
-MAX_DATE = 60  # characters of a text that is a date, perhaps with author and time
+MAX_DATE = 60  # characters of a date, perhaps with author and time
 DATE_TAGS = name_set("p div section header")  # a date in a table or list is part of the text
 _DATE = (
     r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b"
     r"|^\s{0,9}(?:vor|il y a|hace) \d"
 )
-NO_CORE = name_set("footer nav aside form")  # legal notices there can be long
-# Characters of a core with which repeated lists are dropped; introductions to lists are shorter.
+NO_CORE = name_set("footer nav aside form")  # legal notices in these can be long
+# Minimum characters of a core for dropping repeated lists; introductions to lists are shorter.
 MIN_CORE = 400
-# Characters of a core with which boxes next to it are dropped, and the share of the prose that it
-# needs; pages that do not say that they are articles have text in many places.
+# Minimum characters of a core, and minimum share of the prose, for dropping boxes next to it; pages
+# that are not declared articles have text in many places.
 CORE_OF_ARTICLE = (250, 0.4)
 CORE_OF_OTHERS = (800, 0.6)
-MIN_PART = 500  # characters of prose that make a box after the core part of the text
+MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
-MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
-MAX_TABS = 30  # tabs per row; more are not a row of tabs
-MIN_COPY = 60  # characters of a box that no page repeats on purpose
+MAX_END = 200  # characters of prose in a box at the end of the core, such as a note on the author
+MAX_TABS = 30  # tabs per row; a row with more elements is something else
+MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # these may repeat text on purpose
-# Parts of a text, however short.
+# Elements that are part of the text regardless of length.
 TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 
 
 def beginnings(page: PageTree) -> dict[Node, str]:
-    """Return element -> kind of its first text: a "link" to a page, "text" or "label".
+    """Return the kind of each element's first text: a "link" to a page, "text" or "label".
 
-    Labels are short texts such as a date or a category; they are skipped if more text follows.
+    Labels are short texts such as a date or category; they are skipped if other text follows.
     """
     found: dict[Node, str] = {}
     for node in reversed(page.nodes):
@@ -74,7 +74,7 @@ def beginnings(page: PageTree) -> dict[Node, str]:
 
 
 def with_dates(page: PageTree) -> set[Node]:
-    """Return the elements with a date or time in a child, apart from sentences."""
+    """Return the elements that contain a date or time outside sentences."""
     found: set[Node] = set()
     for node in reversed(page.nodes):
         if node.dropped or not node.parent:
@@ -85,7 +85,7 @@ def with_dates(page: PageTree) -> set[Node]:
 
 
 def has_date(node: Node) -> bool:
-    """Return whether the beginning of a text directly in an element has a date or time."""
+    """Return whether a text directly in an element has a date or time near its start."""
     texts = (child for child in node.children if isinstance(child, str) and not child.isspace())
     return any(re.search(_DATE, text[:200]) for text in texts)
 
@@ -106,7 +106,7 @@ def before_text(page: PageTree) -> set[Node]:
 
 
 def look_alikes(node: Node) -> list[list[Node]]:
-    """Return the boxes directly in an element by tag, if there are enough for a list."""
+    """Return the child boxes of an element, grouped by tag, if there are enough for a list."""
     if node.dropped or len(node.children) < MIN_BOXES:
         return []
     alike: dict[str, list[Node]] = {}
@@ -122,11 +122,11 @@ def look_alikes(node: Node) -> list[list[Node]]:
 def drop_repeated(page: PageTree) -> None:
     """Drop lists of teasers and threads of comments from an article, regardless of their names.
 
-    From other pages, drop only threads that answer a longer text.
+    On other pages, drop only threads that answer a longer text.
 
-    Teasers are boxes that begin with a link to another page; text after them in the same parent
-    makes the list part of the article. Comments are dated and come after the article. A page
-    without other text is itself a list or a thread and keeps them.
+    Teasers are boxes that begin with a link to another page; if text follows in the same parent,
+    the list is part of the article. Comments are dated and come after the article. A page without
+    other text is a list or a thread and keeps its boxes.
     """
     lists = [(node, boxes) for node in page.nodes for boxes in look_alikes(node)]
     if not lists:
@@ -160,15 +160,15 @@ def drop_repeated(page: PageTree) -> None:
 
 
 def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
-    """Return whether dated boxes answer a text: all are prose, and shorter than its prose."""
+    """Return whether dated boxes answer a text: all have prose, but less than the text."""
     is_prose = all(box.prose and begins[box] != "link" for box in boxes)
     return is_prose and prose > max(box.prose for box in boxes)
 
 
 def label_panels(page: PageTree) -> None:
-    """Label each panel of a set of tabs with its tab, and drop the row of tabs.
+    """Label each panel in a set of tabs with its tab, and drop the row of tabs.
 
-    Either the tabs name their panels, or as many panels as tabs follow the row.
+    Either the tabs refer to their panels, or the row is followed by one panel for each tab.
     """
     around = [
         node if node.tag != "label" else node.parent
@@ -201,13 +201,13 @@ def panel_name(tab: Node) -> str:
 
 
 def is_in_tab(panel: Node) -> bool:
-    """Return whether a panel is inside a tab; as its label, the tab would be inside itself."""
+    """Return whether a panel is inside a tab, which cannot be the label of an element in it."""
     above = ancestors(panel)
     return any(node.tag == "label" or node.attributes.get("role") == "tab" for node in above)
 
 
 def move_label(tab: Node, panel: Node) -> None:
-    """Make a tab the label of its panel and restore everything in it, even a button's text."""
+    """Make a tab the label of its panel and restore all its dropped parts, even a button's text."""
     if tab.parent:
         tab.parent.children.remove(tab)
     tab.parent, panel.label = panel, tab
@@ -219,7 +219,7 @@ def move_label(tab: Node, panel: Node) -> None:
 
 
 def tabs_of(node: Node) -> list[Node]:
-    """Return the tabs in a row of two or more, by role or as labels of inputs, or []."""
+    """Return the tabs in a row of at least two, by role or as labels of inputs, or []."""
     inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
     if node.attributes.get("role") == "tablist":
         tabs = [
@@ -236,7 +236,7 @@ def tabs_of(node: Node) -> list[Node]:
 def panels_after(row: Node, place: int, count: int) -> list[Node]:
     """Return the panels of a row of tabs: the elements after it, or those in the next element."""
     siblings = row.parent.children if row.parent else []
-    below = siblings[place + 1 : place + 2 * count + 1]  # white space between them are texts
+    below = siblings[place + 1 : place + 2 * count + 1]  # white space between them counts as text
     after = [child for child in below if isinstance(child, Node)][:count]
     inside = [child for child in after[0].children if isinstance(child, Node)] if after else []
     if len(inside) == count and len({panel.tag for panel in inside}) == 1:
@@ -246,10 +246,10 @@ def panels_after(row: Node, place: int, count: int) -> list[Node]:
 
 
 def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:
-    """Return the element with the most text in paragraphs directly in it, and their characters.
+    """Return the element whose child paragraphs have the most text, and their characters.
 
-    Paragraphs do not count in excluded elements, in elements of NO_CORE, or if only a control shows
-    them.
+    Paragraphs in excluded elements, in NO_CORE elements, or in elements that only a control shows
+    do not count.
     """
     prose = {page.root: 0}
     outside: set[Node] = set()
@@ -266,12 +266,12 @@ def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:
 
 
 def drop_around_core(page: PageTree, content: Node) -> None:
-    """Drop boxes of the content that are next to its core and are not text.
+    """Drop boxes next to the core of the content that are not text.
 
-    Sites put share bars, forms, authors and calls to subscribe there, under many names.
+    Sites put share bars, forms, author boxes and calls to subscribe there, under many names.
     """
     if page.is_documentation:
-        return  # sections, boxes and footnotes are next to its longest section
+        return  # its sections, boxes and footnotes are next to the longest section
     core, prose = find_core(page, set())
     path = ancestors(core)
     least, share = CORE_OF_ARTICLE if page.is_article else CORE_OF_OTHERS
@@ -290,7 +290,7 @@ def drop_around_core(page: PageTree, content: Node) -> None:
 
 
 def is_unnamed(node: Node) -> bool:
-    """Return whether an element has no class or id that may name its role; cells are columns."""
+    """Return whether an element has no class or id to describe its role; cells are columns."""
     return node.tag != "td" and not ("class" in node.attributes or "id" in node.attributes)
 
 
@@ -308,8 +308,8 @@ def ends_of_core(below: list[Node]) -> list[Node]:
 def boxes_around(below: list[Node], inner: Node, prose: int) -> list[Node]:
     """Return the siblings of inner that are not text; inner contains the core.
 
-    Before it, those without running text; after it, those with much less than the core. Siblings
-    that look like inner are other parts of the text.
+    Before inner, these are siblings without running text; after it, siblings with much less than
+    the core. Siblings that look like inner are other parts of the text.
     """
     place = below.index(inner)
     before = [box for box in below[:place] if not box.prose and box.tag not in TEXT_TAGS]
@@ -325,7 +325,7 @@ def boxes_around(below: list[Node], inner: Node, prose: int) -> list[Node]:
 
 
 def drop_ends(page: PageTree, content: Node) -> None:
-    """Drop dates before the text of an article, and a last heading without text below."""
+    """Drop dates before an article's text, and a final heading without text below it."""
     blocks = [node for node in shown(page, content) if node.own and node.tag in BLOCKS]
     for block in blocks:
         if block.prose or block.tag in HEADINGS:
@@ -338,7 +338,7 @@ def drop_ends(page: PageTree, content: Node) -> None:
 
 
 def shown(page: PageTree, content: Node) -> list[Node]:
-    """Return the elements below the content that are not dropped, in order."""
+    """Return the descendants of the content that are not dropped, in order."""
     inside = {content}
     found: list[Node] = []
     for node in page.nodes:
@@ -349,9 +349,9 @@ def shown(page: PageTree, content: Node) -> list[Node]:
 
 
 def drop_copies(page: PageTree, content: Node) -> None:
-    """Drop boxes with the text of an earlier box, and quotations of a thread's own posts.
+    """Drop boxes with the same text as an earlier box and, in a thread, quotations of its posts.
 
-    Pages have a copy for each screen size, and carousels have copies of their first and last boxes.
+    Pages have copies for different screen sizes, and carousels copy their first and last boxes.
     """
     if page.is_documentation:
         return  # parameters, notes and whole sections are the same for similar functions
@@ -374,7 +374,7 @@ def drop_copies(page: PageTree, content: Node) -> None:
 
 
 def text_keys(nodes: list[Node]) -> dict[Node, int]:
-    """Return element -> hash of the text below it, 0 for no text; nodes: in document order."""
+    """Return the hash of each element's text, 0 for no text; nodes: elements in document order."""
     keys: dict[Node, int] = {}
     for node in reversed(nodes):
         parts: list[int] = []

@@ -1,7 +1,7 @@
-"""Compute the styles that a page's own <style> elements and style attributes set for an element.
+"""Compute the styles that a page's <style> elements and style attributes set for an element.
 
-Understands tags, classes, ids, attributes, their combination and descendants. Rules with other
-selectors and rules inside @media are never applied, but may_set() considers them.
+Selectors of tags, classes, ids, attributes, their combinations and descendants are supported. Rules
+with other selectors and rules inside @media are never applied, but may_set() considers them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Styles = dict[str, str]
 
 MAX_CSS = 500_000  # characters of a page's style elements
 MAX_RULES = 5_000  # rules per page
-MAX_STEPS = 200_000  # comparisons of rules and elements; after that no rule applies
+MAX_STEPS = 200_000  # comparisons of rules with elements; then no more rules apply
 MAX_DEPTH = 6  # parts of a selector
-MAX_BLOCK = 2_000  # characters of a rule's selectors, and of its declarations, that may hide text
-# Properties that decide whether text is visible, or that show that a script changes it.
+MAX_BLOCK = 2_000  # characters of selectors, and of declarations, in a hiding rule
+# Properties that decide whether text is visible, or suggest that a script changes this.
 SEEN_BY = name_set(
     "opacity font-size text-indent position left right top margin-left clip clip-path width height "
     "max-width max-height overflow transform color background background-color background-image "
@@ -46,9 +46,9 @@ _KEY = r"[.#][\w-]{1,100}"
 
 
 class Rule:
-    """A rule of a style sheet: the parts of its selector, the last first, and its styles.
+    """A style sheet rule: the parts of its selector, last part first, and its styles.
 
-    parts is empty if the selector is not understood.
+    parts is empty if the selector is not supported.
     """
 
     __slots__ = ("parts", "styles", "weight")
@@ -63,7 +63,7 @@ class Rule:
 
 
 class RuleIndex:
-    """Rules by the keys in the last part of their selectors, parsed at their first use."""
+    """Rules by the keys in the last part of their selectors, parsed on first use."""
 
     def __init__(self, blocks: Iterable[tuple[str, str]]) -> None:
         self.unread: dict[str, list[tuple[str, str, int]]] = {}
@@ -77,7 +77,7 @@ class RuleIndex:
                     self.unread.setdefault(key, []).append(entry)
 
     def get(self, key: str) -> list[Rule]:
-        """Return the rules with a key."""
+        """Return the rules for a key."""
         if key in self.unread:
             self.read[key] = [
                 Rule(selector, styles, order)
@@ -92,7 +92,7 @@ class RuleIndex:
 
 
 class PageStyles:
-    """The styles of a page, parsed at the first use.
+    """The styles of a page, parsed on first use.
 
     nodes: the page's elements in document order.
     """
@@ -128,9 +128,9 @@ class PageStyles:
         return found
 
     def may_set(self, node: Node, name: str) -> Iterator[str]:
-        """Yield the values of a property in rules that name an element but do not apply to it.
+        """Yield a property's values in rules for an element's class or id that do not apply to it.
 
-        These are for another state (.open .answer, .slide:hover) or another screen.
+        Such rules are for another state (.open .answer, .slide:hover) or another screen.
         """
         for key in names_of(node):
             for rule in self.rules().get(key):
@@ -141,7 +141,7 @@ class PageStyles:
                     yield rule.styles[name]
 
     def backgrounds(self) -> Iterator[str]:
-        """Yield the values of all backgrounds of the page."""
+        """Yield the values of all backgrounds on the page."""
         yield from re.findall(r"background(?:-color|-image)?\s{0,3}:([^;}]{0,200})", self.css)
         for node in self.styled:
             if "background" in node.attributes["style"]:
@@ -149,7 +149,7 @@ class PageStyles:
                 yield from (value for name, value in found.items() if name.startswith("background"))
 
     def suspects(self, nodes: list[Node], may_hide: Callable[[Styles], bool]) -> list[Node]:
-        """Return the elements that a block of declarations may hide, ignoring all other styles."""
+        """Return the elements that a block of declarations may hide if no other style applies."""
         value = re.compile(_HIDING_VALUE)
         found = {
             node
@@ -187,7 +187,7 @@ class PageStyles:
         return self.index
 
     def applying(self, node: Node, index: RuleIndex) -> list[Rule]:
-        """Return the rules of an index that apply to an element, the least specific first."""
+        """Return the rules of an index that apply to an element, least specific first."""
         matched = [
             rule
             for key in (keys_of(node) if self.steps > 0 else ())
@@ -240,7 +240,7 @@ def without_comments(css: str) -> str:
 def hiding_blocks(css: str) -> list[tuple[str, str]]:
     """Return the selectors and declarations of blocks with a value that may hide text.
 
-    Searches for values first, because most style sheets are long and have few of them.
+    The values are searched first, because most style sheets are long and have few of them.
     """
     blocks: list[tuple[str, str]] = []
     last = -1
@@ -273,9 +273,9 @@ def style_blocks(css: str) -> Iterator[tuple[str, str]]:
 
 
 def selector_keys(selector: str) -> list[str]:
-    """Return the keys in the last part of a selector: its names, or else an attribute or tag.
+    """Return the keys in the last part of a selector: its classes and ids, or an attribute or tag.
 
-    Rules with :focus do not count: they are for links that only the keyboard reaches.
+    Rules with :focus do not count, because they are for links that only the keyboard reaches.
     """
     parts = selector.split()
     if not parts or ":focus" in selector:
@@ -289,7 +289,7 @@ def selector_keys(selector: str) -> list[str]:
 
 
 def read_selector(selector: str) -> list[list[tuple[str, ...]]]:
-    """Return the tests of a selector's parts, the last part first; [] if it is not understood."""
+    """Return the tests for a selector's parts, last part first; [] if it is not supported."""
     compounds = selector.split()
     if len(compounds) > MAX_DEPTH:
         return []
@@ -299,7 +299,7 @@ def read_selector(selector: str) -> list[list[tuple[str, ...]]]:
 
 
 def compound_tests(tag: str | None, rest: str) -> list[tuple[str, ...]]:
-    """Return the tests of an element: (kind, name, operator, value), the most selective last."""
+    """Return the tests in a part of a selector: (kind, name, operator, value), tag first."""
     tests: list[tuple[str, ...]] = [("tag", tag.lower())] if tag and tag != "*" else []
     for sign, name, attribute, operator, value in re.findall(_SIMPLE, rest):
         tests.append((sign, name) if sign else ("[", attribute.lower(), operator, value))
@@ -307,7 +307,7 @@ def compound_tests(tag: str | None, rest: str) -> list[tuple[str, ...]]:
 
 
 def names_of(node: Node) -> list[str]:
-    """Return an element's classes and its id as the keys of rules."""
+    """Return an element's classes and id as keys of rules."""
     names = [f". {name}" for name in dict.fromkeys(node.attributes.get("class", "").split())]
     return [*names, f"# {node.attributes['id']}"] if "id" in node.attributes else names
 

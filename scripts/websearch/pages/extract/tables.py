@@ -1,4 +1,4 @@
-"""Read HTML tables: tell data from layout, and make every row readable on its own."""
+"""Read HTML tables: distinguish data from layout, and make every row readable on its own."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_COLUMNS = 40  # columns; a wider table is layout, or data for programs
-MAX_ROW_SPAN = 2_000  # rows in which a cell's value is repeated
-MAX_HEAD_ROWS = 4  # rows whose names are joined
-ROWS_PER_BLOCK = 10  # rows of a data table per heading or nested table that it may contain
-MAX_CELL = 4_000  # characters of a cell; a table with a longer cell is layout
+MAX_ROW_SPAN = 2_000  # maximum number of rows that repeat a cell's value
+MAX_HEAD_ROWS = 4  # header rows whose names are joined
+ROWS_PER_BLOCK = 10  # rows per heading or nested table that a data table may contain
+MAX_CELL = 4_000  # characters per cell; a table with a longer cell is layout
 MAX_PLAIN_CELL = 1_500  # the same for a table without header cells and caption
-# Characters of the first cell and of all cells of a data table with one row.
+# Characters of the first cell and of all cells in a data table with one row.
 MAX_NAME, MAX_ROW = 60, 600
 MAX_BOXES = 4  # elements around the code in a cell
 
 
 def is_shown(node: Node) -> bool:
-    """Return whether an element is part of the Markdown, which has captions, unlike plain text."""
+    """Return whether an element appears in the Markdown, which, unlike plain text, has captions."""
     return node.dropped in ("", "caption")
 
 
 def table_parts(node: Node) -> list[Node]:
-    """Return the caption, rows and cells of a table in order, nested tables excluded."""
+    """Return the caption, rows and cells of a table in order, without nested tables."""
     found: list[Node] = []
     for child in node.children:
         if isinstance(child, Node) and is_shown(child):
@@ -42,7 +42,7 @@ def table_parts(node: Node) -> list[Node]:
 
 
 def rows_of(parts: list[Node]) -> list[list[Node]]:
-    """Return the cells of each row; parts: of a table."""
+    """Return the cells of each row; parts: parts of a table."""
     rows: list[list[Node]] = [[]]
     for part in parts:
         if part.tag == "tr":
@@ -56,10 +56,10 @@ def rows_of(parts: list[Node]) -> list[list[Node]]:
 
 
 def is_data_table(node: Node, parts: list[Node]) -> bool:
-    """Return whether a table is data and not layout, by its cells; parts: its rows and cells.
+    """Return whether a table's cells show that it is data, not layout; parts: its rows and cells.
 
-    Cells of a pipe table cannot contain headings, lines of code or tables. A row that is only code
-    is layout for line numbers.
+    Cells in a pipe table cannot contain headings, lines of code or tables. A row with nothing but
+    code is layout for line numbers.
     """
     if node.attributes.get("role") in ("presentation", "none"):
         return False
@@ -90,14 +90,14 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
 
 
 def is_named_row(cells: list[Node]) -> bool:
-    """Return whether the only row of a table is a name and its values."""
+    """Return whether the only row of a table consists of a name and its values."""
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
     return is_short and is_filled and not any(cell.has_block for cell in cells)
 
 
 def is_code_row(cells: list[Node]) -> bool:
-    """Return whether the only cell with text in a row contains just a pre element."""
+    """Return whether a row has a single cell with text, which contains only a pre element."""
     filled = [cell for cell in cells if cell.chars]
     if len(filled) != 1:
         return False
@@ -123,7 +123,7 @@ def is_in_lines(code: Node) -> bool:
 
 
 def span_of(cell: Node, name: str) -> int:
-    """Return the number of columns (name: "colspan") or rows ("rowspan") of a cell, 1 or more.
+    """Return the number of columns (name: "colspan") or rows ("rowspan") that a cell spans.
 
     A rowspan of 0 extends to the end of the table.
     """
@@ -138,19 +138,19 @@ def span_of(cell: Node, name: str) -> int:
 def read_rows(
     parts: list[Node], write: Callable[[Node], str], again: Callable[[str], str]
 ) -> tuple[str, list[list[str]]]:
-    """Return the title above the columns, or "", and the texts of the cells per row.
+    """Return the title above the columns, or "", and the cell texts of each row.
 
-    Several rows of names become one: "2001 census: Speakers". So that every row can be read on its
+    Several rows of names are joined: "2001 census: Speakers". To make every row readable on its
     own, a value that spans rows is repeated in each row, and a name in each of its columns; a value
     that spans columns appears once.
     write: returns the text of a cell
-    again: returns a text that is repeated
+    again: returns a text for repetition
     """
     cells = rows_of(parts)
     cells = cells if cells[0] else cells[1:]
     heads = head_rows(cells)
     rows: list[list[str]] = []
-    above: dict[int, tuple[str, int]] = {}  # column -> a text and the number of rows left for it
+    above: dict[int, tuple[str, int]] = {}  # column -> text, number of rows that still repeat it
     for number, row_cells in enumerate(cells):
         row: list[str] = []
         for cell in row_cells:
@@ -178,7 +178,7 @@ def read_rows(
 def take_from_above(
     row: list[str], above: dict[int, tuple[str, int]], again: Callable[[str], str]
 ) -> None:
-    """Append the texts from above that belong in the next columns of the row."""
+    """Append the texts from rows above that span into the next columns of the row."""
     while len(row) in above:
         text, more = above.pop(len(row))
         if more > 1:
@@ -187,10 +187,11 @@ def take_from_above(
 
 
 def head_rows(rows: list[list[Node]]) -> int:
-    """Return the number of first rows that name the columns.
+    """Return the number of leading rows that contain column names.
 
-    These are the rows of thead, the rows of only header cells if a cell of the first row spans
-    others, or else the first row if it has only header cells. If no other rows follow, at most 1.
+    These are the rows in thead, the rows with only header cells if a cell in the first row spans
+    others, or else the first row if it has only header cells. If no other rows follow, it is at
+    most 1.
     """
     in_head = count_first(rows, lambda cell: bool(cell.parent and is_in(cell.parent, "thead")))
     named = count_first(rows, lambda cell: cell.tag == "th")
@@ -211,7 +212,7 @@ def count_first(rows: list[list[Node]], is_kind: Callable[[Node], bool]) -> int:
 
 
 def is_in(row: Node, tag: str) -> bool:
-    """Return whether a row, or the parent of a cell without one, is in a part with this tag."""
+    """Return whether a row, or a cell's parent without a row, has this tag or a parent with it."""
     return row.tag == tag or (row.parent is not None and row.parent.tag == tag)
 
 

@@ -1,4 +1,4 @@
-"""Classify pages with next to no text, and find the other versions that they name."""
+"""Classify pages with hardly any text, and find links to their other versions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
     from websearch.pages.fetch.fetch import Fetched
 
-MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
-MAX_WALL_PAGE = 100_000  # characters of HTML; bot walls are small pages
-MAX_SHELL_TEXT = 20_000  # characters of text that are searched for a request for JavaScript
+MIN_PAGE_CHARS = 200  # characters; a page with less text may be a shell that JavaScript fills
+MAX_WALL_PAGE = 100_000  # characters of HTML; bot walls are shorter
+MAX_SHELL_TEXT = 20_000  # characters of text to search for a request to enable JavaScript
 # Requests to enable JavaScript.
 _NEEDS_SCRIPT = (
     r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
     r"(?:\w{1,30}\W{1,9}){0,4}javascript|javascript\W{1,9}(?:\w{1,30}\W{1,9}){0,4}"
     r"(?:disabled|required|enabled|deaktiviert|aktivieren)"
 )
-# The whole text of an element until a script fills it.
+# The complete text of an element until a script fills it.
 _LOADING = (
     r"(?i)(?:(?:now )?loading(?: \w{1,20}){0,2}|please wait|wird geladen|lädt|bitte warten"
     r"|chargement(?: en cours)?|cargando|caricamento(?: in corso)?|carregando|laden|ładowanie"
@@ -36,17 +36,17 @@ _LOADING = (
     r"(?:, please wait)?[\s.\u2026]*"
 )
 MAX_LOADING = 40  # characters
-MENU_SHARE = 0.7  # share of a page's text in links that makes it only a menu
+MENU_SHARE = 0.7  # share of text in links that makes a page only a menu
 _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherVersions:
-    """Other places where the text of a page may be read.
+    """Other places with the text of a page.
 
-    twin: URL of its Markdown source, or ""
-    is_thin: it has next to no text and is not a bot wall, so a browser may show more
-    alternate: URL of the Markdown or print version that a thin page names, or ""
+    twin: URL of the Markdown source, or ""
+    is_thin: whether the page has hardly any text and is not a bot wall; a browser may show more
+    alternate: URL of the Markdown or print version that a thin page links to, or ""
     """
 
     twin: str = ""
@@ -55,7 +55,7 @@ class OtherVersions:
 
 
 class ThinPageError(SearchError):
-    """The error of a page that may be readable in another version."""
+    """The error for a page that may be readable in another version."""
 
     def __init__(self, error: SearchError, versions: OtherVersions) -> None:
         super().__init__(error.kind, error.message, retryable=error.retryable, **error.details)
@@ -67,8 +67,8 @@ def check_content(
 ) -> OtherVersions:
     """Return the other versions of a page with little text, except twin, which the caller finds.
 
-    Raises SearchError if the page is not just short: http if it redirects browsers to onward;
-    blocked for a bot wall, and for a shell that JavaScript fills (ThinPageError); the error of an
+    Raise SearchError if the page is not just short: http if it redirects browsers to onward;
+    blocked for a bot wall or a shell that JavaScript fills (ThinPageError); or the error for an
     interstitial (interstitials.py).
     """
     host, status = host_and_port(fetched.url)[0], fetched.response.status
@@ -94,7 +94,7 @@ def check_content(
 
 
 def needs_script(page: PageTree) -> bool:
-    """Return whether a page without text has an element for JavaScript to fill or asks for it."""
+    """Return whether a page asks for JavaScript or has an element for JavaScript to fill."""
     if is_unfilled(page):
         return True
     return bool(re.search(_NEEDS_SCRIPT, text_beginning(page.root, MAX_SHELL_TEXT)))
@@ -109,7 +109,7 @@ def is_menu(page: PageTree) -> bool:
 def is_unfilled(page: PageTree) -> bool:
     """Return whether a page has an element that a script has not yet filled.
 
-    The element is empty and has a name that frameworks use, or says that something is loading.
+    The element is empty and has a name that frameworks use, or shows a loading message.
     """
     for node in page.nodes:
         is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
@@ -122,13 +122,13 @@ def is_unfilled(page: PageTree) -> bool:
 
 
 def refresh_target(refresh: str, base: str) -> str:
-    """Return the URL to which the value of a refresh element sends browsers at once, or ""."""
+    """Return the URL to which a refresh element's value redirects browsers at once, or ""."""
     match = re.match(REFRESH, refresh)
     return linked_address(base, match[1].strip()) if match else ""
 
 
 def linked_address(base: str, target: str) -> str:
-    """Return the normal URL of a link; "" if it does not link to a page."""
+    """Return the normalized URL of a link; "" if it does not point to a page."""
     from urllib.parse import urljoin
 
     try:
@@ -138,7 +138,7 @@ def linked_address(base: str, target: str) -> str:
 
 
 def alternate_address(page: PageTree, url: str) -> str:
-    """Return the URL of the Markdown or print version that a page names, or ""."""
+    """Return the URL of the Markdown or print version that a page links to, or ""."""
     versions: dict[str, str] = {}
     for node in page.nodes:
         get = node.attributes.get
@@ -152,7 +152,7 @@ def alternate_address(page: PageTree, url: str) -> str:
 
 
 def wants_browser(params: dict[str, Any]) -> bool:
-    """Return whether to read thin pages in a browser, by params or else the environment."""
+    """Return whether to read thin pages in a browser, from params or else the environment."""
     if "browser" in params:
         return bool(params["browser"])
     return os.environ.get(BROWSER_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")

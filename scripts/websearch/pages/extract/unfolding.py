@@ -1,7 +1,7 @@
-"""Find the elements that controls open: one click shows them, so they are content.
+"""Find the elements that controls open; a click shows them, so they are content.
 
-A control names its target (aria-controls, data-target, a fragment, an id in its script) or is right
-next to it: a button in a heading or term, "Read more". Hidden elements without a control stay
+A control refers to its target (aria-controls, data-target, a fragment, an id in its script) or is
+right next to it: a button in a heading or term, "Read more". Hidden elements without a control stay
 hidden, as do menus, dialogs and tooltips.
 """
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_TARGETS = 10  # ids per attribute of a control
-MAX_SCRIPT = 300  # characters of a control's script that are searched for ids
+MAX_SCRIPT = 300  # characters of a control's script to search for ids
 MAX_LABEL = 200  # characters of a control's text
 MAX_MORE = 50  # characters of a control such as "Read more"
-MIN_ANSWER = 20  # characters of a text whose button is a question or heading
-MAX_IN_CONTROL = 6  # elements around a control that are searched for a heading or term
+MIN_ANSWER = 20  # characters of a text that a question or heading may open
+MAX_IN_CONTROL = 6  # elements around a control to search for a heading or term
 NAMING = ("aria-controls", "data-target", "data-bs-target")
 ACTING = frozenset(("onclick", "aria-expanded", "data-toggle", "data-bs-toggle", *NAMING))
-QUESTIONS = HEADINGS | {"dt"}  # a button in them unfolds the element after them
-# Declared targets of controls that are not text of the page.
+QUESTIONS = HEADINGS | {"dt"}  # a button inside unfolds the next element
+# Declared targets of controls that are not part of the page's text.
 OTHER_TARGETS = name_set("menu listbox dialog tree grid modal dropdown tooltip offcanvas true")
 OTHER_ROLES = name_set(
     "menu menubar listbox dialog alertdialog tooltip navigation search alert status combobox"
@@ -42,9 +42,9 @@ _MORE = (
 
 
 def find_unfolded(nodes: list[Node]) -> set[Node]:
-    """Return the elements that controls open, hidden or not; nodes: all of a page, in order.
+    """Return the elements that controls open, hidden or not; nodes: a page's elements, in order.
 
-    A button that is a question becomes a summary, like that of a details element.
+    A button that is a question becomes a summary, as in a details element.
     """
     controls = [node for node in nodes if is_control(node)]
     if not controls:
@@ -64,12 +64,12 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
 
 
 def is_text_part(node: Node) -> bool:
-    """Return whether an element may contain text of the page, by its tag and role."""
+    """Return whether an element's tag and role allow text of the page in it."""
     return node.tag not in OTHER_TAGS and node.attributes.get("role", "") not in OTHER_ROLES
 
 
 def is_control(node: Node) -> bool:
-    """Return whether an element acts on its page, and not by opening a menu or dialog.
+    """Return whether an element acts on its page other than by opening a menu or dialog.
 
     A link to a fragment or a script also acts on its page.
     """
@@ -81,11 +81,11 @@ def is_control(node: Node) -> bool:
     return tag != "input" and OTHER_TARGETS.isdisjoint(kinds)
 
 
-# ===== controls that name their targets ===========================================================
+# ===== controls that refer to their targets =======================================================
 
 
 def targets_of(control: Node) -> list[str]:
-    """Return the ids that a control names as its targets.
+    """Return the ids that a control refers to as its targets.
 
     The fragment of a link without a script is a place to scroll to, not a target.
     """
@@ -98,13 +98,13 @@ def targets_of(control: Node) -> list[str]:
 
 
 def is_answer(node: Node) -> bool:
-    """Return whether an element is hidden at first and has a text of some length."""
+    """Return whether an element is hidden at first and has enough text for an answer."""
     is_closed = is_hidden(node.attributes) or has_hidden_class(node) or opens_by_click(node)
     return is_closed and len(text_beginning(node, 2 * MIN_ANSWER)) >= MIN_ANSWER
 
 
 def is_question(control: Node) -> bool:
-    """Return whether a button without text next to it is a question or a heading."""
+    """Return whether a button without adjacent text is a question or a heading."""
     parent = control.parent
     if control.tag != "button" or not parent or parent.tag in QUESTIONS or not is_text_part(parent):
         return False
@@ -120,9 +120,9 @@ def is_question(control: Node) -> bool:
 
 
 def next_to_controls(controls: list[Node]) -> Iterator[Node]:
-    """Yield the elements right after a heading or term with a control in it.
+    """Yield the elements right after headings and terms with a control in them.
 
-    Also the elements right before and after a control such as "Read more", or its parent.
+    Also yield the elements right before and after a control such as "Read more", or its parent.
     """
     titles = [title for control in controls if (title := title_of(control))]
     more = [control for control in controls if says_more(control)]
@@ -138,7 +138,7 @@ def next_to_controls(controls: list[Node]) -> Iterator[Node]:
 
 
 def title_of(control: Node) -> Node | None:
-    """Return the heading or term around a control, or the control itself if it is one, or None."""
+    """Return the heading or term that contains or is the control, or None."""
     around: Node | None = control
     for _ in range(MAX_IN_CONTROL):
         if not around or around.tag in QUESTIONS:
@@ -148,7 +148,7 @@ def title_of(control: Node) -> Node | None:
 
 
 def says_more(control: Node) -> bool:
-    """Return whether a control says that it shows more of the text next to it."""
+    """Return whether a control's text says that it shows more text, as "Read more" does."""
     text = text_beginning(control, 2 * MAX_MORE)
     return len(text) <= MAX_MORE and re.match(_MORE, text) is not None
 

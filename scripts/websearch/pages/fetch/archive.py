@@ -24,18 +24,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Response
 
-NAME = "wayback"  # its entry in READ_HOSTS
+NAME = "wayback"  # entry in READ_HOSTS
 TITLE = "The Internet Archive"
 READING_SECONDS = 10.0  # seconds to find and fetch a copy; the archive is slow
-MARGIN = 0.3  # seconds kept for reporting that the archive did not answer in time
-PAUSE = 60.0  # seconds without requests after a refusal that does not say how long to wait
+MARGIN = 0.3  # seconds reserved to report that the archive did not answer in time
+PAUSE = 60.0  # seconds without requests after a refusal without a waiting time
 
 
 def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | SearchError:
-    """Return the archived copy of a page that could not be read, or its error.
+    """Return the archived copy of a page that could not be read, or the page's error.
 
-    Never sent to the archive: URLs in private networks, and queries (after "?"), which may be
-    private. Never raises SearchError.
+    URLs in private networks, and query strings, which may be private, are never sent to the
+    archive. Never raises SearchError.
     """
     if is_private(url):
         return error
@@ -54,7 +54,7 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
 
 
 def failure_of(gone: Fetched | SearchError) -> SearchError:
-    """Return the error for a response that means that the page is gone."""
+    """Return the error for a result that means that the page is gone."""
     if isinstance(gone, SearchError):
         return gone
     try:
@@ -65,7 +65,7 @@ def failure_of(gone: Fetched | SearchError) -> SearchError:
 
 
 def is_private(url: str) -> bool:
-    """Return whether the host of a URL is in a private network or excepted from the guard."""
+    """Return whether a URL's host is in a private network or exempted from the guard."""
     host, port = host_and_port(url)
     try:
         check_unresolved_host(host, port)
@@ -78,7 +78,7 @@ def is_private(url: str) -> bool:
 
 
 def newest_copy(url: str, deadline: float) -> str:
-    """Return the time of the newest good copy (14 digits), "" if there is none.
+    """Return the time of the newest good copy (14 digits), or "".
 
     Copies of error pages and redirects do not count. Raises SearchError.
     """
@@ -106,7 +106,7 @@ def read_captures(_: EngineRequest, response: Response) -> ApiValue:
 
 
 def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
-    """Return an archived copy as the page's server sent it; raises SearchError."""
+    """Return an archived copy as the page's server originally sent it; raises SearchError."""
     fetched = fetch_page(copy_address(url, timestamp, "id_"), deadline, None)
     if fetched.response.status != 200:
         message = f"it answered {fetched.response.status}."
@@ -118,7 +118,7 @@ def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
 
 
 def copy_address(url: str, timestamp: str, form: str = "") -> str:
-    """Return the URL of a copy; form "id_": as captured, without the archive's banner."""
+    """Return the URL of a copy; form: "id_" for the original page without the archive's banner."""
     return f"{host_of(NAME).base_url()}/web/{timestamp}{form}/{url}"
 
 
@@ -128,7 +128,7 @@ def date_of(timestamp: str) -> str:
 
 
 def archived_fields(address: str) -> dict[str, str]:
-    """Return {"archived": day of the copy} for a URL of the archive, {} for other URLs."""
+    """Return {"archived": day of the copy} for a URL at the archive, {} for other URLs."""
     start = f"{host_of(NAME).base_url()}/web/"
     copy = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
     return {"archived": date_of(copy[1])} if copy else {}

@@ -1,12 +1,12 @@
 """Render pages that need JavaScript in an installed, headless Chromium or Chrome.
 
-The browser has a temporary profile, no keys in its environment, its own sandbox, and reaches the
+The browser has a temporary profile, no keys in its environment and its own sandbox. It reaches the
 web only through browser_proxy.py. It is controlled through a pipe (DevTools protocol) that no other
 process can reach, and is killed with all its children at its deadline.
 
---dump-dom would need no protocol, but prints nothing for a page with an alert or an endless script,
-waits for requests that never end, and does not report the final URL: after a redirect by script,
-the text would be listed under the wrong URL.
+--dump-dom would need no protocol, but it prints nothing for a page with an alert or an endless
+script, waits for requests that never end, and does not report the final URL. After a redirect by
+script, the text would be listed under the wrong URL.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 ARGUMENTS = "WEB_SEARCH_BROWSER_ARGS"  # more arguments for the browser, such as --no-sandbox
-PAGE_SECONDS = 15.0  # seconds per page, the start of the browser included
-LEAST_SECONDS = 2.0  # seconds below which no browser is started; the start takes about one
+PAGE_SECONDS = 15.0  # seconds per page, including the start of the browser
+LEAST_SECONDS = 2.0  # minimum seconds for starting a browser; the start takes about 1 second
 CLEANING_SECONDS = 0.5  # seconds before the deadline to end the browser and delete its profile
-LAST_WRITE_SECONDS = 0.1  # seconds in which a killed child finishes its last write
-LEFT_SECONDS = 60.0  # seconds; an older profile was left by a killed process
+LAST_WRITE_SECONDS = 0.1  # seconds that a killed child needs for its last write
+LEFT_SECONDS = 60.0  # seconds; a killed process left any older profile
 PROFILE = "web-search-browser-"  # prefix of a profile's name
-# Bytes of a message from the browser: each of MAX_PAGE_BYTES characters can take six bytes.
+# Bytes per message from the browser: each of MAX_PAGE_BYTES characters can take six bytes.
 MAX_MESSAGE = 7 * MAX_PAGE_BYTES
 POLL_SECONDS = 0.25  # seconds between two checks of the page's text
-QUIET_SECONDS = 1.0  # seconds without change after which a page with text is complete
+QUIET_SECONDS = 1.0  # seconds without a change after which a page with text is complete
 SCRIPT_SECONDS = 2.0  # seconds without an answer after which the page's script is stopped
 EMPTY_QUIET_SECONDS = 4.0  # QUIET_SECONDS for a page with almost no text, which may still load
 ENOUGH_TEXT = 200  # characters; a page with fewer has almost no text
@@ -57,7 +57,7 @@ NAMES = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
     "microsoft-edge",
 )  # fmt: skip
-PATHS = (  # of browsers on macOS and Windows
+PATHS = (  # browsers on macOS and Windows
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
@@ -73,7 +73,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-breakpad",
     "--disable-crash-reporter", "--disable-default-apps", "--no-pings", "--password-store=basic",
     "--use-mock-keychain", "--blink-settings=imagesEnabled=false",
-    # All traffic, loopback included, goes through the proxy; no DNS lookups, no UDP.
+    # All traffic, including loopback, goes through the proxy; no DNS lookups, no UDP.
     "--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--disable-quic", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -103,16 +103,16 @@ def find_browser() -> str:
 
 
 def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched:
-    """Return a page as a browser shows it after its scripts ran; raises SearchError.
+    """Return a page as a browser shows it after its scripts have run; raises SearchError.
 
-    running: contains the browser while it runs, so another thread can close it.
+    running: set that contains the browser while it runs, so another thread can close it.
     """
     if proxy_for(url):
         message = "The browser cannot be used behind a proxy."
         raise SearchError("unsupported", message, "Use another source.")
     limit = min(deadline - CLEANING_SECONDS, time.monotonic() + PAGE_SECONDS)
     if limit - time.monotonic() < LEAST_SECONDS:
-        message = "There was no time left to start a browser."
+        message = "Too little time was left to start a browser."
         raise SearchError("timeout", message, "Raise {timeout}.", retryable=True)
     program = find_browser()
     with contextlib.closing(GuardProxy(url, limit)) as proxy:
@@ -177,9 +177,9 @@ class Browser:
         return str(self.value_of("location.href")), html
 
     def wait_until_filled(self) -> None:
-        """Wait until the page's text stops changing, or SCRIPT_SECONDS before the deadline.
+        """Wait until the page's text stops changing, or until SCRIPT_SECONDS before the deadline.
 
-        An endless script is stopped; the page is then used as it is.
+        Stop an endless script; the page is then used in its current state.
         """
         patience = self.deadline - SCRIPT_SECONDS
         before, since = "", time.monotonic()
@@ -195,7 +195,7 @@ class Browser:
             time.sleep(POLL_SECONDS)
 
     def value_of(self, expression: str) -> Any:
-        """Return the value of an expression in the page; an endless script is stopped."""
+        """Return the value of an expression in the page; stop an endless script."""
         asked: dict[str, Any] = {"expression": expression, "returnByValue": True}
         limit = min(self.deadline, time.monotonic() + SCRIPT_SECONDS)
         number = self.send("Runtime.evaluate", asked)
@@ -226,7 +226,7 @@ class Browser:
         return self.number
 
     def answer_to(self, number: int, limit: float) -> dict[str, Any]:
-        """Return the result of a command; dialogs that open meanwhile are closed."""
+        """Return the result of a command; close dialogs that open in the meantime."""
         while True:
             try:
                 message = self.messages.get(timeout=max(0.0, limit - time.monotonic()))
@@ -242,7 +242,7 @@ class Browser:
                 return result
 
     def read_messages(self) -> None:
-        """Put answers and dialogs into self.messages, None at the end; messages end with NUL."""
+        """Put answers and dialogs into self.messages, then None; messages end with NUL."""
         waiting = bytearray()
         with contextlib.suppress(OSError, ValueError):
             while data := os.read(self.reader, 1 << 16):
@@ -264,7 +264,7 @@ class Browser:
                 said = clean_text(file.read(20_000))
         except OSError:
             said = ""
-        hint = "Start the browser by hand to see why. Or omit {browser}."
+        hint = "Start the browser manually to see why. Or omit {browser}."
         unlocked = f"if the container is the sandbox, set {ARGUMENTS}=--no-sandbox."
         if "--no-sandbox" in said:
             message = "The browser does not start as root: its sandbox needs another user."
@@ -278,7 +278,7 @@ class Browser:
         return SearchError("unsupported", message, hint)
 
     def close(self) -> None:
-        """Kill the browser and all its children, wait for its end and delete its profile."""
+        """Kill the browser and all its children, wait until it ends and delete its profile."""
         with self.lock:
             if not self.is_open:
                 return
@@ -293,7 +293,7 @@ class Browser:
 
 
 def remove_left_profiles() -> None:
-    """Delete the profiles that killed processes of this user left."""
+    """Delete the profiles that this user's killed processes left."""
     folder = tempfile.gettempdir()
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
@@ -314,10 +314,10 @@ def complaint_file(profile: str) -> str:
 
 
 def start_process(command: list[str], profile: str) -> tuple[int, int, Any]:
-    """Start a browser; return the writing end of its pipe, the reading end and its process.
+    """Start a browser; return the writing and reading ends of its pipe, and its process.
 
-    On Windows, the handles of the pipe are arguments. Elsewhere, the pipe is at 3 and 4, and the
-    browser leads its own process group.
+    On Windows, the handles of the pipe are passed as arguments. Elsewhere, the pipe is at file
+    descriptors 3 and 4, and the browser leads its own process group.
     """
     in_reader, in_writer = os.pipe()
     out_reader, out_writer = os.pipe()
@@ -344,12 +344,12 @@ def spawn(
 ) -> int:
     """Start a browser that leads a process group; return its process ID.
 
-    subprocess cannot put a pipe at 3 and 4 without running Python code after the fork, which is
-    unsafe in a process with threads.
+    subprocess cannot put a pipe at file descriptors 3 and 4 without running Python code after the
+    fork, which is unsafe in a process with threads.
     """
     import fcntl
 
-    # Not at 3 or 4, and not inherited by a browser that another thread starts.
+    # The copies avoid 3 and 4, and browsers that other threads start do not inherit them.
     copies = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe]
     try:
         actions: list[Any] = [
@@ -372,10 +372,10 @@ def spawn(
 def start_on_windows(
     command: list[str], environment: dict[str, str], pipe: tuple[int, int]
 ) -> subprocess.Popen[bytes]:
-    """Start a browser that inherits the ends of the pipe; their handles are arguments."""
+    """Start a browser that inherits the ends of the pipe, with their handles as arguments."""
     import msvcrt
 
-    windows: Any = subprocess  # STARTUPINFO exists only there
+    windows: Any = subprocess  # STARTUPINFO exists only on Windows
     get_handle: Any = vars(msvcrt)["get_osfhandle"]
     handles = [int(get_handle(end)) for end in pipe]
     for handle in handles:
@@ -391,7 +391,7 @@ def start_on_windows(
 
 
 def kill_process(process: Any) -> None:
-    """Kill a browser and its children, and wait for its end."""
+    """Kill a browser and its children, and wait until it ends."""
     if sys.platform == "win32":
         command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
         subprocess.run(command, capture_output=True, check=False)  # noqa: S603

@@ -1,9 +1,9 @@
-"""The proxy through which a browser reaches the web: on loopback, for one page.
+"""Run the loopback proxy through which a browser reaches the web for one page.
 
-It resolves every name itself and refuses the addresses that read_page refuses. The browser resolves
-nothing and sends everything through here, so scripts, frames, images and redirects cannot reach
-private addresses either. If the environment excepts a host from the guard, only a page of that host
-reaches it, and only to read: any other page could change something there.
+The proxy resolves every name itself and refuses the addresses that read_page refuses. The browser
+resolves nothing and sends everything through the proxy, so scripts, frames, images and redirects
+cannot reach private addresses either. If the environment exempts a host from the guard, only a page
+from that host can reach it, and only to read, because other pages could change something on it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_HEAD = 65_536  # bytes per line of a request's head; browsers send less
+MAX_HEAD = 65_536  # bytes per header line of a request; browsers send fewer
 MAX_HEADERS = 200  # per request
-MAX_BYTES = 50_000_000  # per page, with everything that it loads
+MAX_BYTES = 50_000_000  # per page, including everything that it loads
 CONNECT_SECONDS = 5.0
 IDLE_SECONDS = 8.0  # seconds after which an idle connection is closed
 READ_SIZE = 65_536  # bytes
@@ -33,7 +33,7 @@ HOP_HEADERS = ("connection", "keep-alive", "proxy-connection", "proxy-authorizat
 
 
 class GuardProxy(socketserver.ThreadingTCPServer):
-    """A proxy for one page on a free port of loopback; refused: the refused targets."""
+    """A proxy for one page on a free loopback port; refused: the refused targets."""
 
     daemon_threads = True
     block_on_close = False
@@ -51,7 +51,7 @@ class GuardProxy(socketserver.ThreadingTCPServer):
         ).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Write nothing to stderr: the browser reports a broken connection."""
+        """Write nothing to stderr, because the browser reports broken connections."""
 
     def close(self) -> None:
         """Stop listening; open connections end on their own."""
@@ -61,16 +61,17 @@ class GuardProxy(socketserver.ThreadingTCPServer):
 
 
 class ProxyConnection(socketserver.StreamRequestHandler):
-    """A connection of the browser: one request or one tunnel."""
+    """A connection from the browser: one request or one tunnel."""
 
     server: GuardProxy
     timeout = IDLE_SECONDS
-    rbufsize = 0  # so bytes after the head stay in the socket for relay
+    rbufsize = 0  # bytes after the headers must stay in the socket for relay
 
     def handle(self) -> None:
-        """Read the head of a request, connect to the checked address, relay both directions.
+        """Read a request's headers, connect to the checked address and relay bytes both ways.
 
-        A request that is refused or fails gets no response: a page could take it for a success.
+        A request that is refused or fails gets no response, because a page could mistake any
+        response for a success.
         """
         words = self.rfile.readline(MAX_HEAD).decode("latin-1").split()
         headers = self.read_headers()
@@ -100,7 +101,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
             self.relay(upstream)
 
     def read_headers(self) -> list[tuple[str, str]]:
-        """Return the headers of a request without those for this connection only."""
+        """Return a request's headers, except those that apply only to this connection."""
         headers = []
         for _ in range(MAX_HEADERS):
             name, colon, value = self.rfile.readline(MAX_HEAD).decode("latin-1").partition(":")
@@ -111,7 +112,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
         return headers
 
     def relay(self, upstream: Any) -> None:
-        """Relay bytes in both directions until a side closes or the bytes or time run out."""
+        """Relay bytes in both directions until a side closes, or the bytes or the time run out."""
         others = {self.connection: upstream, upstream: self.connection}
         while self.server.bytes_left > 0 and time.monotonic() < self.server.deadline:
             ready = select.select(list(others), [], [], IDLE_SECONDS)[0]
@@ -126,7 +127,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
 
 
 def split_target(method: str, target: str) -> tuple[str, int, str]:
-    """Return host, port and path of a browser's request to its proxy; raises SearchError."""
+    """Return the host, port and path in a browser's request to its proxy; raises SearchError."""
     if method == "CONNECT":
         name, _, port = target.rpartition(":")
         host = ascii_host(name.strip("[]"))

@@ -1,4 +1,4 @@
-"""Decode the bytes of a page: find their encoding, even if labels are missing or wrong."""
+"""Decode the bytes of a page: find the encoding, even if labels are missing or wrong."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES
 
-# Python's codec -> labels of the WHATWG encoding standard, and a few that servers make up.
-# "replacement" encodings, which browsers do not read either, are omitted. By the standard,
+# Python's codec -> labels from the WHATWG encoding standard, and a few that servers make up.
+# "replacement" encodings, which browsers do not read either, are omitted. In the standard,
 # ISO-8859-1 and similar labels mean windows-1252, and GB2312 means GB18030.
 LABELS = {
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 utf8mb4",
@@ -67,7 +67,7 @@ BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"),
     (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
-# Per language, its frequent non-ASCII letters and their least share of all non-ASCII letters.
+# Per language: frequent non-ASCII letters and their minimum share of all non-ASCII letters.
 _CYRILLIC = [("оеаинтсрвлкмдпуяыі", 0.85)]
 _CENTRAL = [("ąćęłńóśźż", 0.9), ("áčďéěíňóřšťúůýžľĺŕôä", 0.9), ("áéíóöőúüű", 0.9),
             ("ăâîșțşţ", 0.9), ("čćđšž", 0.9)]  # fmt: skip
@@ -91,7 +91,7 @@ _TRADITIONAL = (
     "門任常先海通教兒原東聲提立及比員解水名真論處走義各入幾口認條平系氣題活爾更別打女變四神總何電"
     "數安少報才結反受目太量再感建務做接必場件計管期市直德資命山金指克許統區保至隊形社便空決治展馬"
 )
-# Codec -> (letters, share) per language.
+# Codec -> (letters, share) for each language.
 CANDIDATES = {
     "cp1252": _WESTERN,
     "cp1250": _CENTRAL,
@@ -112,17 +112,17 @@ CANDIDATES = {
     "cp1257": [("ąčęėįšųūž", 0.9), ("āčēģīķļņšūž", 0.9), ("äöüõšž", 0.9)],
     "cp874": [("านรอกเงมยลวดทสตะปบคหแจพชขใไโผำีิ่้ัู็์ืึ", 0.9)],
 }
-# Punctuation next to letters: quotation marks, dashes, spaces and the like.
+# Punctuation next to letters, such as quotation marks, dashes and spaces.
 NEAR_LETTERS = "\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a«»¿¡·…\u2013\u2014\u00ad\u00a0®©°"
 LATIN = ("cp1250", "cp1252", "cp1254", "cp1257", "iso8859-2")
-SAMPLE = 8_000  # bytes of text pieces with non-ASCII letters, from which an encoding is detected
-MAX_SCANNED_BYTES = 500_000  # bytes of a page that are searched for such pieces
+SAMPLE = 8_000  # bytes of text with non-ASCII letters for detecting the encoding
+MAX_SCANNED_BYTES = 500_000  # bytes of a page to search for such text
 MIN_LETTERS = 6  # non-ASCII letters needed to detect an encoding
-MIN_SCORE = 0.8  # score needed to detect an encoding; 1: like a text of its language
+MIN_SCORE = 0.8  # score needed to detect an encoding; 1: like a text in its language
 MIN_LEAD = 0.03  # lead over the second-best score
 MAX_ERRORS = 0.34  # decoding errors per multi-byte letter in text that still counts as UTF-8
-MAX_WRONG = 0.02  # share of characters that no text has, such as U+FFFD
-LABEL_BYTES = 4_096  # bytes at the beginning of a page that may have its label
+MAX_WRONG = 0.02  # share of characters that never occur in text, such as U+FFFD
+LABEL_BYTES = 4_096  # bytes at the beginning of a page to search for a label
 UNKNOWN_NOTE = "The page's encoding is unknown. Non-English letters may be wrong."
 _HEADER_CHARSET = r"""(?i)charset\s{0,9}=[\s"']{0,9}([\w:.-]{1,40})"""
 _META_CHARSET = rb"""(?i)<meta[^<>]{1,300}?charset\s{0,9}=[\s"']{0,9}([a-z0-9_:.-]{2,40})"""
@@ -139,9 +139,9 @@ def decode_body(body: bytes, content_type: str) -> str:
 def decode_page(body: bytes, content_type: str) -> tuple[str, str]:
     """Return a body as text, and a note if its encoding is unknown, or "".
 
-    A byte order mark decides, then the label in the header, then the label in a meta element or XML
-    declaration, as in browsers; but a label is ignored if the bytes contradict it. Without a label,
-    valid UTF-8 is UTF-8; otherwise the likeliest encoding is used.
+    As in browsers, a byte order mark decides, then the label in the header, then the label in a
+    meta element or XML declaration. A label is ignored if the bytes contradict it. Without a label,
+    valid UTF-8 is UTF-8, and other bytes have the likeliest encoding.
     """
     for mark, codec in BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -163,7 +163,7 @@ def decode_page(body: bytes, content_type: str) -> tuple[str, str]:
 def labels(body: bytes, content_type: str) -> list[str]:
     """Return the codecs of the labels in the header and the page; "" for unknown labels.
 
-    A page whose own label, readable as ASCII, says UTF-16 is in UTF-8.
+    A page with a UTF-16 label that can be read as ASCII is in UTF-8.
     """
     header = re.search(_HEADER_CHARSET, content_type)
     own = re.search(_META_CHARSET, body[:LABEL_BYTES]) or re.search(_XML_CHARSET, body[:200])
@@ -176,22 +176,22 @@ def labels(body: bytes, content_type: str) -> list[str]:
 
 @functools.cache
 def codecs_by_label() -> dict[str, str]:
-    """Return label -> Python's codec."""
+    """Return Python's codec for each label."""
     return {label: codec for codec, names in LABELS.items() for label in names.split()}
 
 
 def charset_codec(label: str) -> str:
-    """Return Python's codec for the label of a character set, or ""."""
+    """Return Python's codec for a character set label, or ""."""
     return codecs_by_label().get(label.strip().lower(), "")
 
 
 def is_single_byte(codec: str) -> bool:
-    """Return whether every byte is a character in an encoding."""
+    """Return whether each byte is a character in an encoding."""
     return codec.startswith(("cp125", "iso8859", "koi8", "mac", "cp866", "cp874"))
 
 
 def is_utf8(body: bytes) -> bool:
-    """Return whether bytes are UTF-8; a cut body may end in the middle of a letter."""
+    """Return whether bytes are UTF-8; a cut body may end within a letter."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -200,7 +200,7 @@ def is_utf8(body: bytes) -> bool:
 
 
 def wide_codec(body: bytes) -> str:
-    """Return UTF-16 or UTF-32 if NULs are where these put them in English markup, or ""."""
+    """Return a UTF-16 or UTF-32 codec if its pattern of NULs in English markup fits, or ""."""
     start = body[:LABEL_BYTES]
     quarter = len(start) // 4
     if not quarter or b"\0" not in start:
@@ -216,7 +216,7 @@ def wide_codec(body: bytes) -> str:
 
 
 def wide_label(body: bytes, content_type: str) -> str:
-    """Return UTF-16 or UTF-32 if the header has its label and the body has NULs, or ""."""
+    """Return a UTF-16 or UTF-32 codec if the header has its label and the body has NULs, or ""."""
     header = re.search(_HEADER_CHARSET, content_type)
     codec = charset_codec(header[1]) if header else ""
     return codec if codec.startswith(("utf-16", "utf-32")) and b"\0" in body[:LABEL_BYTES] else ""
@@ -226,9 +226,9 @@ def wide_label(body: bytes, content_type: str) -> str:
 
 
 def likely_codec(body: bytes, label: str) -> str:
-    """Return the likeliest codec of bytes that are not UTF-8; "" if no codec is clearly ahead.
+    """Return the likeliest codec for bytes that are not UTF-8; "" if no codec is clearly ahead.
 
-    label: the codec that the page names; it wins if it is nearly as likely as any other.
+    label: the codec from the page's label; it wins if it is nearly as likely as any other codec.
     """
     sample = sample_of(body)
     if label in ("", "utf-8") and is_mostly_utf8(sample):
@@ -260,7 +260,7 @@ def decode_alike(codec: str, other: str, sample: bytes) -> bool:
 
 
 def sample_of(body: bytes) -> bytes:
-    """Return the pieces of text in a page that are not ASCII, up to SAMPLE bytes."""
+    """Return the pieces of a page's text that are not ASCII, up to SAMPLE bytes."""
     pieces: list[bytes] = []
     left = SAMPLE
     for piece in re.split(rb"[\n\r<>]", body[:MAX_SCANNED_BYTES]):
@@ -284,7 +284,7 @@ def score_of(sample: bytes, codec: str) -> float:
     strange = wrongly_joined(text, codec)
     shares = []
     for frequent, expected in CANDIDATES[codec]:
-        # Capitals count only at the start of words: KOI8-R read as windows-1251 has them elsewhere.
+        # Capitals count only at the start of words; KOI8-R read as windows-1251 has them elsewhere.
         capitals = len(re.findall(rf"(?<!\w)[{frequent.upper()}]", text)) if expected > 0.5 else 0
         small = sum(letter in frequent for letter in letters)
         capitals = 0 if frequent.upper() == frequent else min(capitals, small)
@@ -293,10 +293,10 @@ def score_of(sample: bytes, codec: str) -> float:
 
 
 def wrongly_joined(text: str, codec: str) -> int:
-    """Return the number of characters in places where a text in an encoding does not have them.
+    """Return the number of characters in places where text in an encoding never has them.
 
-    For Latin encodings: symbols next to letters, and words without English letters. For others:
-    letters next to English letters.
+    For Latin encodings, these are symbols next to letters, and words without English letters. For
+    other encodings, these are letters next to English letters.
     """
     if codec not in LATIN:
         return len(re.findall(r"[a-zA-Z](?=[^\W\d_a-zA-Z])|[^\W\d_a-zA-Z](?=[a-zA-Z])", text))

@@ -32,23 +32,23 @@ MAX_PAGE_BYTES = 5_000_000  # bytes per page after decompression; longer pages a
 BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; a path: use this browser; 0: do not
 MAX_URL_CHARS = 8_000  # most servers refuse longer URLs
 MAX_STUB = 20_000  # bytes of a page that only redirects by Refresh
-MAX_STUB_TEXT = 250  # characters of text in such a page, title included
-# Value of a Refresh header or element: up to 5 seconds, then the URL.
+MAX_STUB_TEXT = 250  # characters of text in such a page, including the title
+# Value of a Refresh header or element: a delay of up to 5 seconds, then the URL.
 REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 _COOKIE = r"[\w.%-]{1,100}=[^;,\s\"\x00-\x1f\x7f-\U0010ffff]{0,2000}"
 MAX_REDIRECTS = 5  # per page; RFC 9309 asks for at least 5 for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds per robots.txt
-FIRST_ENTRIES = 8_192  # bytes of an archive that are searched for the entries of office files
+FIRST_ENTRIES = 8_192  # bytes of an archive to search for entries of office files
 OFFICE_ENTRY = (
     rb"PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|word/|xl/|ppt/|mimetype"
     rb"|META-INF/(?:container|manifest)\.xml|content\.xml)"
 )
-MAX_SHARED = 1_000  # answers kept for other pages, up to 512 KB each
+MAX_SHARED = 1_000  # answers to keep for other pages, up to 512 KB each
 MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
-ROBOTS_NAME = USER_AGENT.partition("/")[0]  # the product token that robots.txt rules may name
+ROBOTS_NAME = USER_AGENT.partition("/")[0]  # product token for robots.txt rules
 ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
-# IANA's special-purpose networks and multicast, because ipaddress knows different parts of them in
-# each Python version, and a metadata service that has a public address.
+# IANA's special-purpose networks and multicast, which ipaddress knows in part, depending on the
+# Python version; and a metadata service with a public address.
 REFUSED_NETWORKS = (
     "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
     "192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 "
@@ -67,7 +67,7 @@ PRIVATE_DOMAINS = (
 
 
 def normal_url(text: str) -> str:
-    """Return a URL as it is sent: in ASCII, without fragment, with https if it has no scheme.
+    """Return a URL in the form to send: in ASCII, without a fragment, with https by default.
 
     Raises SearchError: refused for other schemes and for credentials in the URL, invalid_input for
     text that is not a URL.
@@ -92,7 +92,7 @@ def normal_url(text: str) -> str:
         message = f"{shown} is not an http:// or https:// URL."
         raise SearchError("refused" if parts.scheme else "invalid_input", message, hint)
     if parts.username is not None or parts.password is not None:
-        message = "The URL contains a user name or password, which are never sent."
+        message = "The URL contains a user name or password. These are never sent."
         raise SearchError("refused", message, "Pass the URL without them.")
     name = ascii_host(host)
     if not name or port == 0:
@@ -120,7 +120,7 @@ def without_dots(path: str) -> str:
 
 
 def ascii_host(host: str) -> str:
-    """Return a host name or IPv6 address in ASCII and lower case; "" if it cannot be one."""
+    """Return a host name or IPv6 address in ASCII and lower case; "" if it is invalid."""
     try:
         name = host if ":" in host else host.rstrip(".").encode("idna").decode("ascii").lower()
     except UnicodeError:
@@ -129,7 +129,7 @@ def ascii_host(host: str) -> str:
 
 
 def redirect_target(url: str, target: str) -> str:
-    """Return the URL that a Location header names; raises SearchError (refused, http).
+    """Return the URL in a Location header; raises SearchError (refused, http).
 
     http.client decodes headers as Latin-1, but servers send non-ASCII letters as UTF-8.
     """
@@ -151,7 +151,7 @@ def redirect_target(url: str, target: str) -> str:
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Return the host and port of a normal URL."""
+    """Return the host and port of a normalized URL."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)
@@ -161,7 +161,8 @@ def host_and_port(url: str) -> tuple[str, int]:
 def is_public(address: str) -> bool:
     """Return whether an IP address is on the public internet and not a metadata service.
 
-    If an IPv6 address contains an IPv4 address (mapped, compatible, NAT64, 6to4), that one decides.
+    If an IPv6 address contains an IPv4 address (mapped, compatible, NAT64, 6to4), the IPv4 address
+    decides.
     Raises ValueError for text that is not an IP address.
     """
     import ipaddress
@@ -188,7 +189,7 @@ def refused_networks() -> list[Any]:
 
 
 def is_excepted(host: str, port: int) -> bool:
-    """Return whether the environment excepts host:port from the guard."""
+    """Return whether the environment exempts host:port from the guard."""
     exceptions = map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))
     return f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions
 
@@ -201,10 +202,10 @@ def refused_address(host: str) -> SearchError:
 
 
 def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[..., Any]:
-    """Return a replacement of socket.create_connection that connects to public addresses only.
+    """Return a replacement for socket.create_connection that connects only to public addresses.
 
-    It resolves the name once and connects to the address that it checked, so an attacker gains
-    nothing from a name that resolves differently the next time.
+    The function resolves the name once and connects to the address that it checked, so an attacker
+    gains nothing from a name that resolves differently the next time.
     excepts: whether the exceptions in the environment apply.
     """
 
@@ -239,12 +240,12 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
 
 
 def check_unresolved_host(host: str, port: int) -> None:
-    """Raise SearchError (refused) for a host that is private by its name.
+    """Raise SearchError (refused) for a host whose name shows that it is private.
 
-    If a proxy resolves the name, nothing else can be checked. Resolvers read a host whose last part
-    is a number as an address, so it must be a public address in the usual form: they disagree on
-    4294967296 and 010.0.0.1. A name without a dot, such as metadata or ip6-localhost, belongs to
-    this machine or its network.
+    If a proxy resolves the name, nothing else can be checked. Resolvers treat a host whose last
+    part is a number as an address, but disagree on 4294967296 and 010.0.0.1, so it must be a public
+    address in the usual form. A name without a dot, such as metadata or ip6-localhost, is on this
+    machine or its network.
     """
     import socket
 
@@ -269,10 +270,10 @@ class UnknownNameError(SearchError):
 
 
 class Fetched:
-    """A page as its server sent it: its URL after all redirects, and the response.
+    """A page as its server sent it: the URL after all redirects, and the response.
 
-    api_error: why the page was not read through the API of its site, or ""
-    copy: URL of the archived copy if this is one, or ""
+    api_error: why the page was not read through its site's API, or ""
+    copy: URL of the archived copy if the page is an archived copy, or ""
     is_broken: whether the connection ended before the page was complete
     """
 
@@ -285,14 +286,14 @@ class Fetched:
 
 
 def fetched_bytes(url: str, body: bytes, content_type: str = "") -> Fetched:
-    """Return local bytes as if a server had sent them, cut at the same limits."""
+    """Return local bytes as if a server had sent them, with the same limits."""
     limit = MAX_FILE_BYTES if is_file(body) else MAX_PAGE_BYTES
     headers = {"content-type": content_type} if content_type else {}
     return Fetched(url, Response(200, headers, body[:limit], cut=len(body) > limit))
 
 
 class SharedAnswers:
-    """Answers that several pages of a call need, each requested once."""
+    """Answers that several pages in a call need; each is requested once."""
 
     def __init__(self) -> None:
         import threading
@@ -302,14 +303,14 @@ class SharedAnswers:
         self.values: dict[str, Any] = {}
 
     def get(self, key: str, ask: Callable[[], Any]) -> Any:
-        """Return the result of ask() for the first page; raises the SearchError that it raised.
+        """Return the result of the first ask() for a key, or raise its SearchError.
 
-        Other pages wait for this key only, not for other keys.
+        Other pages wait only if they need the same key.
         """
         import threading
 
         with self.lock:
-            if len(self.values) > MAX_SHARED:  # the pages of a list are from many sites
+            if len(self.values) > MAX_SHARED:  # the pages in a list come from many sites
                 self.locks, self.values = {}, {}
             lock, values = self.locks.setdefault(key, threading.Lock()), self.values
         with lock:
@@ -334,7 +335,7 @@ def page_headers() -> dict[str, str]:
 
 
 def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request that connects to public addresses only and ends if its call is cancelled.
+    """Return a request that connects only to public addresses and ends if its call is cancelled.
 
     Raises SearchError (refused, interrupted).
     """
@@ -352,7 +353,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
 
     Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
-    cookie: dict[str, str] = {}  # for this chain: some sites redirect until their cookie is sent
+    cookie: dict[str, str] = {}  # some sites redirect until their cookie is sent
     for _ in range(MAX_REDIRECTS + 1):
         check_site(url)
         if robots:
@@ -377,7 +378,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
 def page_answer(request: dict[str, Any], deadline: float) -> tuple[Response, bool]:
     """Return the response for a page, and whether it is incomplete; raises SearchError.
 
-    The beginning of a page whose connection broke is better than nothing.
+    If the connection breaks, the beginning of a page is better than nothing.
     """
     try:
         response = exchange({**request, "max_body": MAX_PAGE_BYTES}, deadline, lambda _: None)
@@ -392,10 +393,10 @@ def page_answer(request: dict[str, Any], deadline: float) -> tuple[Response, boo
 
 
 def onward_target(response: Response, url: str) -> str:
-    """Return the URL to which a response sends browsers, by Location or Refresh, or "".
+    """Return the URL to which a response redirects browsers, by Location or Refresh, or "".
 
     Refresh, as a header or an element, counts if its delay is at most 5 seconds and the page has
-    next to no text.
+    hardly any text.
     """
     headers = response.headers
     if response.status in (301, 302, 303, 307, 308):
@@ -411,14 +412,14 @@ def onward_target(response: Response, url: str) -> str:
     target = found[1].strip() if found else ""
     try:
         return redirect_target(url, target) if target else ""
-    except SearchError:  # javascript: and the like
+    except SearchError:  # such as javascript:
         return ""
 
 
 def refresh_of_stub(html: str, refresh: str) -> str:
     """Return refresh, or else the value of the page's refresh element; "" if the page has text.
 
-    A refresh element inside noscript also counts: this client runs no scripts.
+    A refresh element inside noscript also counts, because this client runs no scripts.
     """
     from websearch.base.html_tree import TreeBuilder, text_beginning
 
@@ -433,12 +434,12 @@ def refresh_of_stub(html: str, refresh: str) -> str:
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
-    """Return the scheme, host and port of a normal URL."""
+    """Return the scheme, host and port of a normalized URL."""
     return (url.partition(":")[0], *host_and_port(url))
 
 
 def cookie_for(url: str, asked: str, response: Response) -> dict[str, str]:
-    """Return the Cookie header for the next request of a chain, if its origin has just set one."""
+    """Return the Cookie header for a chain's next request, if the response set a cookie for it."""
     pair = re.match(_COOKIE, response.headers.get("set-cookie", ""))
     return {"Cookie": pair[0]} if pair and origin_of(url) == origin_of(asked) else {}
 
@@ -454,12 +455,12 @@ def is_pdf(body: bytes) -> bool:
 
 
 def is_office(body: bytes) -> bool:
-    """Return whether a body may be an office file: a ZIP archive, or the older OLE format."""
+    """Return whether a body may be an office file: a ZIP archive or the older OLE format."""
     return body.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
 
 
 def check_status(fetched: Fetched) -> None:
-    """Raise SearchError if the response is a bot wall or a server error.
+    """Raise SearchError unless the response has a success status with content.
 
     The text of an error page goes into details.page_text, not into the message, because it is
     untrusted.
@@ -501,7 +502,7 @@ def is_gone(answer: Fetched | SearchError) -> bool:
 
 
 class RobotsCache(SharedAnswers):
-    """The robots.txt files for a call's hosts, each fetched once."""
+    """The robots.txt files of a call's hosts; each is fetched once."""
 
     def check(self, url: str, deadline: float) -> None:
         """Raise SearchError (refused) if robots.txt disallows the page for this tool.
@@ -524,7 +525,7 @@ def fetch_robots(url: str, deadline: float) -> str | None:
     try:
         fetched = fetch_page(url, min(deadline, time.monotonic() + ROBOTS_TIMEOUT), None)
     except UnknownNameError:
-        return ""  # so the page itself fails, for the same reason
+        return ""  # so reading the page fails for the same reason
     except SearchError as error:
         if error.kind == "refused":
             raise
@@ -536,9 +537,9 @@ def fetch_robots(url: str, deadline: float) -> str | None:
 
 
 def robots_allow(text: str, path: str) -> bool:
-    """Return whether robots.txt allows a path: the longest matching rule decides, then Allow.
+    """Return whether robots.txt allows a path: the longest matching rule decides, Allow wins ties.
 
-    Only groups for this tool count; if there are none, the groups for every agent ("*").
+    Only groups for this tool count; if there are none, groups for every agent ("*") count.
     """
     ours: list[tuple[str, str]] = []
     everyone: list[tuple[str, str]] = []
@@ -570,8 +571,8 @@ def robots_allow(text: str, path: str) -> bool:
 def robots_match(pattern: str, path: str) -> bool:
     """Return whether a robots.txt pattern matches a quoted path from its start.
 
-    * and $ are special. Each piece between two asterisks is searched for once, so every pattern is
-    fast.
+    The characters * and $ are special. Each piece between asterisks is searched for only once, so
+    every pattern is fast.
     """
     ends = pattern.endswith("$")
     pieces = [robots_quoted(piece) for piece in pattern.removesuffix("$").split("*")]
@@ -590,7 +591,7 @@ def robots_match(pattern: str, path: str) -> bool:
 
 
 def robots_quoted(text: str) -> str:
-    """Return a path or pattern, percent-encoded in the same way."""
+    """Return a path or pattern with uniform percent-encoding."""
     from urllib.parse import quote, unquote_to_bytes
 
     return quote(unquote_to_bytes(text), safe="/?=&;,:@+$")

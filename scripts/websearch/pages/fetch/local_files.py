@@ -1,4 +1,4 @@
-"""Read files of this machine in place of pages; only the command line may do this."""
+"""Read files on this machine instead of pages; only the command line may do this."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from websearch.kit import SearchError, one_line, quoted
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
 from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
-# A path must start like one: paper.pdf could be a host name, ./paper.pdf cannot.
+# Start of a path; paper.pdf could be a host name, but ./paper.pdf cannot.
 _LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"
 
 
@@ -19,16 +19,16 @@ def is_local(text: str) -> bool:
 
 
 def refuse_file_name(text: str) -> None:
-    """Raise SearchError (invalid_input) for the bare name of a file that may also be a host."""
+    """Raise SearchError (invalid_input) for a local file's bare name, which may also be a host."""
     if "://" not in text and os.path.isfile(text):
         name = one_line(text, 200)
         hint = f"To read the file, pass ./{name}. Or pass https://{name} to read from the host."
-        message = f"{quoted(text, 200)} is a file here and may also be a host."
+        message = f"{quoted(text, 200)} is a local file and may also be a host."
         raise SearchError("invalid_input", message, hint)
 
 
 def local_url(text: str) -> str:
-    """Return the file: URL of a path or file: URL; raises SearchError (invalid_input)."""
+    """Return the file: URL for a path or file: URL; raises SearchError (invalid_input)."""
     from pathlib import Path
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
@@ -43,7 +43,7 @@ def local_url(text: str) -> str:
             message = f"{quoted(text, 200)} is not the path of a file on this machine."
             raise SearchError("invalid_input", message, "Pass a path such as ./paper.pdf.")
         path = url2pathname(parts.path)
-    return Path(os.path.abspath(path)).as_uri()  # pathname2url differs between versions of Python
+    return Path(os.path.abspath(path)).as_uri()  # pathname2url differs between Python versions
 
 
 def read_local_file(url: str) -> Fetched:
@@ -52,7 +52,7 @@ def read_local_file(url: str) -> Fetched:
 
     path = url2pathname(url.removeprefix("file://"))
     hint = "Pass the path of a readable file, such as ./paper.pdf."
-    if not os.path.isfile(path):  # a pipe or device could block the call forever
+    if not os.path.isfile(path):  # a pipe or device could block forever
         raise SearchError("invalid_input", f"{quoted(path, 200)} is not a file.", hint)
     try:
         with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""Detect bot walls: responses of bot protection services instead of the page."""
+"""Detect bot walls: responses from bot protection services instead of the page."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Response
 
-MAX_WALL_HTML = 200_000  # characters of a page that are searched for a wall
-MAX_WALL_HEADERS = 20_000  # characters of its headers that are searched for a wall
-ROBOT_CHECK = "a robot check"  # name of walls that only their wording gives away
+MAX_WALL_HTML = 200_000  # characters of a page to search for a wall
+MAX_WALL_HEADERS = 20_000  # characters of the headers to search for a wall
+ROBOT_CHECK = "a robot check"  # name for walls that only their wording reveals
 # Bot walls: (name, pattern in the body or headers).
 WALLS = (
     ("Cloudflare", r"cf-mitigated: challenge|/cdn-cgi/challenge-platform/|cf-browser-verification"),
@@ -37,8 +37,8 @@ WALLS = (
     ),
 )
 
-# Reddit blocks programs without its key by IP address and TLS, regardless of their User-Agent; its
-# feeds still worked in 2026.
+# Reddit blocks programs without a Reddit key by IP address and TLS, regardless of their User-Agent;
+# its feeds still worked in 2026.
 _REDDIT = r"(?:[\w-]{1,30}\.)?reddit\.com"
 REDDIT_HINT = (
     "Read the feed of the thread or subreddit: its URL at www.reddit.com plus .rss, such as "
@@ -47,7 +47,7 @@ REDDIT_HINT = (
 
 
 def find_wall(response: Response, html: str) -> str:
-    """Return the name of the bot wall that a response is, or "". html: the body as text."""
+    """Return the name of the bot wall in a response, or "". html: the body as text."""
     headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
     searched = f"{headers[:MAX_WALL_HEADERS]}\n{html[:MAX_WALL_HTML]}"
     return next((name for name, sign in WALLS if re.search(sign, searched)), "")

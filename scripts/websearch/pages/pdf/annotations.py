@@ -1,4 +1,4 @@
-"""Annotations that show text: form fields with their values, free text, stamps (12.5.5, 12.7)."""
+"""Read the text of annotations: values of form fields, free text, stamps (12.5.5, 12.7)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def show_annotations(reader: ContentReader, page: dict[str, Any]) -> None:
 
 
 def appearance_stream(file: PdfFile, annotation: dict[str, Any]) -> Stream | None:
-    """Return the normal appearance of an annotation, in its current state; None if it has none."""
+    """Return an annotation's normal appearance in its current state; None if it is missing."""
     normal = file.field(file.fields(annotation, "AP"), "N")
     if isinstance(normal, dict):
         normal = file.field(normal, str(file.field(annotation, "AS")))
@@ -56,9 +56,9 @@ def appearance_stream(file: PdfFile, annotation: dict[str, Any]) -> Stream | Non
 
 
 def placement(file: PdfFile, appearance: Stream, box: list[float]) -> Matrix:
-    """Return the matrix that moves an appearance, after its own Matrix, to the annotation's box.
+    """Return the matrix that moves an appearance, after its Matrix, to the annotation's box.
 
-    Rotated boxes are only moved: the text matters, not its exact place.
+    Rotated boxes are only moved, because the text matters, not its exact place.
     """
     own = file.numbers(appearance, "BBox", 4) or box
     matrix = file.numbers(appearance, "Matrix", 6) or [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
@@ -68,9 +68,9 @@ def placement(file: PdfFile, appearance: Stream, box: list[float]) -> Matrix:
 
 
 def written_text(file: PdfFile, annotation: dict[str, Any]) -> str:
-    """Return the text of a free text or stamp without an appearance.
+    """Return the text of a free text annotation or stamp without an appearance.
 
-    A stamp without text has a name such as NotApproved.
+    For a stamp without text, return its name, such as "Not Approved" for NotApproved.
     """
     text = file.field(annotation, "Contents")
     if isinstance(text, bytes) and text.strip():

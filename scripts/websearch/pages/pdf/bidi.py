@@ -1,7 +1,7 @@
-"""Right-to-left text: from the order of glyphs on a line to the reading order.
+"""Put the glyphs of right-to-left text into reading order.
 
-Files contain glyphs in drawing order, most often from left to right in every script. The rules are
-those of the Unicode bidirectional algorithm, applied in reverse.
+Files contain glyphs in drawing order, usually from left to right in every script. The rules are the
+Unicode bidirectional algorithm, applied in reverse.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import unicodedata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Glyph = tuple[str, float, float]  # text, begin and end along the line
+    Glyph = tuple[str, float, float]  # text, start and end along the line
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 PRESENTATION_FORMS = re.compile("[\ufb1d-\ufdff\ufe70-\ufefc]+")
 OPENING, CLOSING = "([{<«", ")]}>»"
 MIRRORED = str.maketrans(OPENING + CLOSING, CLOSING + OPENING)
-WORD_GAP = 0.16  # font sizes between two glyphs of different words
+WORD_GAP = 0.16  # font sizes between the glyphs of different words
 RIGHT, LEFT, NUMBER, SEPARATOR, SIGN, MARK, NEUTRAL = "R", "L", "N", "S", "T", "M", ""
 KINDS = {
     "R": RIGHT, "AL": RIGHT, "L": LEFT, "EN": NUMBER, "AN": NUMBER, "ES": SEPARATOR,
@@ -28,8 +28,8 @@ KINDS = {
 def reading_order(glyphs: list[Glyph], size: float) -> str:
     """Return the text of a line with right-to-left letters in reading order.
 
-    glyphs: in any order; the text of each, such as a ligature, is already in reading order.
-    size: of the font.
+    glyphs: glyphs in any order; each glyph's text, such as a ligature, is in reading order.
+    size: font size.
     """
     texts: list[str] = []
     units = attach_marks(sorted(glyphs, key=lambda glyph: glyph[1]))
@@ -71,7 +71,7 @@ def attach_marks(glyphs: list[Glyph]) -> list[Glyph]:
 
 
 def kind_of(text: str) -> str:
-    """Return the kind of a glyph's text: that of its first letter or digit."""
+    """Return the kind of a glyph's text, which is the kind of its first letter or digit."""
     kind = NEUTRAL
     for character in text:
         kind = KINDS.get(unicodedata.bidirectional(character), NEUTRAL)
@@ -93,8 +93,8 @@ def last_of_run(kinds: list[str], index: int) -> int:
 def from_right(texts: list[str], kinds: list[str]) -> list[str]:
     """Return texts from right to left; runs of Latin letters and numbers keep their order.
 
-    Files contain brackets by shape or by meaning: they are mirrored unless they already open
-    before they close.
+    Some files contain brackets by shape, others by meaning. Brackets are mirrored unless they
+    already open before they close.
     """
     ordered: list[str] = []
     brackets: list[int] = []  # places in ordered
@@ -119,8 +119,8 @@ def from_right(texts: list[str], kinds: list[str]) -> list[str]:
 def first_of_run(kinds: list[str], last: int) -> int:
     """Return the first index of the left-to-right run that ends at an index.
 
-    Anything may be between Latin letters or a letter and a number, a single separator between
-    numbers, and a symbol such as $ before a number.
+    A run may contain anything between Latin letters or a letter and a number, a single separator
+    between numbers, and a symbol such as $ before a number.
     """
     first = last
     has_letters = kinds[last] == LEFT
@@ -137,5 +137,5 @@ def first_of_run(kinds: list[str], last: int) -> int:
 
 
 def plain_letters(text: str) -> str:
-    """Return text with presentation forms replaced by the letters."""
+    """Return text with presentation forms replaced by plain letters."""
     return PRESENTATION_FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)

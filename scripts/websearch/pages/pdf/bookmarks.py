@@ -1,4 +1,4 @@
-"""The outline of a PDF file: its entries and their target pages (ISO 32000-1, 12.3)."""
+"""Read the outline of a PDF file: its entries and their target pages (ISO 32000-1, 12.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_BOOKMARKS = 1_000
 MAX_TITLE = 300  # characters
-MAX_NAMES = 50_000  # named destinations; large manuals have some 10,000
+MAX_NAMES = 50_000  # named destinations; large manuals have about 10,000
 MAX_NAME_NODES = 5_000
 
 
@@ -23,9 +23,9 @@ def info_text(value: Any) -> str:
 
 
 def read_bookmarks(file: PdfFile) -> list[tuple[int, str, int]]:
-    """Return (level, title, page) of each outline entry; level and page count from 1.
+    """Return (level, title, page) for each outline entry; level and page count from 1.
 
-    Entries whose page was not reached so far are omitted.
+    Entries for pages that have not been reached are omitted.
     """
     outlines = file.fields(file.root(), "Outlines")
     if "First" not in outlines:
@@ -52,7 +52,7 @@ def read_bookmarks(file: PdfFile) -> list[tuple[int, str, int]]:
 
 
 def page_object(file: PdfFile, entry: dict[str, Any], names: dict[str, Any]) -> int:
-    """Return the number of the page object that an entry points to; 0 if none."""
+    """Return the number of the page object that an entry points to, or 0."""
     target = file.field(entry, "Dest") or file.field(file.fields(entry, "A"), "D")
     if isinstance(target, (str, bytes)):
         target = file.resolve(names.get(plain_name(target)))
@@ -80,5 +80,5 @@ def named_destinations(file: PdfFile) -> dict[str, Any]:
 
 
 def plain_name(name: str | bytes) -> str:
-    """Return a name or string as text to make both kinds of names comparable."""
+    """Return a name or string as text, to make both kinds of names comparable."""
     return name.decode("latin-1") if isinstance(name, bytes) else name

@@ -1,16 +1,16 @@
-"""The numbers of glyphs in Adobe's collections of Chinese, Japanese and Korean characters.
+"""Map glyph numbers in Adobe's Chinese, Japanese and Korean character collections to text.
 
-The collections list the characters of the national standards in the standards' order, so Python's
-codecs replace tables of tens of thousands of entries. Later supplements are missing, and so is the
-rarer half of Adobe-CNS1, whose order differs.
+The collections list the characters in the order of the national standards, so Python's codecs
+replace tables with tens of thousands of entries. Later supplements are missing, as is the rarer
+half of Adobe-CNS1, which has another order.
 """
 
 from __future__ import annotations
 
 import functools
 
-# Collection -> codec; glyph numbers of the two runs of ASCII, proportional and narrow; where the
-# runs of wide characters begin: glyph number and code.
+# Collection -> codec; first glyph numbers of proportional and of narrow ASCII; first glyph number
+# and code of each run of wide characters.
 COLLECTIONS: dict[str, tuple[str, tuple[int, int], tuple[tuple[int, int], ...]]] = {
     "Japan1": ("euc_jp", (1, 231), ((633, 0xA1A1), (1125, 0xB0A1))),
     "GB1": (
@@ -28,20 +28,20 @@ COLLECTIONS: dict[str, tuple[str, tuple[int, int], tuple[tuple[int, int], ...]]]
         ),
     ),
 }  # fmt: skip
-# Forms of Adobe-Japan1 for vertical text, and the number of the first.
+# Glyphs of Adobe-Japan1 for vertical text, and the number of the first.
 VERTICAL_START = 7887
 VERTICAL = (
     "、。￣＿ー―‐〜‖｜…‥（）〔〕［］｛｝〈〉《》「」『』【】＝"
     "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
 )
 LAST_CODE = {"Japan1": 0xF4A4, "GB1": 0xF7FE, "Korea1": 0xFDFE, "CNS1": 0xC67E}
-COMPATIBILITY = ("\uf900", "\ufaff")  # second readings of Korean ideographs, which have no glyph
-LATER_CHARACTERS = ("€", "®")  # newer in the Korean standard than the collection
+COMPATIBILITY = ("\uf900", "\ufaff")  # second readings of Korean ideographs; they have no glyph
+LATER_CHARACTERS = ("€", "®")  # added to the Korean standard after the collection
 
 
 @functools.cache
 def collection_texts(ordering: str) -> dict[int, str]:
-    """Return the text of the glyph numbers of a collection such as Japan1; {} if it is unknown."""
+    """Return the texts for a collection's glyph numbers; {} if the collection is unknown."""
     if ordering not in COLLECTIONS:
         return {}
     codec, ascii_starts, runs = COLLECTIONS[ordering]

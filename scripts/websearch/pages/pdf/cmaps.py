@@ -1,4 +1,4 @@
-"""CMaps: from codes to text and to the numbers of glyphs (ISO 32000-1, 9.7.5 and 9.10.3)."""
+"""Read CMaps, which map codes to text and glyph numbers (ISO 32000-1, 9.7.5 and 9.10.3)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SECTION = re.compile(
 )
 ITEM = re.compile(rb"<([^<>]{0,600})>|(\[)|(\])|(\d{1,10})|/([^\s<>\[\]/]+)")
 MAX_CODE_RANGES = 20  # per CMap; real CMaps have up to ten
-FIRST = operator.itemgetter(0)  # of a range
+FIRST = operator.itemgetter(0)  # first code of a range
 
 VERTICAL = re.compile(rb"/WMode\s+1\b")
-# Names of predefined CMaps -> the codec that reads their codes. Those without one (CNS-EUC, and
-# Identity, whose codes are no characters) are missing.
+# Pattern for names of predefined CMaps -> the codec for their codes. CMaps without a codec are
+# missing: CNS-EUC, and Identity, whose codes are not characters.
 CODECS = (
     ("UTF16|UCS2", "utf-16-be"), ("UTF32", "utf-32-be"), ("UTF8", "utf-8"), ("RKSJ", "cp932"),
     ("GBK|GBpc|GB-EUC|GBT", "gb18030"), ("B5|HKscs", "big5hkscs"), ("KSC", "cp949"),
@@ -33,9 +33,9 @@ CODECS = (
 
 
 class CMap:
-    """A CMap: the ranges of valid codes, and for codes their text or the number of their glyph.
+    """A CMap: the ranges of valid codes, and the text or glyph number of each code.
 
-    Ranges are kept as they are, so that a short one cannot claim much memory.
+    Ranges are not expanded, so a short CMap cannot take up much memory.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class CMap:
         self.vertical = False
 
     def text(self, code: int) -> str:
-        """Return the text of a code; "" if the map has none."""
+        """Return the text for a code; "" if the map has no text for it."""
         if code in self.texts:
             return self.texts[code]
         first, _, start = find_range(self.text_ranges, code) or (code, code, "\0")
@@ -59,14 +59,14 @@ class CMap:
         return text
 
     def glyph(self, code: int) -> int:
-        """Return the number of a code's glyph."""
+        """Return the glyph number for a code."""
         if code in self.glyphs:
             return self.glyphs[code]
         first, _, glyph = find_range(self.glyph_ranges, code) or (code, code, 0)
         return int(glyph) + code - first
 
     def split(self, data: bytes) -> list[int]:
-        """Return the codes of a string. Codes of two bytes unless the ranges say otherwise."""
+        """Return the codes in a string, with two bytes each unless the ranges set other sizes."""
         if not self.sizes or all(size == 2 for size, _, _ in self.sizes):
             return two_byte_codes(data)
         codes = []
@@ -78,7 +78,7 @@ class CMap:
         return codes
 
     def code_size(self, data: bytes, position: int) -> int:
-        """Return the number of bytes of the code at a position."""
+        """Return the number of bytes in the code at a position."""
         for size, first, last in self.sizes:
             code = data[position : position + size]
             low, high = first.to_bytes(size, "big"), last.to_bytes(size, "big")
@@ -89,13 +89,13 @@ class CMap:
 
 
 def find_range(ranges: list[Any], code: int) -> Any:
-    """Return the (first, last, value) of sorted ranges that contains a code; None if none does."""
+    """Return the (first, last, value) in sorted ranges that contains a code, or None."""
     position = bisect.bisect_right(ranges, code, key=FIRST) - 1
     return ranges[position] if position >= 0 and code <= ranges[position][1] else None
 
 
 def two_byte_codes(data: bytes) -> list[int]:
-    """Return the codes of a string in which each has two bytes."""
+    """Return the codes in a string of two-byte codes."""
     return [data[position] << 8 | data[position + 1] for position in range(0, len(data) - 1, 2)]
 
 
@@ -150,16 +150,16 @@ def read_items(body: bytes, limit: int) -> list[bytes | int | str | list[bytes]]
 
 
 def utf16_text(value: bytes) -> str:
-    """Return the text of a ToUnicode map's value; "" for what says nothing.
+    """Return the text for a ToUnicode map's value, without meaningless characters.
 
-    Some writers map codes to NUL, to U+FFFD, or to control characters.
+    Some writers map codes to NUL, U+FFFD or control characters.
     """
     text = value.decode("utf-16-be", "ignore") if len(value) > 1 else value.decode("latin-1")
     return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffd-\uffff]", "", text)[:MAX_CODE_TEXT]
 
 
 def read_text_characters(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:
-    """Add the pairs of code and text of a bfchar section."""
+    """Add the pairs of code and text in a bfchar section."""
     from websearch.pages.pdf.encodings import glyph_text
 
     for code, value in zip(items[::2], items[1::2], strict=False):
@@ -169,7 +169,7 @@ def read_text_characters(cmap: CMap, items: list[bytes | int | str | list[bytes]
 
 
 def read_text_ranges(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:
-    """Add the ranges of a bfrange section: each with its first text, or with a list of texts."""
+    """Add the ranges in a bfrange section, each with its first text or a list of texts."""
     for low, high, value in zip(items[::3], items[1::3], items[2::3], strict=False):
         if not isinstance(low, bytes) or not isinstance(high, bytes):
             continue
@@ -185,14 +185,14 @@ def read_text_ranges(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -
 
 
 def read_glyph_characters(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:
-    """Add the pairs of code and glyph number of a cidchar section."""
+    """Add the pairs of code and glyph number in a cidchar section."""
     for code, number in zip(items[::2], items[1::2], strict=False):
         if isinstance(code, bytes) and isinstance(number, int):
             cmap.glyphs[int.from_bytes(code, "big")] = number
 
 
 def read_glyph_ranges(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:
-    """Add the ranges of a cidrange section."""
+    """Add the ranges in a cidrange section."""
     for low, high, number in zip(items[::3], items[1::3], items[2::3], strict=False):
         if isinstance(low, bytes) and isinstance(high, bytes) and isinstance(number, int):
             first, last = int.from_bytes(low, "big"), int.from_bytes(high, "big")
@@ -211,15 +211,15 @@ READERS: dict[bytes, Callable[[CMap, list[bytes | int | str | list[bytes]]], Non
 
 
 def codec_of(name: str) -> str:
-    """Return the codec for the codes of a predefined CMap; "" if there is none."""
+    """Return the codec for the codes of a predefined CMap; "" if there is no codec."""
     return next((codec for pattern, codec in CODECS if re.search(pattern, name)), "")
 
 
 @functools.lru_cache(16_384)
 def decode_code(code: bytes, codec: str) -> str:
-    """Return the text of one code; "" for bytes that are not a code."""
+    """Return the text for a code; "" for bytes that are not a code."""
     try:
-        if codec == "jis":  # JIS X 0208, the two bytes without their high bits
+        if codec == "jis":  # JIS X 0208: two bytes without their high bits
             return bytes(byte | 0x80 for byte in code).decode("euc_jp") if len(code) == 2 else ""
         return code.decode(codec)
     except UnicodeDecodeError:
@@ -227,7 +227,7 @@ def decode_code(code: bytes, codec: str) -> str:
 
 
 def decode_string(data: bytes, codec: str) -> list[tuple[int, str]]:
-    """Return (bytes, text) of each code of a string: the shortest that the codec can read."""
+    """Return (number of bytes, text) per code, the shortest code that the codec reads."""
     smallest = 2 if codec in ("utf-16-be", "jis") else 1
     decoded = []
     position = 0

@@ -1,7 +1,7 @@
-"""Tables without ruled lines: lines of text with parts in the same columns.
+"""Find tables without ruled lines: lines of text with parts in the same columns.
 
-Prose in columns looks similar. It differs by its words and its order in the page content: a table
-comes row by row, prose column by column. Distances are in font sizes.
+Prose in columns looks similar. It differs in its words and in its order in the page content: a
+table comes row by row, prose column by column. Distances are in font sizes.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
     from websearch.pages.pdf.text_lines import TextLine
 
-    Column = tuple[float, float]  # begin and end
-    Cells = list[list[str]]  # a row: per column, the texts of its cell from top to bottom
+    Column = tuple[float, float]  # start and end
+    Cells = list[list[str]]  # a row: each column's texts, from top to bottom
 
 MIN_ROWS = 3  # lines that agree on the columns
 MAX_COLUMNS = 60  # columns per table
-MAX_CUTS = 3  # texts next to a table that are separated from it
+MAX_CUTS = 3  # texts next to a table to separate from it
 MAX_DROP = 3.0  # between two lines of a table
-MAX_SINGLES = 3  # lines with a single cell between lines with several
+MAX_SINGLES = 3  # lines with a single cell between lines with several cells
 MAX_SINGLE_WORDS = 12  # words on such a line
 RECENT = 5  # lines with several cells whose columns the next line must have
 MAX_HEADING_LINES = 8
@@ -36,19 +36,19 @@ MAX_HEADING_WORDS = 8  # words per cell of the heading
 SPANNED = 0.12  # share of the lines that may cross the gap between two columns
 MIN_GUTTER = 0.3  # between two columns
 EDGE = 0.5  # edges within this distance are at the same place
-CLOSER = 0.9  # share of the usual distance of rows: nearer lines belong to the same row
+CLOSER = 0.9  # share of the usual row distance; nearer lines are in the same row
 # Limits that separate a table from prose, lists and drawings.
 MIN_FILLED = 0.45  # share of the cells that contain text
 MIN_ALIGNED = 0.6  # share of a column's cells that begin, end or are centered at the same place
 MAX_WORDS = 9.0  # average per cell
 MAX_WORDS_OF_TWO = 5.0  # the same in a table with two columns
-MIN_NUMBERS = 0.25  # share of the cells with a number, in tables of two columns or of few rows
+MIN_NUMBERS = 0.25  # share of cells with a number, in tables with two columns or few rows
 FEW_ROWS = 5
-MIN_IN_ORDER = 0.5  # share of neighbours on a line that follow each other in the content
+MIN_IN_ORDER = 0.5  # share of neighbors on a line that follow each other in the content
 COLUMN_WISE_WORDS, COLUMN_WISE_NUMBERS = 2.5, 0.4  # the limits for a table with a lower share
 MAX_FOREIGN_ORDER = 0.1  # the same share between a table and a text next to it
 PROSE_WORDS = 4  # average per chunk of running text
-START, END = operator.itemgetter(0), operator.itemgetter(1)  # of a column
+START, END = operator.itemgetter(0), operator.itemgetter(1)  # edges of a column
 _NUMBER = r"[^\w\s]{0,3}\s?[.,]?\d"
 _MARKER = r"[\u2022\u25aa\u25cf\u25e6\u2013*-]|[\[(]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[\])]?[.)]?"
 
@@ -56,14 +56,14 @@ _MARKER = r"[\u2022\u25aa\u25cf\u25e6\u2013*-]|[\[(]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1
 def column_tables(
     pieces: list[Piece], order: dict[Piece, int], cuts: int = MAX_CUTS
 ) -> list[tuple[list[Cells], set[Piece]]]:
-    """Return rows and pieces of each table in pieces of the same direction.
+    """Return the rows and pieces of each table in pieces with the same direction.
 
-    order: the place of each piece in the page content. cuts: how many more texts next to a table
-    may be separated from it.
+    order: the place of each piece in the page content. cuts: how many more texts may be separated
+    from tables next to them.
     """
     lines = text_lines(pieces)
     tables = []
-    free = 0  # the first line that is in no table yet
+    free = 0  # the first line that is not in a table yet
     for begin, end in regions(lines):
         start = heading_start(lines, free, begin)
         more = region_tables(lines[start:end], begin - start, order, cuts)
@@ -77,12 +77,12 @@ def column_tables(
 
 
 def regions(lines: list[TextLine]) -> list[tuple[int, int]]:
-    """Return begin and end of each run of lines that may be a table.
+    """Return the start and end of each run of lines that may be a table.
 
-    Most of its lines have several chunks in the same columns.
+    Most lines in a run have several chunks in the same columns.
     """
     runs: list[tuple[int, int]] = []
-    begin = end = 0  # of the current run, which is empty if they are the same
+    begin = end = 0  # of the current run, which is empty if these are equal
     recent: list[TextLine] = []
     for index, line in enumerate(lines):
         is_row = 1 < len(line.chunks) <= MAX_COLUMNS
@@ -100,7 +100,7 @@ def regions(lines: list[TextLine]) -> list[tuple[int, int]]:
 
 
 def fits(line: TextLine, recent: list[TextLine]) -> bool:
-    """Return whether a line has the columns of the lines above it."""
+    """Return whether a line has the same columns as the lines above it."""
     columns = find_columns([other.chunks for other in recent], line.size)
     count = len(line.chunks)
     spanning = sum(len(overlapped(chunk, columns)) > 1 for chunk in line.chunks)
@@ -126,13 +126,13 @@ def heading_start(lines: list[TextLine], free: int, begin: int) -> int:
 def find_columns(lines: list[list[Chunk]], size: float) -> list[Column]:
     """Return the columns of lines, with almost no text between them; [] if there are too many.
 
-    size: of the font.
+    size: font size.
     """
     edges = [(chunk.start, 1) for line in lines for chunk in line]
     edges += [(chunk.end, -1) for line in lines for chunk in line]
     allowed = int(SPANNED * len(lines))
     columns: list[Column] = []
-    count, start = 0, 0.0  # lines with text at the current place, and where a column begins
+    count, start = 0, 0.0  # lines with text at the current place, start of a column
     for place, step in sorted(edges):
         if step > 0 and count == allowed:
             start = place
@@ -150,7 +150,7 @@ def find_columns(lines: list[list[Chunk]], size: float) -> list[Column]:
 
 
 def overlap(start: float, end: float, column: Column) -> float:
-    """Return how much of a column a text covers; at most 0 if none."""
+    """Return how much of a column a text covers; 0 or less if it does not overlap."""
     return min(end, column[1]) - max(start, column[0])
 
 
@@ -161,7 +161,7 @@ def overlapped(chunk: Chunk, columns: list[Column]) -> list[int]:
 
 
 def line_cells(line: TextLine, columns: list[Column]) -> Cells:
-    """Return the texts of a line in each column; a string that spans several is in only one."""
+    """Return the texts of a line in each column; a string that spans columns is in only one."""
     cells: Cells = [[] for _ in columns]
     for chunk in line.chunks:
         indexes = overlapped(chunk, columns) or [nearest(chunk, columns)]
@@ -176,7 +176,7 @@ def line_cells(line: TextLine, columns: list[Column]) -> Cells:
 
 
 def nearest(chunk: Chunk, columns: list[Column]) -> int:
-    """Return the column whose middle is nearest to that of a chunk."""
+    """Return the index of the column whose middle is nearest to a chunk's middle."""
     return min(range(len(columns)), key=lambda index: abs(sum(columns[index]) / 2 - chunk.middle()))
 
 
@@ -186,7 +186,7 @@ def nearest(chunk: Chunk, columns: list[Column]) -> int:
 def region_tables(
     lines: list[TextLine], heading: int, order: dict[Piece, int], cuts: int
 ) -> list[tuple[list[Cells], set[Piece]]]:
-    """Return the tables of a run of lines. heading: the number of lines above the columns."""
+    """Return the tables in a run of lines. heading: the number of lines above the columns."""
     region = lines[heading:]
     rows = [line for line in region if len(line.chunks) > 1]
     if len(rows) < MIN_ROWS:
@@ -205,7 +205,7 @@ def region_tables(
 
 
 def below_heading(rows: list[TextLine]) -> tuple[list[TextLine], list[Column]]:
-    """Return the lines below headings that span columns, and the columns of these lines."""
+    """Return the lines below any headings that span columns, and the columns of these lines."""
     columns = find_columns([line.chunks for line in rows], rows[0].size)
     for index in range(1, min(MAX_HEADING_LINES, len(rows) - MIN_ROWS + 1)):
         more = find_columns([line.chunks for line in rows[index:]], rows[index].size)
@@ -217,10 +217,10 @@ def below_heading(rows: list[TextLine]) -> tuple[list[TextLine], list[Column]]:
 def foreign_border(
     rows: list[TextLine], columns: list[Column], order: dict[Piece, int]
 ) -> float | None:
-    """Return the border between a table and another text next to it; None if there is none.
+    """Return the border between a table and a text next to it; None if there is no such text.
 
-    In the page content the cells of a table follow each other, but the other text does not follow
-    the table's rows. A single column may contain names: it is another text only if it is prose.
+    In the page content, the cells of a table follow each other, but the other text does not follow
+    the table's rows. A single column may contain names, so it is another text only if it is prose.
     """
     pairs = [
         (before[-1], after[0], follows(left, right, order))
@@ -251,7 +251,7 @@ def follows(left: Chunk, right: Chunk, order: dict[Piece, int]) -> bool:
 
 
 def is_table(rows: list[TextLine], columns: list[Column], order: dict[Piece, int]) -> bool:
-    """Return whether lines in columns are a table, and neither prose nor a list."""
+    """Return whether lines in columns are a table, not prose or a list."""
     grid = [cells for cells in (line_cells(line, columns) for line in rows) if filled(cells) > 1]
     texts = [" ".join(cell) for cells in grid for cell in cells if cell]
     if len(grid) < MIN_ROWS or len(texts) < MIN_FILLED * len(grid) * len(columns):
@@ -272,7 +272,7 @@ def is_table(rows: list[TextLine], columns: list[Column], order: dict[Piece, int
 
 
 def are_aligned(rows: list[TextLine], columns: list[Column]) -> bool:
-    """Return whether most cells of a column begin, end or are centered at the same place."""
+    """Return whether most cells begin, end or are centered at the same place in their column."""
     chunks: dict[int, list[Chunk]] = {}
     for line in rows:
         for chunk in line.chunks:
@@ -299,7 +299,7 @@ def are_aligned(rows: list[TextLine], columns: list[Column]) -> bool:
 
 
 def join_rows(lines: list[TextLine], grid: list[Cells], columns: list[Column]) -> list[Cells]:
-    """Return the rows of a table with wrapped lines joined. grid: the cells of each line."""
+    """Return the rows of a table, with wrapped lines joined. grid: the cells of each line."""
     drops = [before.across - line.across for before, line in itertools.pairwise(lines)]
     most = max(map(filled, grid))
     full = [
@@ -311,7 +311,7 @@ def join_rows(lines: list[TextLine], grid: list[Cells], columns: list[Column]) -
     rows = grid[:1]
     for line, drop, (above, cells) in zip(lines, drops, itertools.pairwise(grid), strict=False):
         spans = any(len(overlapped(chunk, columns)) > 1 for chunk in line.chunks)
-        is_heading = spans and filled(cells) > 1.5 * filled(above)  # of several columns below
+        is_heading = spans and filled(cells) > 1.5 * filled(above)  # above several columns
         continues = drop < near or is_rest(rows[-1], cells)
         if continues and not is_heading and not are_rows(above, cells):
             rows[-1] = join(rows[-1], cells)
@@ -321,18 +321,18 @@ def join_rows(lines: list[TextLine], grid: list[Cells], columns: list[Column]) -
 
 
 def join(row: Cells, cells: Cells) -> Cells:
-    """Return a row with the cells of its next line."""
+    """Return a row with the cells of its next line appended."""
     return [above + below for above, below in zip(row, cells, strict=True)]
 
 
 def are_rows(above: Cells, cells: Cells) -> bool:
-    """Return whether two lines are different rows: both have a number in the same column."""
+    """Return whether two lines have a number in the same column, so they are different rows."""
     pairs = itertools.islice(zip(above, cells, strict=True), 1, None)
     return any(has_number(first) and has_number(second) for first, second in pairs)
 
 
 def is_rest(row: Cells, cells: Cells) -> bool:
-    """Return whether a line is the rest of the row above it, regardless of the distance."""
+    """Return whether a line continues the row above it, regardless of the distance."""
     if not cells[0]:
         return filled(cells) < filled(row) and not any(map(has_number, cells))
     return filled(cells) == 1 and cells[0][0][:1].islower()

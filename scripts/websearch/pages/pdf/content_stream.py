@@ -1,4 +1,4 @@
-"""Content streams: from operators to the text of a page.
+"""Carry out the operators of content streams to collect the text of a page.
 
 ISO 32000-1, 8.4 (graphics state), 8.10 (forms), 9.3 and 9.4 (text), 14.9.4 (actual text).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 IDENTITY = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 TEXT_OPERATOR = re.compile(rb"T[jJ]|['\"]|Do")
-MAX_FONT_ENTRIES = 150_000  # widths and texts of codes in all cached fonts: about 30 MB
+MAX_FONT_ENTRIES = 150_000  # widths and texts in all cached fonts: about 30 MB
 HYPHENS = ("-", "\u2010", "\u00ad")
 
 
@@ -36,7 +36,7 @@ class ActualText:
     def __init__(self, text: str) -> None:
         self.text = text
         self.piece: Piece | None = None
-        self.end = 0.0  # of the last piece
+        self.end = 0.0  # end of the last piece
 
     def add(self, piece: Piece) -> None:
         """Record a shown piece."""
@@ -47,8 +47,8 @@ class ActualText:
 class ContentReader:
     """Reads the content streams of pages.
 
-    shown and unknown count the codes that were shown, and those without a known meaning.
-    image_area is the area of all images of the current page, in its units.
+    shown counts the codes that were shown, unknown those without a known meaning. image_area is
+    the area of all images on the current page, in the page's units.
     """
 
     def __init__(self, file: PdfFile) -> None:
@@ -65,10 +65,10 @@ class ContentReader:
         self.page = page
         self.resources: dict[str, Any] = {}
         self.state = State(IDENTITY)
-        self.states: list[State] = []  # saved by q in the current content stream
+        self.states: list[State] = []  # states saved by q in the current content stream
         self.text_matrix = self.line_matrix = IDENTITY
-        self.marks: list[ActualText | bool] = []  # open marked content; True: its layer is off
-        self.hidden = 0  # open marked content whose layer is off
+        self.marks: list[ActualText | bool] = []  # open marked content; True: layer is off
+        self.hidden = 0  # number of open marked contents whose layer is off
         self.actual: ActualText | None = None
         self.active_forms: set[int] = set()
         self.held_bytes = 0  # data of the active form XObjects
@@ -120,13 +120,13 @@ class ContentReader:
         self.text_matrix = self.line_matrix = (a, b, c, d, e, f)
 
     def move(self, x: float, y: float) -> None:
-        """Begin a line at a distance from the beginning of the last one."""
+        """Begin a line at a distance from the start of the last line."""
         a, b, c, d, e, f = self.line_matrix
         self.line_matrix = (a, b, c, d, e + x * a + y * c, f + x * b + y * d)
         self.text_matrix = self.line_matrix
 
     def move_line(self, operation: Operation) -> None:
-        """Carry out Td and TD; the latter also sets the leading."""
+        """Carry out Td, and TD, which also sets the leading."""
         x, y = operation.numbers(2)
         if operation.name == b"TD":
             self.state.leading = -y
@@ -166,7 +166,7 @@ class ContentReader:
     # ----- showing text
 
     def show_strings(self, operation: Operation) -> None:
-        """Carry out Tj and TJ, and ' and ", which first begin a line."""
+        """Carry out Tj, TJ, ' and "; the last two first begin a line."""
         if operation.name == b'"':
             self.state.word_space, self.state.char_space = operation.numbers(2)
         if operation.name in (b"'", b'"'):
@@ -175,7 +175,7 @@ class ContentReader:
             self.show(items if isinstance(items, list) else [items])
 
     def show(self, items: list[Any]) -> None:
-        """Show strings; the numbers between them move the next one back, in thousandths."""
+        """Show strings; a number between two strings moves the next string back, in thousandths."""
         font = self.state.font or self.font("")
         frame = Frame(font, self.state, multiply(self.text_matrix, self.state.matrix))
         shown = ShownText(frame)
@@ -202,7 +202,7 @@ class ContentReader:
                 self.actual.add(piece)
         if self.actual and not shown.pieces and shown.count and not self.hidden:
             piece_without_text = frame.piece("", 0.0, shown.place)
-            if piece_without_text:  # glyphs whose meaning is only in the actual text
+            if piece_without_text:  # only the actual text gives their meaning
                 self.actual.add(piece_without_text)
         x, y = (0.0, -shown.place) if font.vertical else (shown.place, 0.0)
         a, b, c, d, e, f = self.text_matrix
@@ -211,7 +211,7 @@ class ContentReader:
     # ----- fonts
 
     def font(self, name: str) -> Font:
-        """Return a font of the resources; a standard font if the name is unknown.
+        """Return a font from the resources; a standard font if the name is unknown.
 
         Raises OutOfBudgetError.
         """
@@ -226,13 +226,13 @@ class ContentReader:
             if self.font_entries > MAX_FONT_ENTRIES:
                 self.fonts.clear()
                 self.font_entries = font.entries()
-            self.fonts[key] = (fields, font)  # keeps the fields alive, so their id stays unique
+            self.fonts[key] = (fields, font)  # keep the fields alive, so their id stays unique
         return self.fonts[key][1]
 
     # ----- marked content
 
     def begin_mark(self, operation: Operation) -> None:
-        """Carry out BMC and BDC; for nested actual texts, the outermost counts."""
+        """Carry out BMC and BDC; if actual texts are nested, use the outermost."""
         properties = operation.operands[-1] if len(operation.operands) > 1 else None
         is_hidden = False
         if isinstance(properties, str):
@@ -258,7 +258,7 @@ class ContentReader:
         piece = mark.piece
         if piece is None:
             return
-        # An empty text that hides a hyphen at the end of a line would split the word.
+        # An empty text that replaces a hyphen at the end of a line would split the word.
         if mark.text or piece.text.strip() in HYPHENS:
             piece.text = mark.text or piece.text
             piece.end = max(piece.end, mark.end)
@@ -279,7 +279,7 @@ class ContentReader:
             self.show_form(stream, IDENTITY)
 
     def show_form(self, stream: Stream, placed: Matrix) -> None:
-        """Carry out the operators of a form XObject; placed maps its space to the current one."""
+        """Carry out the operators of a form XObject; placed: matrix to the current space."""
         number = stream.number
         if is_off(self.file, stream.fields, "OC", self.off):
             return
@@ -309,7 +309,7 @@ class ContentReader:
 
 
 def setter(name: str, factor: float = 1.0) -> Callable[[ContentReader, Operation], None]:
-    """Return the function for an operator that sets a number of the state."""
+    """Return the function for an operator that sets a number in the state."""
 
     def carry_out(reader: ContentReader, operation: Operation) -> None:
         setattr(reader.state, name, operation.numbers(1)[0] * factor)

@@ -1,6 +1,7 @@
-"""Decryption of PDF files that open with an empty password (ISO 32000-1, 7.6; ISO 32000-2, 7.6.4).
+"""Decrypt PDF files that open with an empty password (ISO 32000-1, 7.6; ISO 32000-2, 7.6.4).
 
-RC4 with keys of 40 to 128 bits, AES-128 and AES-256. The standard library has neither cipher.
+The ciphers are RC4 with keys of 40 to 128 bits, AES-128 and AES-256. The standard library has
+neither RC4 nor AES.
 """
 
 from __future__ import annotations
@@ -15,18 +16,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# What fills up a password to 32 bytes (algorithm 2, step a); with an empty password, all of it.
+# Padding of passwords to 32 bytes (algorithm 2, step a); it replaces an empty password.
 PASSWORD_FILL = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
-BLOCK = 16  # bytes of an AES block
-ROUNDS = {16: 10, 24: 12, 32: 14}  # of AES, by the key's length in bytes
+BLOCK = 16  # bytes in an AES block
+ROUNDS = {16: 10, 24: 12, 32: 14}  # rounds of AES by the key's length in bytes
 
 
 class Decryptor:
     """Decrypts the strings and streams of a file, by string_filter and stream_filter.
 
-    encrypt: the encryption dictionary, its references resolved. file_id: the first part of the
-    trailer's ID. Raises SearchError: refused if a password is needed, unsupported for a scheme that
-    is not implemented.
+    encrypt: the encryption dictionary with resolved references. file_id: the first part of the
+    trailer's ID. Raises SearchError (refused) if a password, certificate or plug-in is needed.
     """
 
     def __init__(self, encrypt: dict[str, Any], file_id: bytes) -> None:
@@ -38,7 +38,7 @@ class Decryptor:
         values = [encrypt.get(name) for name in ("O", "U")]
         if not known or not all(isinstance(value, bytes) for value in values):
             message = "The PDF file is encrypted in a way that needs a certificate or a plug-in."
-            raise SearchError("refused", message, "Look for a version that is not protected.")
+            raise SearchError("refused", message, "Look for an unprotected version.")
         self.filters = crypt_filters(encrypt)
         self.stream_filter = str(encrypt.get("StmF", "Identity"))
         self.string_filter = str(encrypt.get("StrF", "Identity"))
@@ -47,12 +47,12 @@ class Decryptor:
             self.stream_filter = self.string_filter = "V2"
         key = key_of_256_bits(encrypt) if self.version == 5 else self.short_key(encrypt, file_id)
         if key is None:
-            hint = "Look for a version that is not protected, or remove the password."
+            hint = "Look for an unprotected version, or remove the password."
             raise SearchError("refused", "The PDF file needs a password.", hint)
         self.key = key
 
     def short_key(self, encrypt: dict[str, Any], file_id: bytes) -> bytes | None:
-        """Return the file's key by algorithm 2; None if the empty password does not fit."""
+        """Return the file's key (algorithm 2); None if the empty password is wrong."""
         length = encrypt.get("Length", 40)
         size = length // 8 if isinstance(length, int) and 40 <= length <= 128 else 5
         if self.version == 4:
@@ -74,7 +74,7 @@ class Decryptor:
         return key[:size] if check[:16] == encrypt["U"][:16] else None
 
     def decrypt(self, data: bytes, number: int, generation: int, filter_name: str) -> bytes:
-        """Return data decrypted with the key of one object (algorithm 1)."""
+        """Return data decrypted with the key for an object (algorithm 1)."""
         method = self.filters.get(filter_name, "None")
         if method == "None":
             return data
@@ -89,14 +89,14 @@ class Decryptor:
 
 
 def crypt_filters(encrypt: dict[str, Any]) -> dict[str, str]:
-    """Return the method (V2, AESV2, AESV3, None) of each crypt filter of a file."""
+    """Return the method (V2, AESV2, AESV3, None) of each crypt filter in a file."""
     filters = encrypt.get("CF")
     pairs = filters.items() if isinstance(filters, dict) else ()
     return {name: str(item.get("CFM", "None")) for name, item in pairs if isinstance(item, dict)}
 
 
 def md5(data: bytes) -> bytes:
-    """Return the MD5 digest; the file format asks for it."""
+    """Return the MD5 digest, which the file format requires."""
     return hashlib.md5(data, usedforsecurity=False).digest()
 
 
@@ -104,9 +104,9 @@ def md5(data: bytes) -> bytes:
 
 
 def key_of_256_bits(encrypt: dict[str, Any]) -> bytes | None:
-    """Return the file's key (algorithm 2.A); None if the empty password does not fit.
+    """Return the file's key (algorithm 2.A); None if the empty password is wrong.
 
-    U contains 32 bytes to check the password against, 8 bytes of salt for it and 8 for the key.
+    U contains 32 bytes to check the password, 8 bytes of salt for this check and 8 for the key.
     """
     user, packed = encrypt["U"], encrypt.get("UE")
     digest = digest_of_revision_6 if encrypt.get("R") == 6 else digest_of_revision_5
@@ -116,7 +116,7 @@ def key_of_256_bits(encrypt: dict[str, Any]) -> bytes | None:
 
 
 def digest_of_revision_5(salt: bytes) -> bytes:
-    """Return the digest of the empty password and a salt, as Acrobat 9 wrote it."""
+    """Return the digest of the empty password and a salt, as Acrobat 9 computed it."""
     return hashlib.sha256(salt).digest()
 
 
@@ -156,18 +156,18 @@ def rc4(key: bytes, data: bytes) -> bytes:
 
 
 def xor_bytes(data: bytes, mask: bytes) -> bytes:
-    """Return the exclusive or of two texts of the same length."""
+    """Return the exclusive or of two byte strings of the same length."""
     mixed = int.from_bytes(data, "little") ^ int.from_bytes(mask, "little")
     return mixed.to_bytes(len(mask), "little")
 
 
 def double(value: int) -> int:
-    """Return twice a value in the field of AES."""
+    """Return twice a value in AES's field."""
     return (value << 1) ^ (0x11B if value & 0x80 else 0)
 
 
 def multiply(value: int, factor: int) -> int:
-    """Return a product in the field of AES."""
+    """Return a product in AES's field."""
     product = 0
     while factor:
         product ^= value if factor & 1 else 0
@@ -177,9 +177,9 @@ def multiply(value: int, factor: int) -> int:
 
 @functools.cache
 def aes_tables() -> tuple[bytes, bytes]:
-    """Return the S-box of AES and its inverse."""
+    """Return AES's S-box and its inverse."""
     box = bytearray(256)
-    inverse = 1  # of value: value goes through the powers of 3, inverse through those of 1/3
+    inverse = 1  # inverse of value; the loop goes through the powers of 3 and of 1/3
     value = 1
     for _ in range(255):
         rotated = inverse * 0x0101
@@ -196,7 +196,7 @@ def aes_tables() -> tuple[bytes, bytes]:
 
 @functools.lru_cache(maxsize=2)  # an object may contain thousands of strings
 def round_keys(key: bytes) -> list[bytes]:
-    """Return the key of each round of AES, 16 bytes each."""
+    """Return the 16-byte key for each round of AES."""
     box, _ = aes_tables()
     size = len(key) // 4
     words = [key[index : index + 4] for index in range(0, len(key), 4)]
@@ -214,15 +214,15 @@ def round_keys(key: bytes) -> list[bytes]:
 
 @functools.cache
 def decryption_tables() -> list[bytes]:
-    """Return for the factors of InvMixColumns the products of all bytes, as translation tables."""
+    """Return a translation table per factor of InvMixColumns, with the products of all bytes."""
     return [bytes(multiply(value, factor) for value in range(256)) for factor in (14, 11, 13, 9)]
 
 
 def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) -> bytes:
-    """Return data decrypted with AES in CBC mode; start is the initialization vector.
+    """Return data decrypted with AES in CBC mode; start: the initialization vector.
 
-    All blocks are decrypted at once: a plane has a byte of each block, so that each step of
-    the cipher is a few operations on long byte strings instead of a loop over blocks.
+    All blocks are decrypted at once. A plane has one byte of each block, so each step of the cipher
+    needs a few operations on long byte strings instead of a loop over blocks.
     """
     data = data[: len(data) // BLOCK * BLOCK]
     if not data or len(start) < BLOCK:
@@ -232,7 +232,7 @@ def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) 
     length = len(data) // BLOCK
     planes = [add_key(data[index::BLOCK], keys[-1][index]) for index in range(BLOCK)]
     for step in range(len(keys) - 2, -1, -1):
-        # InvShiftRows: byte 4 * column + row comes from the column that is row to the left.
+        # InvShiftRows: byte 4 * column + row comes from the column that is row columns to the left.
         planes = [planes[(index - 4 * (index % 4)) % BLOCK] for index in range(BLOCK)]
         planes = [
             add_key(plane.translate(back), keys[step][index]) for index, plane in enumerate(planes)
@@ -247,12 +247,12 @@ def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) 
 
 
 def add_key(plane: bytes, byte: int) -> bytes:
-    """Return a plane with one byte of a round key added to each of its bytes."""
+    """Add a byte of a round key to each byte of a plane."""
     return xor_bytes(plane, bytes([byte]) * len(plane))
 
 
 def unmix_columns(planes: list[bytes], length: int) -> list[bytes]:
-    """Return the planes after InvMixColumns; length is that of a plane."""
+    """Return the planes after InvMixColumns; length: bytes per plane."""
     mixed = []
     tables = decryption_tables()
     for index in range(BLOCK):
@@ -267,7 +267,7 @@ def unmix_columns(planes: list[bytes], length: int) -> list[bytes]:
 
 @functools.cache
 def encryption_tables() -> list[list[int]]:
-    """Return the four tables that do SubBytes and MixColumns for one byte of a column."""
+    """Return the four tables that apply SubBytes and MixColumns to each byte of a column."""
     box, _ = aes_tables()
     tables = []
     for shift in range(4):
@@ -282,7 +282,7 @@ def encryption_tables() -> list[list[int]]:
 
 
 def aes_encrypt_cbc(key: bytes, start: bytes, data: bytes) -> bytes:
-    """Return whole blocks of data encrypted with AES in CBC mode; start is the first vector."""
+    """Return complete blocks encrypted with AES in CBC mode; start: the initialization vector."""
     keys = [struct.unpack(">4I", words) for words in round_keys(key)]
     first, second, third, fourth = encryption_tables()
     box, _ = aes_tables()
@@ -299,7 +299,7 @@ def aes_encrypt_cbc(key: bytes, start: bytes, data: bytes) -> bytes:
                 first[d >> 24] ^ second[a >> 16 & 255] ^ third[b >> 8 & 255] ^ fourth[c & 255] ^ z,
             )
         state = struct.pack(">4I", a, b, c, d)
-        # ShiftRows: each byte comes from the column that is its row to the right.
+        # ShiftRows: a byte in row r comes from the column that is r columns to the right.
         shifted = bytes([box[state[5 * index % BLOCK]] for index in range(BLOCK)])
         w, x, y, z = keys[-1]
         a, b, c, d = struct.unpack(">4I", shifted)

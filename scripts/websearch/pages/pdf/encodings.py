@@ -1,7 +1,7 @@
-"""Encodings of simple fonts, names of glyphs, and widths of the standard fonts.
+"""Provide encodings of simple fonts, texts for glyph names and widths of the standard fonts.
 
-ISO 32000-1, annex D; the names of the Adobe Glyph List that occur in real files and do not follow
-from a rule; the metrics of the 14 standard fonts, whose widths a file may omit.
+The data is from ISO 32000-1, annex D; from the Adobe Glyph List, limited to names in real files
+that no rule covers; and from the metrics of the 14 standard fonts, whose widths a file may omit.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
-# Names of glyphs that are neither a letter with an accent nor a Greek letter.
+# Glyph names other than those of Greek letters and of letters with accents.
 GLYPHS = """
 exclam !  quotedbl \"  numbersign #  dollar $  percent %  ampersand &  quotesingle '  parenleft (
 parenright )  asterisk *  plus +  comma ,  hyphen -  period .  slash /  zero 0  one 1  two 2
@@ -65,14 +65,14 @@ VARIANT = re.compile(r"(.+?)(?:oldstyle|small|inferior|fitted|superior|swash)")
 CODE_POINT = re.compile(r"uni((?:[0-9A-F]{4})+)|u([0-9A-F]{4,6})")
 AFII_NAME = re.compile(r"afii(10\d\d\d|57\d\d\d)")
 
-# First and last number, the first's code point, and the number of the letter Yo, which stands
-# elsewhere in Unicode.
+# First and last number, code point of the first, and the number of the letter Yo, which Unicode has
+# elsewhere.
 AFII_RANGES = (
     (10017, 10049, 0x410, 10023), (10065, 10097, 0x430, 10071), (57664, 57690, 0x5D0, 0),
     (57409, 57434, 0x621, 0), (57440, 57450, 0x640, 0), (57392, 57401, 0x660, 0),
 )  # fmt: skip
 
-# The encodings from code 161 on, and those of the symbol fonts from 32 to 126 and from 160 on.
+# StandardEncoding from code 161 on; the symbol fonts' encodings from 32 to 126 and from 160 on.
 STANDARD_UPPER = (
     "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ"
     "—                Æ ª    ŁØŒº     æ   ı  łøœß    "
@@ -98,7 +98,7 @@ DINGBATS = (
     ),
 )
 
-# Widths of the codes 32 to 126 in thousandths of the font size.
+# Widths for the codes 32 to 126 in thousandths of the font size.
 WIDTHS = {
     "Helvetica": """
 278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556
@@ -144,7 +144,7 @@ WIDTHS = {
 """,
 }
 COURIER_WIDTH = 600
-MAX_NAME = 60  # characters of a glyph's name
+MAX_NAME = 60  # characters in a glyph name
 
 
 @functools.cache
@@ -156,9 +156,9 @@ def glyph_names() -> dict[str, str]:
 
 @functools.lru_cache(4_096)
 def glyph_text(name: str) -> str:
-    """Return the text that a glyph's name represents; "" if the name has no meaning.
+    """Return the text that a glyph name represents; "" if the name has no meaning.
 
-    What follows a dot names a variant; parts joined by "_" are those of a ligature.
+    A suffix after a dot is a variant and is ignored; "_" joins the parts of a ligature.
     """
     name = name.partition(".")[0][:MAX_NAME]
     if name in glyph_names():
@@ -221,7 +221,7 @@ def variant_text(name: str) -> str:
 
 @functools.cache
 def encoding_table(name: str) -> list[str]:
-    """Return the text of each of the 256 codes of a named encoding; "" where it has none."""
+    """Return the text for each of a named encoding's 256 codes; "" for codes without text."""
     if name in ("Symbol", "ZapfDingbats"):
         lower, upper = SYMBOL if name == "Symbol" else DINGBATS
         table = [""] * 32 + list(lower) + [""] * 33 + list(upper) + [""]
@@ -237,7 +237,7 @@ def encoding_table(name: str) -> list[str]:
 
 
 def standard_widths(font_name: str) -> dict[str, int]:
-    """Return the widths of characters in the standard font that a font's name comes closest to."""
+    """Return the widths of characters in the standard font whose name is most similar."""
     name = font_name.lower()
     if re.search("courier|mono|consol|typewriter", name):
         return dict.fromkeys(map(chr, range(32, 127)), COURIER_WIDTH)
@@ -250,6 +250,6 @@ def standard_widths(font_name: str) -> dict[str, int]:
 
 @functools.cache
 def widths_of(name: str) -> dict[str, int]:
-    """Return the widths of the characters of a font in WIDTHS."""
+    """Return the character widths of a font in WIDTHS."""
     widths = WIDTHS[name].split()
     return dict(zip(map(chr, range(32, 127)), map(int, widths), strict=True))

@@ -1,7 +1,7 @@
-"""A PDF file: where its objects are, and its pages (ISO 32000-1, 7.5 and 7.7.3).
+"""Read the objects and pages of a PDF file (ISO 32000-1, 7.5 and 7.7.3).
 
-The cross-reference tables and streams are read first. If an object is not where they say, or no
-page can be found through them, the file is scanned for objects.
+The cross-reference tables and streams are read first. If an object is not at its listed position
+or no page can be found, the file is scanned for objects.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_TRAILERS = 10_000  # trailers per scanned file
-MAX_NESTED_LOADS = 30  # objects that are needed to read each other, such as a stream's length
-END_WINDOW = 2_048  # bytes at the end of a file that are searched for startxref
-MAX_SHIFT = 20  # bytes between an object and where the cross-reference table sees it
-INHERITED = ("Resources", "MediaBox", "CropBox", "Rotate")  # by a page from the tree above it
+MAX_NESTED_LOADS = 30  # objects being read to read another, such as a stream's length
+END_WINDOW = 2_048  # bytes at the end of a file to search for startxref
+MAX_SHIFT = 20  # bytes between an object and its position in the cross-reference table
+INHERITED = ("Resources", "MediaBox", "CropBox", "Rotate")  # fields that a page inherits
 
 OBJECT_HEAD = re.compile(rb"[%b]*(\d{1,10})[%b]{1,9}(\d{1,5})[%b]{1,9}obj" % ((SPACE,) * 3))
 STREAM_HEAD = re.compile(rb"[%b]*stream(?:\r\n|\n|\r)?" % SPACE)
@@ -39,18 +39,18 @@ TABLE_ENTRY = re.compile(
     rb"[%b]*(\d{1,10})[%b]{1,9}(\d{1,10})(?:[%b]{1,9}([nf])(?![a-z]))?" % ((SPACE,) * 3)
 )
 TRAILER = re.compile(rb"[%b]*trailer" % SPACE)
-# What the scan of a broken file looks for.
+# Parts that the scan of a broken file looks for.
 LANDMARK = re.compile(
     rb"(?<!\d)(?P<number>\d{1,10})[%b]{1,9}\d{1,5}[%b]{1,9}obj(?![a-z])"
     rb"|/(?P<type>ObjStm|XRef|Catalog|Page)(?![A-Za-z])"
     rb"|(?P<trailer>trailer)" % ((SPACE,) * 2)
 )
-LONGEST_LANDMARK = 64  # bytes, with what follows it
+LONGEST_LANDMARK = 64  # bytes, including the lookahead
 SCANNED_AT_ONCE = 1 << 20  # bytes between two checks of the clock
 
 
 class PdfFile:
-    """The objects of one file. Raises SearchError (refused, unsupported) if it cannot be read."""
+    """The objects of a PDF file. Raises SearchError (refused) and OutOfBudgetError."""
 
     def __init__(self, data: bytes, budget: Budget) -> None:
         self.data, self.budget = data, budget
@@ -59,13 +59,13 @@ class PdfFile:
         self.trailer: dict[str, Any] = {}
         self.decryptor: Decryptor | None = None
         self.rebuilt = False
-        self.page_numbers: list[int] = []  # the page objects that a scan found
-        self.page_objects: list[int] = []  # the objects of the pages so far, in order; -1: unknown
+        self.page_numbers: list[int] = []  # page objects that a scan found
+        self.page_objects: list[int] = []  # objects of the pages so far, in order; -1: unknown
         self.cache: dict[int, Any] = {}
         self.cached_items = 0
         self.loading: set[int] = set()
         self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # the last one
-        self.stream_gap = (0, -1)  # begin and end of a range without "endstream"
+        self.stream_gap = (0, -1)  # start and end of a range without "endstream"
         self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # some offsets count from here
         self.read_references()
         self.unlock()
@@ -75,7 +75,7 @@ class PdfFile:
     # ----- objects
 
     def resolve(self, value: Any) -> Any:
-        """Return the target of a reference; any other value as it is."""
+        """Return the target of a reference, or any other value unchanged."""
         for _ in range(MAX_REFERENCES):
             if not isinstance(value, Reference):
                 return value
@@ -83,7 +83,7 @@ class PdfFile:
         return None
 
     def field(self, container: Any, name: str) -> Any:
-        """Return a field of a dictionary or stream, resolved; None if there is none."""
+        """Return a resolved field of a dictionary or stream; None if it is missing."""
         fields = container.fields if isinstance(container, Stream) else container
         return self.resolve(fields.get(name)) if isinstance(fields, dict) else None
 
@@ -98,7 +98,7 @@ class PdfFile:
         return [self.resolve(item) for item in value] if isinstance(value, list) else []
 
     def numbers(self, container: Any, name: str, count: int) -> list[float] | None:
-        """Return a field that should be an array of so many numbers; None if it is not."""
+        """Return a field that should be an array of count numbers; None if it is not."""
         values = self.items(container, name)
         good = len(values) == count and all(isinstance(value, (int, float)) for value in values)
         return [float(value) for value in values] if good else None
@@ -111,7 +111,7 @@ class PdfFile:
         """Return an object by its number; None if it is missing or unreadable."""
         if number in self.cache:
             return self.cache[number]
-        # For example, the length of a stream may be that stream.
+        # For example, the length of a stream may be the stream itself.
         if number in self.loading or len(self.loading) > MAX_NESTED_LOADS:
             return None
         self.budget.check_time()
@@ -150,7 +150,7 @@ class PdfFile:
         return value, size
 
     def find_head(self, number: int, offset: int) -> re.Match[bytes] | None:
-        """Return the match of an object's head at an offset or near it."""
+        """Return the match for an object's header at or near an offset."""
         for start in (offset, offset + self.header):
             head = OBJECT_HEAD.match(self.data, start)
             if head and int(head[1]) == number:
@@ -159,7 +159,7 @@ class PdfFile:
         return near.search(self.data, max(0, offset - MAX_SHIFT), offset + 2 * MAX_SHIFT)
 
     def decrypt_strings(self, value: Any, number: int, generation: int) -> Any:
-        """Return an object with all its strings decrypted; MAX_DEPTH bounds the recursion."""
+        """Return an object with decrypted strings; MAX_DEPTH limits the recursion."""
         if isinstance(value, bytes) and self.decryptor:
             self.budget.check_time()
             return self.decryptor.decrypt(value, number, generation, self.decryptor.string_filter)
@@ -196,9 +196,9 @@ class PdfFile:
     # ----- streams
 
     def stream_data(self, stream: Stream, limit: int = 0) -> bytes | None:
-        """Return a stream's bytes, decrypted and unpacked; None for those of an image.
+        """Return a stream's decrypted and unpacked bytes; None for image data.
 
-        limit: the most bytes to return (default: the budget for a stream).
+        limit: maximum number of bytes (default: the budget for a stream).
         """
         limit = min(limit, self.budget.max_stream) if limit else self.budget.max_stream
         names, params = self.stream_filters(stream)
@@ -214,7 +214,7 @@ class PdfFile:
         return None if data is None else data[:limit]
 
     def stream_filters(self, stream: Stream) -> tuple[list[str], list[dict[str, Any]]]:
-        """Return the names of a stream's filters and the parameters of each."""
+        """Return the names and the parameters of a stream's filters."""
         names = [name for name in self.listed(stream, "Filter") if isinstance(name, str)]
         params = self.listed(stream, "DecodeParms") + [None] * len(names)
         return names, [
@@ -225,18 +225,18 @@ class PdfFile:
         ]
 
     def listed(self, stream: Stream, name: str) -> list[Any]:
-        """Return the resolved items of a field that is an array, or the only item."""
+        """Return the resolved items of a field that is an array or a single item."""
         value = self.field(stream, name)
         return [self.resolve(item) for item in (value if isinstance(value, list) else [value])]
 
     def stream_end(self, stream: Stream) -> int:
-        """Return where a stream's bytes end: after its Length, if "endstream" is there."""
+        """Return the end of a stream's bytes: Length if "endstream" follows, else the next one."""
         length = self.field(stream, "Length")
         if isinstance(length, int) and length >= 0:
             end = stream.start + length
             if STREAM_END.match(self.data, end):
                 return end
-        # Many streams may lack their end: searched bytes are not searched again.
+        # Many streams may lack their end, so bytes are not searched twice.
         start, end = self.stream_gap
         if not start <= stream.start <= end:
             end = self.data.find(b"endstream", stream.start)
@@ -262,7 +262,7 @@ class PdfFile:
     # ----- cross-references (7.5.4, 7.5.8)
 
     def read_references(self) -> None:
-        """Read all cross-reference sections, the newest first."""
+        """Read all cross-reference sections, newest first."""
         tail = self.data.rfind(b"startxref", max(0, len(self.data) - END_WINDOW))
         match = re.compile(rb"startxref[%b]*(\d{1,10})" % SPACE).match(self.data, max(0, tail))
         waiting = [int(match[1])] if match else []
@@ -300,7 +300,7 @@ class PdfFile:
             if match[3] is None:
                 number = int(match[1])
                 continue
-            # Some tables count the first, always free object as number 1.
+            # Some tables number the first object, which is always free, as 1.
             if match[3] == b"f" and match[2] == b"65535" and not entries:
                 number = 0
             entries.append((number, int(match[1]) if match[3] == b"n" else -1))
@@ -310,7 +310,7 @@ class PdfFile:
         head = TRAILER.match(self.data, position)
         trailer = parse_value(self.data, head.end())[0] if head else {}
         trailer = trailer if isinstance(trailer, dict) else {}
-        # In a hybrid file, the stream knows the objects that the table calls free.
+        # In a hybrid file, the stream lists objects that are free in the table.
         hybrid = trailer.get("XRefStm")
         stream = self.read_stream_at(hybrid) if isinstance(hybrid, int) else None
         if stream:
@@ -320,7 +320,7 @@ class PdfFile:
         return trailer
 
     def read_stream_at(self, offset: int) -> Stream | None:
-        """Return the stream object at an offset; None if there is none."""
+        """Return the stream object at an offset; None if it is something else."""
         head = OBJECT_HEAD.match(self.data, offset) if offset >= 0 else None
         if not head:
             return None
@@ -338,7 +338,7 @@ class PdfFile:
         if not all(isinstance(width, int) and 0 <= width <= 8 for width in widths):
             return
         index = stream.fields.get("Index") or [0, stream.fields.get("Size")]
-        stream.fields["Type"] = "XRef"  # it is never encrypted
+        stream.fields["Type"] = "XRef"  # such streams are never encrypted
         data = self.stream_data(stream) or b""
         first, second, row = widths[0], widths[0] + widths[1], sum(widths)
         place = 0
@@ -356,7 +356,7 @@ class PdfFile:
                     self.add_entry(number, self.offsets, value if kind == 1 else -1)
 
     def add_entry(self, number: int, table: dict[int, int], value: int) -> None:
-        """Add an entry to self.offsets or self.packed unless a newer section has the object."""
+        """Add an entry to self.offsets or self.packed unless a newer section lists the object."""
         known = number in self.offsets or number in self.packed
         if not known and len(self.offsets) + len(self.packed) < self.budget.max_objects:
             table[number] = value
@@ -364,7 +364,7 @@ class PdfFile:
     # ----- files with broken cross-references
 
     def rebuild(self) -> None:
-        """Find the objects by a scan of the whole file; the last one with a number counts."""
+        """Find the objects by scanning the whole file; the last object with a number counts."""
         if self.rebuilt:
             return
         self.rebuilt = True
@@ -375,7 +375,7 @@ class PdfFile:
             self.unlock()
         for number in object_streams:
             for inner in self.unpack_object_stream(number)[1]:
-                if self.offsets.get(inner, -1) < self.offsets[number]:  # the later one counts
+                if self.offsets.get(inner, -1) < self.offsets[number]:  # the later object counts
                     self.offsets.pop(inner, None)
                     self.add_entry(inner, self.packed, number)
         if not isinstance(self.field(self.root(), "Pages"), dict):
@@ -399,9 +399,8 @@ class PdfFile:
                 self.page_numbers += [number] if self.page_numbers[-1:] != [number] else []
             elif kind == b"ObjStm":
                 object_streams += [number] if object_streams[-1:] != [number] else []
-            elif (
-                len(trailers) < MAX_TRAILERS
-            ):  # a trailer, or a cross-reference stream, whose dictionary is one
+            elif len(trailers) < MAX_TRAILERS:
+                # The dictionary of a cross-reference stream is also a trailer.
                 trailers.append(match.end() if match["trailer"] else self.offsets.get(number, 0))
         for position in trailers:
             self.budget.check_time()
@@ -413,7 +412,7 @@ class PdfFile:
         return catalogs, known
 
     def landmarks(self) -> Iterator[re.Match[bytes]]:
-        """Yield what LANDMARK finds in the file; raises OutOfBudgetError after the deadline."""
+        """Yield the matches of LANDMARK in the file; raises OutOfBudgetError after the deadline."""
         for begin in range(0, len(self.data), SCANNED_AT_ONCE):
             self.budget.check_time()
             end = begin + SCANNED_AT_ONCE
@@ -422,7 +421,7 @@ class PdfFile:
                     yield match
 
     def find_lost_pages(self, catalogs: list[int]) -> None:
-        """Find the catalog, or all pages if there is none, among the objects of a broken file."""
+        """Find the catalog, or else all pages, among the objects in a broken file."""
         for number in [*reversed(catalogs), *self.packed]:
             value = self.load(number)
             if isinstance(value, dict) and isinstance(self.field(value, "Pages"), dict):
@@ -434,7 +433,7 @@ class PdfFile:
     # ----- pages
 
     def pages(self) -> Iterator[dict[str, Any]]:
-        """Yield the dictionary of each page in order, inherited fields added."""
+        """Yield the dictionary of each page in order, including inherited fields."""
         has_pages = False
         for page in self.walk_pages():
             has_pages = True

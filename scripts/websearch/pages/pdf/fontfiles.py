@@ -1,7 +1,7 @@
-"""Embedded font programs: the text of their codes and glyphs, if known.
+"""Read the text of codes and glyphs from embedded font programs, if known.
 
-Needed for fonts without a ToUnicode map: Type 1 programs have an encoding in plain text, CFF
-programs one by glyph names, TrueType programs map characters to glyphs.
+Fonts without a ToUnicode map need this. Type 1 programs have an encoding in plain text, CFF
+programs have an encoding by glyph names, and TrueType programs map characters to glyphs.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_GLYPHS = 65_536  # per font, as the formats allow
-# Platform and encoding of the maps of a TrueType program that tell something: from Unicode
-# characters to glyphs, the best first, and from codes to glyphs.
+# Platform and encoding of useful maps in a TrueType program: from Unicode characters to glyphs,
+# best first, and from codes to glyphs.
 UNICODE_MAPS = ((3, 10), (3, 1), (0, 3), (0, 4))
 CODE_MAPS = ((3, 0), (1, 0))
 TYPE1_CODE = re.compile(rb"dup\s+(\d{1,3})\s*/([^\s/]{1,60})\s+put")
-# The glyphs 150 to 228 of those whose names every CFF program knows.
+# Glyphs 150 to 228 of the standard CFF glyph names.
 CFF_STANDARD = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž"
 
 
 class FontProgram:
-    """A font program: the texts of codes (in simple fonts) and of glyph numbers."""
+    """A font program: the texts for codes (in simple fonts) and for glyph numbers."""
 
     def __init__(self) -> None:
         self.codes: dict[int, str] = {}
@@ -54,13 +54,13 @@ def read_font_program(data: bytes) -> FontProgram:
 
 
 def read_truetype(data: bytes, program: FontProgram) -> None:
-    """Read the tables cmap and post of a TrueType program, and the CFF table of an OpenType one."""
+    """Read the cmap and post tables of a TrueType program and the CFF table of OpenType."""
     places: dict[bytes, tuple[int, int]] = {}
     (count,) = struct.unpack_from(">H", data, 4)
     for position in range(12, 12 + 16 * count, 16):
         tag, _, offset, length = struct.unpack_from(">4sIII", data, position)
         places.setdefault(tag, (offset, length))
-    tables = {  # and not all: each of thousands could be the whole program
+    tables = {  # not all tables: each of thousands could be the whole program
         tag: data[offset : offset + length]
         for tag, (offset, length) in places.items()
         if tag in (b"cmap", b"post", b"CFF ")
@@ -87,7 +87,7 @@ def read_truetype(data: bytes, program: FontProgram) -> None:
 
 
 def character_maps(table: bytes) -> Iterator[tuple[tuple[int, int], dict[int, int]]]:
-    """Yield platform and encoding of each known subtable of cmap, and its map to glyphs."""
+    """Yield the platform and encoding of each known cmap subtable, and its map to glyphs."""
     if not table:
         return
     (count,) = struct.unpack_from(">H", table, 2)
@@ -100,12 +100,12 @@ def character_maps(table: bytes) -> Iterator[tuple[tuple[int, int], dict[int, in
 
 
 def byte_map(table: bytes) -> dict[int, int]:
-    """Return a subtable of format 0: a glyph for each of 256 codes."""
+    """Return the map in a subtable of format 0: a glyph for each of 256 codes."""
     return {code: glyph for code, glyph in enumerate(table[6:262]) if glyph}
 
 
 def segment_map(table: bytes) -> dict[int, int]:
-    """Return a subtable of format 4: segments of characters."""
+    """Return the map in a subtable of format 4: segments of characters."""
     count = struct.unpack_from(">H", table, 6)[0] // 2
     ends = struct.unpack_from(f">{count}H", table, 14)
     starts = struct.unpack_from(f">{count}H", table, 16 + 2 * count)
@@ -113,7 +113,7 @@ def segment_map(table: bytes) -> dict[int, int]:
     where = 16 + 6 * count
     offsets = struct.unpack_from(f">{count}H", table, where)
     glyphs: dict[int, int] = {}
-    left = MAX_GLYPHS  # segments that overlap would take hours
+    left = MAX_GLYPHS  # overlapping segments could take hours
     for segment in range(count):
         characters = range(starts[segment], min(ends[segment], 0xFFFE) + 1)
         left -= len(characters)
@@ -134,17 +134,17 @@ def segment_map(table: bytes) -> dict[int, int]:
 
 
 def trimmed_map(table: bytes) -> dict[int, int]:
-    """Return a subtable of format 6: glyphs of consecutive characters."""
+    """Return the map in a subtable of format 6: glyphs for consecutive characters."""
     first, count = struct.unpack_from(">HH", table, 6)
     glyphs = struct.unpack_from(f">{count}H", table, 10)
     return {first + position: glyph for position, glyph in enumerate(glyphs) if glyph}
 
 
 def group_map(table: bytes) -> dict[int, int]:
-    """Return a subtable of format 12: groups of consecutive characters and glyphs."""
+    """Return the map in a subtable of format 12: groups of consecutive characters and glyphs."""
     (count,) = struct.unpack_from(">I", table, 12)
     glyphs: dict[int, int] = {}
-    left = MAX_GLYPHS  # of all groups together, which may overlap
+    left = MAX_GLYPHS  # characters in all groups, which may overlap
     for position in range(16, 16 + 12 * min(count, MAX_GLYPHS), 12):
         first, last, glyph = struct.unpack_from(">III", table, position)
         left -= last - first + 1
@@ -160,7 +160,7 @@ CHARACTER_MAPS = {0: byte_map, 4: segment_map, 6: trimmed_map, 12: group_map}
 
 
 def post_names(table: bytes) -> dict[int, str]:
-    """Return the text of the glyphs that table post names (format 2)."""
+    """Return the text of each glyph with a name in the post table (format 2)."""
     if len(table) < 34 or table[:4] != b"\0\2\0\0":
         return {}
     (count,) = struct.unpack_from(">H", table, 32)
@@ -173,7 +173,7 @@ def post_names(table: bytes) -> dict[int, str]:
         position = end
     glyphs = {}
     for glyph, number in enumerate(numbers):
-        # Numbers below 258 are the glyphs of the Macintosh, of which ASCII comes in order.
+        # Numbers below 258 are the Macintosh glyphs, which have ASCII in order.
         name = names[number - 258] if 258 <= number < 258 + len(names) else ""
         text = chr(number + 29) if 3 <= number <= 97 else glyph_text(name)
         if text:
@@ -190,7 +190,7 @@ def read_cff(data: bytes, program: FontProgram) -> None:
     dictionaries, position = cff_index(data, position)
     strings, _ = cff_index(data, position)
     top = cff_dictionary(dictionaries[0])
-    if (12, 30) in top:  # ROS: its glyphs have numbers, no names
+    if (12, 30) in top:  # ROS: glyphs have numbers, not names
         return
     count = struct.unpack_from(">H", data, int(top[(17,)][0]))[0]
     standard = [text for text in encoding_table("StandardEncoding") if text]
@@ -217,7 +217,7 @@ def read_cff(data: bytes, program: FontProgram) -> None:
 
 
 def cff_index(data: bytes, position: int) -> tuple[list[bytes], int]:
-    """Return the items of an index and the position after it; ValueError if they overlap."""
+    """Return the items in an index and the position after it; ValueError if items overlap."""
     (count,) = struct.unpack_from(">H", data, position)
     if not count:
         return [], position + 2
@@ -235,7 +235,7 @@ def cff_index(data: bytes, position: int) -> tuple[list[bytes], int]:
 
 
 def cff_dictionary(data: bytes) -> dict[tuple[int, ...], list[float]]:
-    """Return the operators of a dictionary and the numbers before each; real numbers count as 0."""
+    """Return the operators in a dictionary and the numbers before each; real numbers become 0."""
     fields: dict[tuple[int, ...], list[float]] = {}
     numbers: list[float] = []
     position = 0
@@ -266,12 +266,12 @@ def cff_dictionary(data: bytes) -> dict[tuple[int, ...], list[float]]:
 
 
 def cff_charset(data: bytes, position: int, count: int) -> list[int]:
-    """Return the string number of each glyph's name but the first's; ValueError if damaged."""
+    """Return the string numbers of all glyph names except the first; ValueError if damaged."""
     kind = data[position]
     position += 1
     if kind == 0:
         return list(struct.unpack_from(f">{count - 1}H", data, position))
-    if kind > 2:  # the number of glyphs in a range would have more than two bytes
+    if kind > 2:  # the size of a range would have more than two bytes
         raise ValueError("unknown format of the charset")
     numbers: list[int] = []
     while len(numbers) < count - 1:
@@ -283,7 +283,7 @@ def cff_charset(data: bytes, position: int, count: int) -> list[int]:
 
 
 def cff_encoding(data: bytes, position: int) -> Iterator[tuple[int, int]]:
-    """Yield code and glyph number of a program's own encoding."""
+    """Yield the codes and glyph numbers in a program's encoding."""
     kind, count = data[position] & 127, data[position + 1]
     position += 2
     if kind == 0:

@@ -1,4 +1,4 @@
-"""Fonts: from the bytes of a shown string to its text and its width (ISO 32000-1, 9.5 to 9.10)."""
+"""Read fonts, which give shown strings their text and width (ISO 32000-1, 9.5 to 9.10)."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
     from websearch.pages.pdf.file import PdfFile
 
-DEFAULT_WIDTH = 500.0  # for a glyph without a width, in thousandths of the font size
+DEFAULT_WIDTH = 500.0  # thousandths of the font size, for glyphs without a width
 TEX_LIGATURES = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
 NARROW_END = "\u0250"  # end of the Latin letters
-MAX_FONT_FILE = 4_000_000  # bytes read of an embedded program
-# The places of glyphs in symbol fonts.
+MAX_FONT_FILE = 4_000_000  # bytes to read from an embedded program
+# Code points of glyphs in symbol fonts.
 PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
-BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # of the commonest symbol fonts
+BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # in the most common symbol fonts
 
 
 class Font:
-    """A font as it is used on pages.
+    """A font for shown strings.
 
-    vertical: whether lines run downward. em: the height of its letters in font sizes, 1 except in
-    Type 3 fonts.
+    vertical: whether lines run downward. em: height of letters in font sizes, 1 except in Type 3
+    fonts.
     """
 
     vertical = is_composite = False
@@ -48,25 +48,25 @@ class Font:
         return 256
 
     def glyphs(self, data: bytes) -> list[tuple[str, float, bool]]:
-        """Return (text, width, whether word spacing applies) of each code in a string.
+        """Return (text, width, whether word spacing applies) for each code in a string.
 
-        The text of a code without a known meaning is "". Widths are in thousandths.
+        The text for a code without a known meaning is "". Widths are in thousandths.
         """
         raise NotImplementedError
 
     def codes(self, data: bytes) -> list[bytes]:
-        """Return a string cut into its codes."""
+        """Split a string into its codes."""
         return [data[position : position + 1] for position in range(len(data))]
 
     def measure(self, data: bytes) -> tuple[list[str], float, int]:
-        """Return the texts of a string's codes, its width and the number of its spaces."""
+        """Return the texts of a string's codes, the string's width and its number of spaces."""
         glyphs = self.glyphs(data)
         width = sum(advance for _, advance, _ in glyphs)
         return [text for text, _, _ in glyphs], width, sum(space for _, _, space in glyphs)
 
 
 class SimpleFont(Font):
-    """A font with codes of one byte: Type 1, TrueType, Type 3."""
+    """A font with one-byte codes: Type 1, TrueType, Type 3."""
 
     def __init__(self, file: PdfFile, fields: dict[str, Any]) -> None:
         self.texts = simple_texts(file, fields)
@@ -77,7 +77,7 @@ class SimpleFont(Font):
             self.em = self.drawn_size(file.numbers(fields, "FontBBox", 4), matrix)
 
     def drawn_size(self, box: list[float] | None, matrix: list[float]) -> float:
-        """Return how high the letters of a Type 3 font are, from its box or its widths."""
+        """Return the height of a Type 3 font's letters, from its box or its widths."""
         height = abs(box[3] - box[1]) * abs(matrix[3]) if box else 0.0
         widths = [width for width in self.widths if width]
         broad = 2 * sum(widths) / len(widths) / 1000 if widths else 1.0
@@ -98,9 +98,9 @@ class SimpleFont(Font):
 
 
 def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
-    """Return the text of each code of a simple font.
+    """Return the text for each code in a simple font.
 
-    ToUnicode comes first, then the names in Differences, then the encoding.
+    ToUnicode takes precedence over the names in Differences, and these over the encoding.
     """
     to_unicode = unicode_map(file, fields)
     texts = base_texts(file, fields, reads_program=to_unicode is None)
@@ -118,9 +118,9 @@ def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
 
 
 def numbered_glyph(name: str, code: int) -> str:
-    """Return the text of a glyph that is only named after its code, such as a65; "" for others.
+    """Return the text of a glyph whose name is made from its code, such as a65; "" for others.
 
-    The bitmap fonts of TeX have such names, and ASCII in its usual places.
+    TeX's bitmap fonts have such names and ASCII in its usual places.
     """
     if not re.fullmatch(rf"[A-Za-z]{{1,2}}0*{code}", name):
         return ""
@@ -128,7 +128,7 @@ def numbered_glyph(name: str, code: int) -> str:
 
 
 def base_texts(file: PdfFile, fields: dict[str, Any], reads_program: bool) -> list[str]:
-    """Return the text of each code in the base encoding of a simple font.
+    """Return the text for each code in a simple font's base encoding.
 
     reads_program: whether the embedded program may add to the standard encoding.
     """
@@ -175,7 +175,7 @@ def font_program(file: PdfFile, descriptor: dict[str, Any]) -> FontProgram:
 
 
 def simple_widths(file: PdfFile, fields: dict[str, Any], texts: list[str]) -> list[float]:
-    """Return the width of each code; from a standard font if the font has no widths."""
+    """Return the width of each code, taken from a standard font if the font has no widths."""
     descriptor = file.fields(fields, "FontDescriptor")
     listed = file.items(fields, "Widths")
     if listed:
@@ -192,7 +192,7 @@ def simple_widths(file: PdfFile, fields: dict[str, Any], texts: list[str]) -> li
 
 
 def standard_width(text: str, known: dict[str, int]) -> float:
-    """Return the width of a character; for an accented letter, that of its base letter."""
+    """Return the width of a character, or of the base letter for a letter with an accent."""
     import unicodedata
 
     plain = unicodedata.normalize("NFD", text)[:1]
@@ -200,7 +200,7 @@ def standard_width(text: str, known: dict[str, int]) -> float:
 
 
 class CompositeFont(Font):
-    """A font whose codes may have several bytes and represent numbered glyphs: Type 0."""
+    """A Type 0 font, whose codes may have several bytes and represent numbered glyphs."""
 
     is_composite = True
 
@@ -244,7 +244,7 @@ class CompositeFont(Font):
         return [known[code] for code in codes]
 
     def codes(self, data: bytes) -> list[bytes]:
-        """See Font; strings with codes of other sizes than two bytes are rare and stay whole."""
+        """See Font. Strings with codes that do not have two bytes are rare and are not split."""
         if self.codec or (self.cmap and self.cmap.sizes):
             return [data]
         return [data[position : position + 2] for position in range(0, len(data), 2)]
@@ -256,7 +256,7 @@ class CompositeFont(Font):
         return held + len(self.widths[0]) + len(self.widths[1]) + len(self.program.glyphs) + 256
 
     def glyph(self, code: int) -> tuple[str, float, bool]:
-        """Return (text, width, False) of one code."""
+        """Return (text, width, False) for a code."""
         number = self.cmap.glyph(code) if self.cmap else code
         text = self.to_unicode.text(code) if self.to_unicode else ""
         text = text or self.collection.get(number, "")
@@ -268,8 +268,8 @@ class CompositeFont(Font):
     def decoded_glyphs(self, data: bytes) -> list[tuple[str, float, bool]]:
         """Return the glyphs of a string whose codes a codec reads.
 
-        Without the CMap's file, glyph numbers and widths are unknown: Latin letters count as half
-        as wide as the others.
+        Without the CMap's file, glyph numbers and widths are unknown, so Latin letters count as
+        half as wide as other characters.
         """
         glyphs = []
         position = 0
@@ -283,7 +283,7 @@ class CompositeFont(Font):
         return glyphs
 
     def width(self, number: int) -> float:
-        """Return the width of a glyph by its number."""
+        """Return the width of a glyph; number: its glyph number."""
         if self.vertical:
             return self.default_width
         if number in self.widths[0]:
@@ -295,12 +295,12 @@ class CompositeFont(Font):
 def composite_widths(
     file: PdfFile, descendant: dict[str, Any]
 ) -> tuple[dict[int, float], list[tuple[int, int, float]]]:
-    """Return the widths of single glyphs and of sorted ranges of glyphs: the W array."""
+    """Return the widths of single glyphs and of sorted ranges of glyphs, from the W array."""
     single: dict[int, float] = {}
     ranges: list[tuple[int, int, float]] = []
     items = file.items(descendant, "W")
     position = 0
-    left = MAX_CMAP_ENTRIES  # the same list may occur again and again
+    left = MAX_CMAP_ENTRIES  # the same list may be used many times
     while position + 1 < len(items) and left > 0:
         first, second = items[position], items[position + 1]
         if isinstance(first, int) and isinstance(second, list):
@@ -318,6 +318,6 @@ def composite_widths(
 
 
 def make_font(file: PdfFile, fields: dict[str, Any]) -> Font:
-    """Return the font of a font dictionary."""
+    """Return the font for a font dictionary."""
     is_composite = fields.get("Subtype") == "Type0" or "DescendantFonts" in fields
     return CompositeFont(file, fields) if is_composite else SimpleFont(file, fields)

@@ -1,4 +1,4 @@
-"""Layers (optional content): the text of layers that are off is not shown (8.11)."""
+"""Find the layers (optional content) that are off, whose text is not shown (8.11)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def references(file: PdfFile, container: Any, name: str) -> set[int]:
 
 
 def is_off(file: PdfFile, container: Any, name: str, off: set[int]) -> bool:
-    """Return whether the layer or the group of layers that a field names is off."""
+    """Return whether the layer or group of layers that a field refers to is off."""
     if not off or not isinstance(container, dict):
         return False
     layers = references(file, container, name)

@@ -1,8 +1,8 @@
-"""From pieces of shown text to lines and paragraphs, in the order of the content stream.
+"""Build lines and paragraphs from pieces of shown text, in the order of the content stream.
 
-Writers emit a column as a whole, so their order is a better reading order than sorting by position.
-All distances are measured along and across the direction of the text, so rotated text needs no
-extra rules.
+PDF writers draw each column as a whole, so the content stream is closer to the reading order than
+pieces sorted by position. All distances are measured along and across the direction of the text, so
+rotated text needs no extra rules.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
 # Distances in font sizes.
-LINE_SHIFT = 0.5  # across: more is a new line; superscripts stay below
+LINE_SHIFT = 0.5  # across: more is a new line; superscripts have less
 BACK_JUMP = 1.5  # along, backwards: more is a new line
 CELL_GAP = 2.0  # along: more separates cells of a table
-RTL_GAP = 4.0  # along: right-to-left pieces with more between them are different lines
-TWIN_DISTANCE = 0.12  # between a text and its copy that makes it look bold
-PARAGRAPH_DROP = 1.8  # across: more is a new paragraph in text with usual distances
+RTL_GAP = 4.0  # along: more separates right-to-left pieces into different lines
+TWIN_DISTANCE = 0.12  # between a text and a copy that makes it look bold
+PARAGRAPH_DROP = 1.8  # across: more is a new paragraph in text with normal spacing
 ROW_DROP = 4.0  # across: the same between rows of a table
-WIDER_DROP = 1.35  # the same as a multiple of the page's own distance of lines
-SIZE_CHANGE = 1.25  # quotient of the sizes of a heading and its text
-# The same for headings in Markdown, with their markers; the largest first.
+WIDER_DROP = 1.35  # the same as a multiple of the page's usual line distance
+SIZE_CHANGE = 1.25  # ratio of the sizes of a heading and its text
+# The same for headings in Markdown, with their markers, largest first.
 HEADINGS = ((1.4, "### "), (1.15, "#### "))
 MAX_HEADING = 150  # characters
 LEAST_LETTERS = 3  # per heading; fewer are a page number or a drop cap
-HORIZONTAL = 0.99  # least cosine of the direction of a heading
-INDENT = 0.9  # of a paragraph's first line
+HORIZONTAL = 0.99  # minimum cosine of a heading's direction
+INDENT = 0.9  # indentation of a paragraph's first line
 FULL_MARGIN = 2.0  # along: lines that end nearer to the right margin are full
 WIDE = 20.0  # along: a block of at least this width is running text
-ALMOST_FULL = 0.2  # largest free share of the block's width in a line that continues
+ALMOST_FULL = 0.2  # maximum free share of the block's width in a line that continues
 
 LONG_PARAGRAPH = 100  # characters
-MAX_TWINS = 5_000  # texts whose places are remembered
-PARALLEL = 0.99  # cosine of the angle between pieces of one line
+MAX_TWINS = 5_000  # texts whose positions are remembered
+PARALLEL = 0.99  # cosine of the angle between pieces on a line
 REPLACED = str.maketrans(
     {
         "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
@@ -61,12 +61,12 @@ REPLACED = str.maketrans(
 BROKEN_WORD = re.compile(r"[^\W\d_][-\u2010]$")
 LIST_ITEM = re.compile(r"[\u2022\u25aa\u25cf\u25e6]\s|\(?\d{1,3}[.)]\s|\([a-z]\)\s")
 SENTENCE_END = re.compile(r"[.!?:;\u3002][\"'\u201d\u2019)\]]*$")
-# Scripts that put no spaces between words: Thai, Chinese, Japanese and their punctuation.
+# Scripts without spaces between words: Thai, Chinese, Japanese and their punctuation.
 UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
 class Line:
-    """A line of a page. Its text is built from its pieces when the line ends."""
+    """A line on a page. Its text is built from its pieces when the line ends."""
 
     __slots__ = ("across", "direction", "end", "glyph_count", "has_cells", "is_rtl", "pieces",
                  "size", "start", "text")  # fmt: skip
@@ -81,7 +81,7 @@ class Line:
         self.text = ""
 
     def continues_with(self, piece: Piece) -> bool:
-        """Return whether a piece belongs to this line."""
+        """Return whether a piece continues this line."""
         if len(self.pieces) >= MAX_LINE_PIECES or self.glyph_count >= MAX_LINE_GLYPHS:
             return False
         dx, dy = self.direction
@@ -117,9 +117,9 @@ class Line:
         self.pieces = self.pieces[:1]
 
     def joined_text(self, as_markdown: bool) -> str:
-        """Return the pieces' texts with a space in each gap, and a tab in each wide one.
+        """Return the pieces' texts with a space in each gap and a tab in each wide gap.
 
-        as_markdown: whether to mark raised and lowered text.
+        as_markdown: whether to mark superscripts and subscripts.
         """
         line = LineText(self.pieces[0], as_markdown)
         for before, piece in itertools.pairwise(self.pieces):
@@ -134,17 +134,17 @@ class Line:
 class PageText:
     """Collects the pieces of a page and builds lines and paragraphs.
 
-    as_markdown: whether to mark large lines as headings, and raised and lowered text.
+    as_markdown: whether to mark large lines as headings, and superscripts and subscripts.
     """
 
     def __init__(self, as_markdown: bool = False) -> None:
         self.as_markdown = as_markdown
         self.lines: list[Line] = []
         self.line: Line | None = None
-        self.pieces: list[Piece] = []  # up to one more than MAX_PIECES
+        self.pieces: list[Piece] = []  # at most MAX_PIECES + 1
         self.path = Path()
         self.characters = 0
-        self.places: dict[str, list[tuple[float, float]]] = {}  # of texts, to recognize twins
+        self.places: dict[str, list[tuple[float, float]]] = {}  # positions of texts, to find twins
 
     def add(self, piece: Piece) -> None:
         """Add a piece to the current line, or begin a new one. Raises OutOfBudgetError."""
@@ -163,7 +163,7 @@ class PageText:
             self.line = Line(piece)
 
     def markdown(self) -> str:
-        """Return the text of the page as Markdown: tables, and larger lines as headings."""
+        """Return the text of the page as Markdown with tables and headings."""
         if len(self.pieces) > MAX_PIECES:
             return self.text()
         tables = find_tables(self.pieces, self.path.segments)
@@ -183,7 +183,7 @@ class PageText:
         return "\n\n".join(part for part in (*parts, free_text(free)) if part)
 
     def is_twin(self, piece: Piece) -> bool:
-        """Return whether the same text is already in almost the same place."""
+        """Return whether the page already has the same text in almost the same place."""
         near = TWIN_DISTANCE * piece.size
         places = self.places.setdefault(piece.text, [])
         for start, across in places:
@@ -196,7 +196,7 @@ class PageText:
         return False
 
     def end_line(self) -> None:
-        """Finish the current line: the next piece begins a new one."""
+        """Finish the current line, so the next piece begins a new line."""
         if self.line:
             self.line.close(self.as_markdown)
             if self.line.text:
@@ -204,7 +204,7 @@ class PageText:
             self.line = None
 
     def text(self) -> str:
-        """Return the text of the page: paragraphs with an empty line between them."""
+        """Return the text of the page, with empty lines between paragraphs."""
         self.end_line()
         blocks: list[list[Line]] = []
         usual = usual_drop(self.lines)
@@ -224,7 +224,7 @@ class PageText:
 
 
 def free_text(pieces: list[Piece]) -> str:
-    """Return the text of pieces that are in no table. Raises OutOfBudgetError."""
+    """Return the text of pieces outside tables. Raises OutOfBudgetError."""
     page = PageText(True)
     for piece in down_columns(pieces):
         page.add(piece)
@@ -232,13 +232,12 @@ def free_text(pieces: list[Piece]) -> str:
 
 
 def join_blocks(blocks: list[str]) -> str:
-    """Return blocks with an empty line between them.
+    """Join blocks with empty lines between them.
 
-    A paragraph that ends within a word or sentence continues in the next block, which is in another
-    column.
+    If a paragraph ends within a word or sentence, the next block, in another column, continues it.
     """
     parts: list[str] = []
-    length = 0  # of the paragraph that the last block belongs to
+    length = 0  # of the paragraph that contains the last block
     for block in blocks:
         is_long = length > LONG_PARAGRAPH and len(block) > LONG_PARAGRAPH // 2
         end = parts[-1][-1] if parts else ""
@@ -255,7 +254,7 @@ def join_blocks(blocks: list[str]) -> str:
 
 
 def usual_size(lines: list[Line]) -> float:
-    """Return the size in which most characters of a page are set."""
+    """Return the font size of most characters on a page."""
     characters: dict[float, int] = {}
     for line in lines:
         characters[line.size] = characters.get(line.size, 0) + len(line.text)
@@ -263,7 +262,7 @@ def usual_size(lines: list[Line]) -> float:
 
 
 def as_heading(block: list[Line], text: str, usual: float) -> str:
-    """Return a block as a heading if it is large enough; else ""."""
+    """Return a block as a heading if its font is large enough, else ""."""
     if len(text) > MAX_HEADING or sum(map(str.isalpha, text)) < LEAST_LETTERS:
         return ""
     if any(line.has_cells or line.direction[0] < HORIZONTAL for line in block):
@@ -274,12 +273,12 @@ def as_heading(block: list[Line], text: str, usual: float) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text with lines that look like a heading or a fence escaped."""
+    """Escape lines that look like a heading or a fence."""
     return re.sub(r"(?m)^(#{1,6} |```)", r"\\\1", text)
 
 
 def usual_drop(lines: list[Line]) -> float:
-    """Return the usual distance of adjacent lines on a page, in font sizes."""
+    """Return the usual distance between adjacent lines on a page, in font sizes."""
     drops = [
         (before.across - line.across) / line.size
         for before, line in itertools.pairwise(lines)
@@ -290,7 +289,7 @@ def usual_drop(lines: list[Line]) -> float:
 
 
 def begins_block(before: Line, line: Line, usual: float) -> bool:
-    """Return whether a line begins a paragraph, heading, column or table of its own."""
+    """Return whether a line begins a new paragraph, heading, column or table."""
     size = max(before.size, line.size)
     drop = before.across - line.across
     same = before.direction == line.direction and size < SIZE_CHANGE * min(before.size, line.size)
@@ -304,11 +303,11 @@ def begins_block(before: Line, line: Line, usual: float) -> bool:
 
 
 def join_lines(lines: list[Line]) -> str:
-    """Return the text of a block: wrapped lines joined, broken words made whole."""
+    """Join the lines of a block; rejoin wrapped lines and broken words."""
     left, right = min(line.start for line in lines), max(line.end for line in lines)
     size = lines[0].size
     full = sum(line.end > right - FULL_MARGIN * size for line in lines[:-1])
-    is_running = full > 1 or right - left > WIDE * size  # and not an address or a list
+    is_running = full > 1 or right - left > WIDE * size  # not an address or a list
     parts = [lines[0].text]
     for place in range(1, len(lines)):
         before, line = lines[place - 1], lines[place]
@@ -327,9 +326,9 @@ def join_lines(lines: list[Line]) -> str:
 
 
 def wraps(before: Line, line: Line, left: float, right: float) -> bool:
-    """Return whether a line continues in the next: the next line's first word did not fit.
+    """Return whether text wraps into the next line, because that line's first word did not fit.
 
-    A wide line that is almost full also continues, unless a sentence ends there.
+    Text also wraps after a wide line that is almost full, unless a sentence ends there.
     """
     if before.has_cells or line.has_cells or LIST_ITEM.match(line.text):
         return False
@@ -343,6 +342,6 @@ def wraps(before: Line, line: Line, left: float, right: float) -> bool:
 
 
 def is_indented(line: Line, after: Line | None, left: float) -> bool:
-    """Return whether a line begins a paragraph: it is indented against block and next line."""
+    """Return whether a line is indented relative to its block and the next line."""
     indent = INDENT * line.size
     return line.start - left > indent and (after is None or line.start - after.start > indent)

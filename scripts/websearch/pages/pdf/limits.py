@@ -1,4 +1,4 @@
-"""Limits for reading a PDF file: time, memory and the claims of a damaged or hostile file."""
+"""Limit the time and memory that reading a damaged or hostile PDF file can take."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 25_000_000  # the remaining bytes are not read
 MAX_PAGES = 2_000  # pages per call
-MAX_TREE_NODES = 100_000  # nodes of the page tree
+MAX_TREE_NODES = 100_000  # nodes in the page tree
 MAX_TEXT = 4_000_000  # characters per call: a book of 1,500 pages
 MAX_PAGE_LINES = 40_000  # lines per page
 MAX_LINE_PIECES = 5_000  # shown strings per line
-MAX_LINE_GLYPHS = 100_000  # per right-to-left line, each with its place: about 25 MB
+MAX_LINE_GLYPHS = 100_000  # glyphs with positions per right-to-left line: about 25 MB
 MAX_FORM_DEPTH = 20  # nested form XObjects
 MAX_STATES = 500  # saved graphics states per page
 MAX_DEPTH = 100  # nested arrays and dictionaries; real files stay below 20
 MAX_ITEMS = 100_000  # items per object; a longer array is cut
-MAX_CACHED_ITEMS = 100_000  # items of all cached objects: about 10 MB
+MAX_CACHED_ITEMS = 100_000  # items in all cached objects: about 10 MB
 MAX_STRING = 1_000_000  # bytes per string
 MAX_SHOWN = 65_536  # bytes per shown string; the format allows 32,767
 MAX_REFERENCES = 50  # references to references
 MAX_CODE_TEXT = 12  # characters per code
-MAX_CMAP_BYTES = 4_000_000  # per map; 65,536 codes with their texts take half of it
-MAX_CMAP_ENTRIES = 65_536  # per map from codes to text: a font of two-byte codes has no more
-# Objects allowed in a file: a small file cannot claim many, because each takes 200 bytes.
+MAX_CMAP_BYTES = 4_000_000  # per map; 65,536 codes with texts take half of this
+MAX_CMAP_ENTRIES = 65_536  # per map from codes to text; a font with two-byte codes has no more
+# Objects per file, limited by the file's size because each takes 200 bytes of memory.
 BASE_OBJECTS, BYTES_PER_OBJECT = 50_000, 20
-# Unpacked bytes per stream, in addition to a multiple of the file's size. Up to three streams are
-# in memory at once: the page's content, an object stream and a font.
+# Unpacked bytes per stream: a base plus a multiple of the file's size, up to a maximum. Up to three
+# streams are in memory at once: the page's content, an object stream and a font.
 BASE_STREAM, STREAM_RATIO, MAX_STREAM = 6_000_000, 3, 40_000_000
 MAX_FILTERS = 8  # per stream; real streams have up to two
-CHECK_EVERY = 16_384  # steps of a loop between two checks of the clock
+CHECK_EVERY = 16_384  # loop steps between two checks of the clock
 MAX_SLOW_INPUT = 4_000_000  # bytes for a filter or cipher written in Python: 2 to 4 s
-BASE_UNPACKED, UNPACKED_RATIO = 400_000_000, 40  # unpacked bytes of all streams together
+BASE_UNPACKED, UNPACKED_RATIO = 400_000_000, 40  # unpacked bytes of all streams
 
 
 class OutOfBudgetError(Exception):
-    """Raised if reading must end early; the message names the limit."""
+    """Raised if reading must end early; the message specifies the limit."""
 
 
 class Budget:

@@ -1,4 +1,4 @@
-"""The operators of a content stream and their operands (ISO 32000-1, 7.8.2 and 8.9.7)."""
+"""Parse the operators of a content stream and their operands (ISO 32000-1, 7.8.2 and 8.9.7)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.limits import Budget
 
 CHECK_EVERY = 20_000  # bytes between two checks of the clock
-MAX_NUMBERS = 500  # bytes of the numbers before an operator
+MAX_NUMBERS = 500  # bytes of numbers before an operator
 
-# Numbers stay unparsed, because most belong to drawing operators, which are skipped.
+# Numbers stay unparsed, because most are operands of drawing operators, which are skipped.
 TOKEN = re.compile(
     rb"[%(space)b]*(?:"
     rb"(?P<numbers>[-+.\d][-+.\d\t\n\f\r ]{0,2000})"
@@ -43,7 +43,7 @@ TOKEN = re.compile(
     rb"|(?P<junk>[\s\S]))" % {b"space": SPACE, b"regular": REGULAR}
 )
 IMAGE_DATA = re.compile(rb"[%b]ID[%b]" % (SPACE, SPACE))
-# The end of an inline image: the next bytes cannot belong to an image.
+# The end of an inline image; the next bytes cannot be image data.
 IMAGE_END = re.compile(rb"[%b]EI(?=[%b]|\Z)(?![\s\S]{0,10}[\x80-\xff\x01-\x08])" % (SPACE, SPACE))
 
 
@@ -75,13 +75,13 @@ def parse_numbers(raw: bytes) -> list[float]:
 
 
 def operations(data: bytes, wanted: Container[bytes], budget: Budget) -> Iterator[Operation]:
-    """Yield the operations of a content stream with the wanted operators.
+    """Yield the operations in a content stream that have the wanted operators.
 
     The data of inline images is skipped. Raises OutOfBudgetError.
     """
     numbers = b""
     operands: list[Any] = []
-    target = operands  # or the array that is open
+    target = operands  # or the open array
     position = next_check = 0
     while position < len(data) and (token := TOKEN.match(data, position)):
         position, kind = token.end(), token.lastgroup or ""
@@ -120,7 +120,7 @@ def image_end(data: bytes, position: int) -> int:
 
 
 def read_properties(data: bytes, token: re.Match[bytes]) -> tuple[Any, int]:
-    """Return a short dictionary, {} without an ActualText, and its end."""
+    """Return a short dictionary, or {} if it has no ActualText, and its end."""
     if b"ActualText" in token["properties"]:
         return parse_value(token["properties"], 0)[0], token.end()
     return {}, token.end()

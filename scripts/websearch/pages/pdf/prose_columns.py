@@ -1,8 +1,8 @@
-"""Prose in two columns that was drawn row by row: it is read column by column.
+"""Put prose in two columns that was drawn row by row into reading order.
 
-Most writers draw a column as a whole, so the page content has the right order. Drawn row by row,
-prose has equally spaced rows with an empty gutter between two parts that fill their column, begin
-at the same two places and are words. A table fails one of these tests.
+Most PDF writers draw a column as a whole, so the page content has the right order. Prose that was
+drawn row by row has equally spaced rows with an empty gutter between two parts. These parts fill
+their columns, begin at the same two places and are words. A table fails one of these tests.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
     Row = tuple[list[Piece], list[Piece]]  # the parts of a row in the left and the right column
 
-HORIZONTAL = 0.99  # least cosine of the direction of a row
+HORIZONTAL = 0.99  # minimum cosine of a row's direction
 MIN_ROWS = 4
 MIN_GUTTER = 1.0  # font sizes
-SAME_DROP, SAME_SIZE = 1.2, 1.1  # quotients of the distances and sizes of rows
+SAME_DROP, SAME_SIZE = 1.2, 1.1  # ratios of the distances and sizes of rows
 MIN_WORDS = 3.5  # average per part of a row
-MIN_FULL, FULL = 0.6, 0.75  # share of the parts that fill this share of their column's width
+MIN_FULL, FULL = 0.6, 0.75  # share of parts that fill the second share of their column's width
 MAX_INDENT = 0.5  # font sizes between parts that begin at the same place
-MIN_ALIGNED = 0.7  # share of such parts
-MAX_NUMBERS = 0.15  # share of the words that are numbers
+MIN_ALIGNED = 0.7  # share of parts that begin at the same place
+MAX_NUMBERS = 0.15  # share of words that are numbers
 
 
 def down_columns(pieces: list[Piece]) -> list[Piece]:
     """Return the pieces of a page with columns of prose one after the other.
 
-    The same list if it has no such columns.
+    If the page has no such columns, return the same list.
     """
     result: list[Piece] = []
     run: list[Row] = []
-    gutter = (0.0, 0.0)  # of the run
+    gutter = (0.0, 0.0)  # gutter of the run
     for row in [*rows_of(pieces), []]:
         parts = in_parts(row)
         shared = gutter_of(parts, gutter if run else None) if parts else None
@@ -53,7 +53,7 @@ def down_columns(pieces: list[Piece]) -> list[Piece]:
 
 
 def rows_of(pieces: list[Piece]) -> list[list[Piece]]:
-    """Return the runs of pieces that follow each other on a baseline from left to right."""
+    """Return the runs of consecutive pieces on a baseline from left to right."""
     rows: list[list[Piece]] = []
     for piece in pieces:
         before = rows[-1][-1] if rows else piece
@@ -66,7 +66,7 @@ def rows_of(pieces: list[Piece]) -> list[list[Piece]]:
 
 
 def in_parts(row: list[Piece]) -> Row | None:
-    """Return the parts of a row left and right of its widest gap; None without a wide gap."""
+    """Return the parts of a row left and right of its widest gap; None if it has no wide gap."""
     pairs = enumerate(itertools.pairwise(row), 1)
     gaps = [(right.start - visible_end(left), at) for at, (left, right) in pairs]
     width, at = max(gaps, default=(0.0, 0))
@@ -76,9 +76,9 @@ def in_parts(row: list[Piece]) -> Row | None:
 
 
 def gutter_of(row: Row, shared: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return begin and end of the gap of a row; None if it is too narrow.
+    """Return the start and end of the gap in a row; None if it is too narrow.
 
-    shared: the gap of the rows before, which limits that of the row.
+    shared: the gap shared by previous rows, which limits the gap in this row.
     """
     begin, end = visible_end(row[0][-1]), row[1][0].start
     if shared:
@@ -87,7 +87,7 @@ def gutter_of(row: Row, shared: tuple[float, float] | None) -> tuple[float, floa
 
 
 def follows(run: list[Row], row: Row) -> bool:
-    """Return whether a row continues a run, by its distance and size."""
+    """Return whether a row's distance and size continue a run."""
     sizes = [parts[0][0].size for parts in (run[-1], row)]
     drop = run[-1][0][0].across - row[0][0].across
     first = run[0][0][0].across - run[1][0][0].across if len(run) > 1 else drop
@@ -96,7 +96,7 @@ def follows(run: list[Row], row: Row) -> bool:
 
 
 def in_columns(run: list[Row]) -> list[Piece]:
-    """Return the pieces of rows, column by column if they are prose."""
+    """Return the pieces in rows, column by column if they are prose."""
     if len(run) < MIN_ROWS or not all(is_prose([row[side] for row in run]) for side in (0, 1)):
         return [piece for row in run for part in row for piece in part]
     return [piece for side in (0, 1) for row in run for piece in row[side]]

@@ -1,4 +1,4 @@
-"""PDF files: their text in reading order, page by page, and their metadata."""
+"""Read the text of PDF files in reading order, page by page, and their metadata."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 DEFAULT_SECONDS = 15.0  # per file without a deadline
-MAX_METADATA = 1_000_000  # bytes of a file's XMP description
-SCAN_WORDS = 20  # a page with fewer words and a picture that fills it is a scan
-SCAN_AREA = 0.25  # least share of a page that the pictures of a scan cover
-DEFAULT_PAGE = [0.0, 0.0, 612.0, 792.0]  # the box of a page that names none, in points
-# Raised by violations of the format while a page is read. The remaining text of the page is lost.
+MAX_METADATA = 1_000_000  # bytes in a file's XMP description
+SCAN_WORDS = 20  # a page with fewer words and a large picture is a scan
+SCAN_AREA = 0.25  # minimum share of a page that the pictures of a scan cover
+DEFAULT_PAGE = [0.0, 0.0, 612.0, 792.0]  # points; the box of a page that does not specify a box
+# Errors that damaged data causes while a page is read. The remaining text of the page is lost.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-# Each field of an XMP description: its element, and the pattern of its value from there on.
+# Field of an XMP description -> its element, and a pattern for its value after the element.
 XMP_FIELDS = {
     "title": ("<dc:title", r"<rdf:li\b[^<>]*>([^<]+)<"),
     "author": ("<dc:creator", r"<rdf:li\b[^<>]*>([^<]+)<"),
@@ -48,13 +48,13 @@ def extract_pdf(data: bytes) -> str:
 
 
 def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> PageContent:
-    """Return the content of a PDF file; fields: title, author, published, language, page_count.
+    """Return the content of a PDF file; its fields are title, author, published and so on.
 
     pages: the pages to read, such as "3-7" or "1,4-6" (default: all). In text, each page begins
     with a heading such as [page 3]. is_cut: whether pages are missing; note: why.
 
     Raises SearchError: refused (a password is needed), unsupported (not a PDF file, no text),
-    invalid_input (pages is malformed, or the file has none of them).
+    invalid_input (pages is malformed, or the file has no such pages).
     """
     ranges = parse_page_ranges(pages)
     reading = PdfReading(data, deadline or time.monotonic() + DEFAULT_SECONDS, True)
@@ -86,7 +86,7 @@ def parse_page_ranges(pages: str) -> list[tuple[int, int]]:
 
 
 class PdfReading:
-    """The reading of one file: texts (by page number), page_count, notes, is_cut.
+    """The results of reading a file: texts (by page number), page_count, notes, is_cut.
 
     Raises SearchError if the file cannot be opened.
     """
@@ -96,7 +96,7 @@ class PdfReading:
         self.texts: dict[int, str] = {}
         self.notes: list[str] = []
         self.page_count = self.pictures = self.damaged = 0
-        self.is_cut = len(data) >= MAX_FILE_BYTES  # the fetch also ends there
+        self.is_cut = len(data) >= MAX_FILE_BYTES  # the fetch stops at the same limit
         if self.is_cut:
             megabytes = MAX_FILE_BYTES // 1_000_000
             self.notes.append(f"Only the first {megabytes} MB of the file were read.")
@@ -129,7 +129,7 @@ class PdfReading:
                 if ranges and not any(first <= number <= last for first, last in ranges):
                     continue
                 if len(self.texts) >= MAX_PAGES:
-                    raise OutOfBudgetError(f"up to {MAX_PAGES} pages are read at once")
+                    raise OutOfBudgetError(f"at most {MAX_PAGES} pages are read at once")
                 if characters > MAX_TEXT:
                     raise OutOfBudgetError("the text is longer than a large book")
                 self.texts[number] = ""
@@ -140,7 +140,7 @@ class PdfReading:
             self.notes.append(f"Reading ended on page {number}: {error}.")
 
     def bookmarks(self) -> list[tuple[int, str, int]]:
-        """Return (level, title, page) of each entry of the file's own outline."""
+        """Return (level, title, page) for each entry in the file's outline."""
         try:
             return read_bookmarks(self.file)
         except (OutOfBudgetError, *DAMAGE):
@@ -171,8 +171,8 @@ class PdfReading:
     def check_text(self, pages: str) -> None:
         """Add notes on missing text; raises SearchError if there is no text."""
         if not self.texts and pages and self.page_count:
-            message = f"The PDF file has {self.page_count} pages, but none of {quoted(pages)}."
-            raise SearchError("invalid_input", message, "Set {pages} to pages that the file has.")
+            message = f"The PDF file has {self.page_count} pages, but no page in {quoted(pages)}."
+            raise SearchError("invalid_input", message, "Set {pages} to pages in the file.")
         words = sum(len(text.split()) for text in self.texts.values())
         unreadable = self.reader.unknown * 2 > self.reader.shown
         if not words and self.is_cut:
@@ -181,18 +181,18 @@ class PdfReading:
         if not words:
             raise no_text(self.pictures, unreadable)
         if self.pictures * 2 > len(self.texts) and words < SCAN_WORDS * len(self.texts):
-            self.notes.append("Most pages are pictures (a scan), whose text cannot be read.")
+            self.notes.append("Most pages are pictures (a scan). Their text cannot be read.")
         elif unreadable:
             self.notes.append("The fonts do not define most of their glyphs; text is missing.")
         if self.damaged:
-            self.notes.append(f"{self.damaged} damaged pages were read in part.")
+            self.notes.append(f"Damaged pages that were only partly read: {self.damaged}.")
 
 
 def no_text(pictures: int, unreadable: bool) -> SearchError:
     """Return the error for a file without text."""
-    hint = "Look for an HTML version or another source; reading it needs character recognition."
+    hint = "Look for an HTML version or another source. This file needs character recognition."
     if unreadable:
-        message = "The fonts of the PDF file do not define the letters of their glyphs."
+        message = "The fonts in the PDF file do not define the letters for their glyphs."
     elif pictures:
         message = "The PDF file is a scan: its pages are pictures."
     else:
@@ -201,7 +201,7 @@ def no_text(pictures: int, unreadable: bool) -> SearchError:
 
 
 def page_content(file: PdfFile, page: dict[str, Any]) -> bytes:
-    """Return the content of a page: its streams with white space between them."""
+    """Return the content of a page: its streams, separated by white space."""
     contents = file.field(page, "Contents")
     content = bytearray()
     for part in contents if isinstance(contents, list) else [contents]:
@@ -217,7 +217,7 @@ def page_content(file: PdfFile, page: dict[str, Any]) -> bytes:
 
 
 def describe_file(file: PdfFile) -> Document:
-    """Return title, author, published and language if a file names them (14.3, 14.9.2)."""
+    """Return a file's title, author, published and language, if known (14.3, 14.9.2)."""
     try:
         info = file.fields(file.trailer, "Info")
         metadata = file.field(file.root(), "Metadata")
@@ -236,7 +236,7 @@ def describe_file(file: PdfFile) -> Document:
 
 
 def xmp_text(description: str, element: str, pattern: str) -> str:
-    """Return the value of a field of an XMP description; "" if it has none."""
+    """Return the value of a field in an XMP description; "" if it is missing."""
     start = description.find(element)
     match = re.compile(pattern).search(description, start) if start >= 0 else None
     return one_line(unescape(match[1]), 300) if match else ""

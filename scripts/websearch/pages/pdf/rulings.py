@@ -1,7 +1,7 @@
-"""Ruled lines of a page and the grids that they form (ISO 32000-1, 8.5).
+"""Find the ruled lines on a page and the grids that they form (ISO 32000-1, 8.5).
 
-Drawn lines and the edges of rectangles are treated alike. All positions are in the units of the
-page; along and across are measured as for text.
+Drawn lines and the edges of rectangles are treated alike. All positions are in the page's units;
+along and across are measured as for text.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Matrix
 
     Segment = tuple[float, float, float, float]  # x and y of the lower left and upper right end
-    Ruling = tuple[float, float, float]  # place, begin and end
+    Ruling = tuple[float, float, float]  # place, start and end
 
 MAX_SEGMENTS = 20_000  # per page; a page with more is a drawing
-MAX_RULINGS = 200  # in each direction, after collinear lines are joined
+MAX_RULINGS = 200  # per direction, after collinear lines are joined
 MAX_EDGES = 60  # upright lines per grid
-SNAP = 2.5  # points between lines that are the same or that meet
-MIN_CELL = 8.0  # points; least width of a column and height of a row
-THIN = 3.0  # points; a thinner rectangle is a line, a shorter line is ignored
+SNAP = 2.5  # points between lines that count as equal or as touching
+MIN_CELL = 8.0  # points; minimum width of a column and height of a row
+THIN = 3.0  # points; thinner rectangles are lines, and shorter lines are ignored
 
 
 class Path:
-    """Collects the level and upright lines of a page. segments: the painted lines."""
+    """Collects the level and upright lines on a page. segments: the painted lines."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -46,7 +46,7 @@ class Path:
             self.pending.append((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
 
     def rectangle(self, x: float, y: float, width: float, height: float, matrix: Matrix) -> None:
-        """Draw the edges of a rectangle; only the middle if it is thin."""
+        """Draw the edges of a rectangle, or only its middle line if it is thin."""
         a, b, c, d, _, _ = matrix
         if abs(width) * (abs(a) + abs(b)) < THIN:
             lines = [(x + width / 2, y, x + width / 2, y + height)]
@@ -66,19 +66,19 @@ class Path:
         self.pending = []
 
     def is_full(self) -> bool:
-        """Return whether the limit of lines is reached."""
+        """Return whether the path has reached the maximum number of lines."""
         return len(self.segments) + len(self.pending) > MAX_SEGMENTS
 
     def drop(self) -> None:
-        """Discard the drawn lines, which only clip."""
+        """Discard the drawn lines without painting them."""
         self.pending = []
 
 
 class Grid:
-    """Lines that cross each other.
+    """A grid of lines that cross each other.
 
-    edges: the upright ones as (along, bottom, top), from left to right. levels: the level ones as
-    (across, left, right), from top to bottom. columns and rows: their places, each once.
+    edges: upright lines as (along, bottom, top). levels: level lines as (across, left, right).
+    columns and rows: the sorted places of edges and levels, without duplicates.
     """
 
     def __init__(self, levels: list[Ruling], edges: list[Ruling]) -> None:
@@ -92,9 +92,9 @@ class Grid:
         self.columns = sorted({*self.columns, *(along for along, _, _ in edges)})
 
     def cell(self, along: float, across: float) -> tuple[int, int] | None:
-        """Return row and column of the cell around a point; None outside the grid.
+        """Return the row and column of the cell around a point; None outside the grid.
 
-        A joined cell has its first row and column. Rows count from the top.
+        For a joined cell, these are its first row and column. Rows count from the top.
         """
         column = bisect.bisect(self.columns, along) - 1
         row = bisect.bisect(self.rows, across) - 1
@@ -110,12 +110,12 @@ class Grid:
         return len(self.rows) - 2 - row, column
 
     def is_cut(self, start: float, end: float, across: float) -> bool:
-        """Return whether an upright line passes between two places of a line of text."""
+        """Return whether an upright line passes between two places on a line of text."""
         return any(start < line[0] < end and line[1] <= across <= line[2] for line in self.edges)
 
 
 def open_ends(places: set[float], crossing: list[Ruling]) -> list[float]:
-    """Return the places of lines in order, with the ends of a grid without a border."""
+    """Return the sorted places of lines, plus the ends of a grid without a border."""
     ends = [min(line[1] for line in crossing), max(line[2] for line in crossing)]
     ordered = sorted(places)
     return [
@@ -126,7 +126,7 @@ def open_ends(places: set[float], crossing: list[Ruling]) -> list[float]:
 
 
 def find_grids(segments: list[Segment], direction: tuple[float, float]) -> list[Grid]:
-    """Return the grids of a page with at least two rows and columns."""
+    """Return the grids on a page that have at least two rows and columns."""
     if len(segments) > MAX_SEGMENTS:
         return []
     dx, dy = direction
@@ -147,7 +147,7 @@ def find_grids(segments: list[Segment], direction: tuple[float, float]) -> list[
 
 
 def joined(rulings: list[Ruling]) -> list[Ruling]:
-    """Return lines with touching collinear lines joined."""
+    """Join collinear lines that touch."""
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings):
         if groups and ruling[0] - groups[-1][-1][0] < SNAP:

@@ -1,4 +1,4 @@
-"""Raised and lowered text on a line, written as for HTML pages: 10^6, x_i, a footnote's [7]."""
+"""Write superscripts and subscripts on a line as on HTML pages: 10^6, x_i, footnote [7]."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
-SMALLER = 0.8  # share of the neighbor's size: larger text is not a script
-RAISED, LOWERED = 0.15, -0.08  # across, in sizes of the neighbor
+SMALLER = 0.8  # share of the neighbor's size; larger text is not a script
+RAISED, LOWERED = 0.15, -0.08  # across, relative to the neighbor's size
 MAX_SCRIPT = 12  # characters
-# Ordinals and trademark symbols, which mean the same on the line.
+# Ordinals and trademark symbols, which need no marker.
 _JOINED = (
     r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|[aoº°ª]|tm|sm|[\u00ae\u2122\u2120\u00a9]"
 )
 _NOTE = r"\d{1,3}(?:[,\u2013-]\d{1,3}){0,3}"
 _OPERATION = r"\w\s?[-+\u2212*/]\s?\w"
-_AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # a number after this is a footnote's
+_AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # text before a footnote number
 
 
 class LineText:
@@ -27,8 +27,8 @@ class LineText:
         self.parts = [base.text]
         self.base = base
         self.marks_scripts = marks_scripts
-        self.before = self.script = ""  # the script at the end of the line, and the text before it
-        self.across = 0.0  # of the script
+        self.before = self.script = ""  # script at the end of the line, text before it
+        self.across = 0.0  # position of the script
 
     def add(self, piece: Piece, gap: str) -> None:
         """Add a piece after a gap; adjacent pieces of a script are joined."""
@@ -52,10 +52,10 @@ class LineText:
 
 
 def marked_script(before: str, base: Piece, piece: Piece, script: str) -> str:
-    """Return raised or lowered smaller text with its marker; "" for other text.
+    """Return a superscript or subscript with its marker; "" for other text.
 
-    before: the last characters before it. base: the larger piece before it. piece: its last piece.
-    A numeric index after a letter (H2O) stays as it is.
+    before: the last characters before the script. base: the larger piece before the script. piece:
+    the script's last piece. A numeric index after a letter (H2O) gets no marker.
     """
     text = script.strip()
     is_glued = before and not before[-1].isspace() and not script[:1].isspace()

@@ -1,4 +1,4 @@
-"""Shown strings: their positions on the page and the pieces of text that they form.
+"""Turn shown strings into pieces of text with positions on the page.
 
 ISO 32000-1, 9.3 and 9.4.4.
 """
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     Matrix = tuple[float, float, float, float, float, float]
 
-LARGEST = 1e6  # coordinate; anything beyond is outside the page
-PIECE_GAP = 0.4  # ems; text with a wider gap may be two cells of a table
-SPREAD = 0.5  # font sizes of character spacing; more separates single characters
+LARGEST = 1e6  # coordinate; larger coordinates are outside the page
+PIECE_GAP = 0.4  # ems; text with a wider gap may be two cells in a table
+SPREAD = 0.5  # font sizes; wider character spacing separates single characters
 
 
 class Piece:
     """The text of a shown string and its position.
 
-    origin: of its first glyph. direction: a unit vector. start and end: positions along the
-    direction. across: distance of the baseline to the left of the direction. glyphs: text, start
-    and end of each if some letters run from right to left; None otherwise.
+    origin: position of the first glyph. direction: a unit vector. start and end: positions along
+    the direction. across: distance of the baseline to the left of the direction. glyphs: each
+    glyph's text, start and end if some letters run from right to left, else None.
     """
 
     __slots__ = ("across", "direction", "end", "glyphs", "size", "start", "text")
@@ -48,14 +48,14 @@ class Piece:
         self.glyphs: list[Glyph] | None = None
 
     def spread(self) -> list[Glyph]:
-        """Return the piece's characters as glyphs of the same width."""
+        """Return the piece's characters as glyphs of equal width."""
         width = (self.end - self.start) / max(1, len(self.text))
         starts = [self.start + index * width for index in range(len(self.text))]
         return [(text, start, start + width) for text, start in zip(self.text, starts, strict=True)]
 
 
 def multiply(first: Matrix, second: Matrix) -> Matrix:
-    """Return the matrix that applies the first, then the second."""
+    """Return the matrix that applies first, then second."""
     a, b, c, d, e, f = first
     g, h, i, j, k, m = second
     return (
@@ -69,7 +69,7 @@ def multiply(first: Matrix, second: Matrix) -> Matrix:
 
 
 class State:
-    """The part of the graphics state that concerns text."""
+    """The text-related part of the graphics state."""
 
     __slots__ = ("char_space", "font", "font_size", "leading", "matrix", "rise", "scale",
                  "word_space")  # fmt: skip
@@ -81,7 +81,7 @@ class State:
         self.char_space = self.word_space = self.leading = self.rise = 0.0
 
     def copy(self) -> State:
-        """Return a copy, for the operator q."""
+        """Return a copy for the operator q."""
         twin = State(self.matrix)
         for name in self.__slots__:
             setattr(twin, name, getattr(self, name))
@@ -89,9 +89,9 @@ class State:
 
 
 class Frame:
-    """The place of a string: the direction of its text and its scale on the page.
+    """The position of a string: the direction and scale of its text on the page.
 
-    unit: an em along the text, in text space. char_space: added to each glyph's width.
+    unit: an em along the text, in text space. char_space: spacing added to each glyph's width.
     """
 
     def __init__(self, font: Font, state: State, matrix: Matrix) -> None:
@@ -106,19 +106,19 @@ class Frame:
         self.char_space, self.word_space = state.char_space * sign, state.word_space * sign
         # Whether single characters are far apart, as in the boxes of a form.
         self.is_spread = bool(self.unit) and self.char_space > SPREAD * abs(self.unit)
-        # Whether words are as far apart as table cells. Word spacing is for one-byte codes.
+        # Whether words are as far apart as table cells. Word spacing applies to one-byte codes.
         self.splits_words = not font.is_composite and self.word_space > PIECE_GAP * abs(self.unit)
-        self.length = math.hypot(x, y)  # on the page, of one unit of text space
+        self.length = math.hypot(x, y)  # length of a text space unit on the page
         self.size = abs(state.font_size) * height * font.em
         forward = math.copysign(self.length, self.unit) or 1.0
         self.direction = (x / forward, y / forward)
 
     def advance(self, width: float, count: int, spaces: int) -> float:
-        """Return how far count glyphs with this total width advance, in text space."""
+        """Return the advance in text space for count glyphs with this total width."""
         return width / 1000 * self.unit + count * self.char_space + spaces * self.word_space
 
     def piece(self, text: str, start: float, end: float) -> Piece | None:
-        """Return the piece of a text between two places; None if it is invisible."""
+        """Return the piece for a text between two places; None if the text is invisible."""
         x, y = (0.0, -start) if self.font.vertical else (start, self.rise)
         a, b, c, d, e, f = self.matrix
         origin = (x * a + y * c + e, x * b + y * d + f)
@@ -130,7 +130,7 @@ class Frame:
         return Piece(text, origin, self.direction, length, self.size)
 
     def glyphs(self, strings: list[tuple[bytes, float]], piece: Piece, start: float) -> list[Glyph]:
-        """Return each glyph of a piece that began at a place, with its start and end."""
+        """Return each glyph in a piece with its start and end; start: where the piece begins."""
         scale = math.copysign(self.length, self.unit)
         glyphs: list[Glyph] = []
         for data, place in strings:
@@ -145,10 +145,10 @@ class Frame:
 
 
 class ShownText:
-    """Makes pieces of strings that are shown one after the other.
+    """Makes pieces from strings that are shown one after the other.
 
-    place: of the next glyph, in text space. count and unknown: the number of all codes, and of
-    codes without a known meaning.
+    place: position of the next glyph, in text space. count and unknown: the number of all codes,
+    and of codes without a known meaning.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -156,8 +156,8 @@ class ShownText:
         self.pieces: list[Piece] = []
         self.place = self.start = self.end = 0.0
         self.count = self.unknown = 0
-        self.texts: list[str] = []  # of the current piece
-        self.strings: list[tuple[bytes, float]] = []  # of the current piece, and where each starts
+        self.texts: list[str] = []  # texts of the current piece
+        self.strings: list[tuple[bytes, float]] = []  # of the current piece, with starts
 
     def add(self, data: bytes) -> None:
         """Add a string."""
@@ -191,7 +191,7 @@ class ShownText:
             self.place -= gap * self.frame.unit
 
     def end_piece(self) -> None:
-        """Make a piece of the text shown since the last piece."""
+        """Make a piece from the text shown since the last piece."""
         text = "".join(self.texts)
         piece = self.frame.piece(text, self.start, self.end) if text else None
         if piece:

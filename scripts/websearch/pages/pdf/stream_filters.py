@@ -1,4 +1,4 @@
-"""Stream filters (ISO 32000-1, 7.4): the output before damaged data is kept."""
+"""Apply stream filters (ISO 32000-1, 7.4); keep the output before damaged data."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-INFLATE_CHUNK = 4_096  # bytes; in the damaged chunk, bytes are tried one by one
-CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # of LZW
+INFLATE_CHUNK = 4_096  # bytes; in a damaged chunk, bytes are tried one by one
+CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # for LZW
 NOT_ASCII85 = bytes(set(range(256)) - set(range(ord("!"), ord("u") + 1)) - set(b"z~"))
-MAX_COLUMNS = 1_000_000  # of a predictor
-MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references of 300,000 objects are shorter
+MAX_COLUMNS = 1_000_000  # per predictor
+MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references for 300,000 objects have fewer
 
 
 def apply_filters(
@@ -26,7 +26,7 @@ def apply_filters(
 ) -> bytes | None:
     """Return a stream's bytes after its filters, at most limit.
 
-    None if a filter is for images only, or there are more than MAX_FILTERS. Raises
+    Return None if a filter is only for images, or there are more than MAX_FILTERS. Raises
     OutOfBudgetError.
     """
     if len(names) > MAX_FILTERS:
@@ -42,12 +42,12 @@ def apply_filters(
 
 
 def inflate(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """FlateDecode; tolerates a bad checksum, a missing end, and a missing or damaged header."""
+    """Inflate data; tolerate a bad checksum, a missing end and a bad or missing header."""
     for bits, start in ((15, 0), (-15, 2), (-15, 0)):
         unpacked = inflate_as(data[start:] if start else data, bits, limit)
         if unpacked:
             return undo_predictor(unpacked, options, budget)
-    stripped = data.lstrip(b"\r\n")  # some writers put a second line end after "stream"
+    stripped = data.lstrip(b"\r\n")  # some writers put a second line break after "stream"
     return inflate(stripped, options, limit, budget) if len(stripped) < len(data) else b""
 
 
@@ -67,7 +67,7 @@ def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
             for position in range(start, min(start + INFLATE_CHUNK, len(data))):
                 try:
                     unpacked += before.decompress(data[position : position + 1], limit)
-                except zlib.error:  # noqa: PERF203  here is the damage
+                except zlib.error:  # noqa: PERF203  the damaged byte
                     break
             break
         if len(unpacked) >= limit:
@@ -76,7 +76,7 @@ def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
 
 
 def decode_lzw(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """LZWDecode: codes of 9 to 12 bits, the highest bit first."""
+    """Decode LZW data: codes of 9 to 12 bits, highest bit first."""
     early = options.get("EarlyChange", 1) != 0
     base = [bytes([value]) for value in range(256)] + [b"", b""]
     table = base[:]
@@ -107,7 +107,7 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int, budget: Budget)
 
 
 def decode_ascii85(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """ASCII85Decode: five characters are four bytes, z is four zero bytes."""
+    """Decode ASCII85 data: five characters are four bytes, and z is four zero bytes."""
     text = data[:MAX_SLOW_INPUT].translate(None, NOT_ASCII85)
     text = text.removeprefix(b"<~").partition(b"~")[0]
     unpacked = bytearray()
@@ -126,12 +126,12 @@ def decode_ascii85(data: bytes, options: dict[str, Any], limit: int, budget: Bud
 
 
 def decode_hex(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """ASCIIHexDecode; a missing last digit counts as 0."""
+    """Decode hexadecimal data; a missing last digit counts as 0."""
     return parse_hex(data.partition(b">")[0])[:limit]
 
 
 def decode_run_length(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """RunLengthDecode: a length byte, then bytes to copy or a byte to repeat."""
+    """Decode run-length data: a length byte, then bytes to copy or a byte to repeat."""
     data = data[:MAX_SLOW_INPUT]
     unpacked = bytearray()
     position = 0
@@ -164,7 +164,7 @@ FILTERS: dict[str, Callable[[bytes, dict[str, Any], int, Budget], bytes]] = {
 
 
 def undo_predictor(data: bytes, options: dict[str, Any], budget: Budget) -> bytes:
-    """Return the bytes that a predictor was applied to before they were packed."""
+    """Undo the predictor that was applied before compression."""
     predictor = options.get("Predictor", 1)
     colors, depth, columns = (
         value if isinstance(value := options.get(name, default), int) else default
@@ -192,7 +192,7 @@ def undo_tiff(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
 
 
 def undo_png(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
-    """Undo the PNG predictors: each row begins with the number of its own."""
+    """Undo the PNG predictors; each row begins with the number of its predictor."""
     out = bytearray()
     above = bytes(row)
     for start in budget.watch(range(0, len(data), row + 1)):

@@ -1,6 +1,6 @@
-"""The syntax of PDF objects (ISO 32000-1, 7.2 and 7.3).
+"""Parse PDF objects (ISO 32000-1, 7.2 and 7.3).
 
-In Python a name is a str, a string is bytes, null is None, arrays are lists, dictionaries are
+In Python, a name is a str, a string is bytes, null is None, arrays are lists and dictionaries are
 dicts; references and streams have classes.
 """
 
@@ -35,7 +35,7 @@ NOT_HEX = bytes(set(range(256)) - set(b"0123456789ABCDEFabcdef"))
 STRING_MARK = re.compile(rb"\\[\s\S]|[()]")
 ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(\r\n|\r|\n)|([\s\S]))|\r\n?")
 ESCAPED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
-# The codes 128 to 160 of PDFDocEncoding.
+# Codes 128 to 160 in PDFDocEncoding.
 DOCUMENT_ENCODING = dict(
     enumerate(
         "\u2022\u2020\u2021\u2026\u2014\u2013\u0192\u2044\u2039\u203a\u2212\u2030\u201e\u201c\u201d\u2018"
@@ -47,7 +47,7 @@ KEYWORDS: dict[bytes, Any] = {b"true": True, b"false": False, b"null": None}
 
 
 class Reference:
-    """A reference to an indirect object, by its number."""
+    """A reference to an indirect object; number: the object's number."""
 
     __slots__ = ("number",)
 
@@ -58,7 +58,7 @@ class Reference:
 class Stream:
     """A stream: its dictionary and where its bytes start in the file.
 
-    number and generation: of the object, for decryption.
+    number and generation: those of the object, for decryption.
     """
 
     def __init__(self, fields: dict[str, Any], start: int, number: int, generation: int) -> None:
@@ -69,14 +69,14 @@ class Stream:
 def parse_value(data: bytes, position: int) -> tuple[Any, int, int]:
     """Return the object at a position, the position after it and the number of its items.
 
-    Tolerates damage: containers without an end are closed at a keyword such as endobj, the end of
-    the data or MAX_ITEMS. Anything that is not an object counts as null.
+    Damage is tolerated: containers without an end are closed at a keyword such as endobj, at the
+    end of the data or after MAX_ITEMS. Anything that is not an object counts as null.
     """
     containers: list[list[Any]] = [[]]
     kinds = [b""]
     for count in range(1, MAX_ITEMS + 1):
         match = TOKEN.match(data, position)
-        if match is None:  # the last alternative matches every byte, so this is past the end
+        if match is None:  # the position is past the end, because TOKEN matches every byte
             break
         kind, token = match.lastgroup or "", match[match.lastgroup or 0]
         if kind == "end" or (kind == "keyword" and token not in KEYWORDS):
@@ -108,7 +108,7 @@ def parse_value(data: bytes, position: int) -> tuple[Any, int, int]:
 
 
 def close_container(items: list[Any], kind: bytes) -> Any:
-    """Return the items of an array as a list, of a dictionary as a dict; skip malformed keys."""
+    """Return an array as a list or a dictionary as a dict; skip malformed keys."""
     if kind == b"[":
         return items
     fields: dict[str, Any] = {}
@@ -123,7 +123,7 @@ def close_container(items: list[Any], kind: bytes) -> Any:
 
 
 def parse_string(data: bytes, start: int) -> tuple[bytes, int]:
-    """Return the literal string whose first byte is at start, and the position after it."""
+    """Return the literal string that begins at start, and the position after it."""
     depth = 1
     end = min(len(data), start + MAX_STRING)
     for mark in STRING_MARK.finditer(data, start, end):
@@ -137,7 +137,7 @@ def parse_string(data: bytes, start: int) -> tuple[bytes, int]:
 
 
 def unescape(match: re.Match[bytes]) -> bytes:
-    """Return the bytes that an escape sequence of a literal string represents."""
+    """Return the bytes that an escape sequence in a literal string represents."""
     octal, line_end, other = match.groups()
     if octal:
         return bytes([int(octal, 8) & 255])
@@ -147,7 +147,7 @@ def unescape(match: re.Match[bytes]) -> bytes:
 
 
 def parse_number(token: bytes) -> int | float:
-    """Return a number; a malformed number ("--5", "1.2.3") as viewers read it."""
+    """Return a number; read a malformed number ("--5", "1.2.3") as viewers do."""
     try:
         return float(token) if b"." in token else int(token)
     except ValueError:
@@ -187,5 +187,5 @@ def decode_text(value: bytes) -> str:
         return value[2:].decode("utf-16-le", "replace")
     if value.startswith(b"\xef\xbb\xbf"):
         return value[3:].decode("utf-8", "replace")
-    # PDFDocEncoding is Latin-1 except for a few characters, which cp1252 has in other places.
+    # PDFDocEncoding is Latin-1 except for a few characters; cp1252 has these in other places.
     return value.decode("latin-1").translate(DOCUMENT_ENCODING)

@@ -1,6 +1,7 @@
-"""Tables of a page: in grids of ruled lines first, then in columns of text.
+"""Find the tables on a page: first in grids of ruled lines, then in columns of text.
 
-A wrong grid is worse than plain lines: anything that may be a drawing, prose or a list stays text.
+A wrong grid is worse than plain lines, so anything that may be a drawing, prose or a list stays
+text.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.rulings import Ruling, Segment
     from websearch.pages.pdf.shown_text import Piece
 
-MAX_PIECES = 20_000  # pieces on a page searched for tables; a page of small print has 6,000
-MAX_HEADING_ROWS = 8  # rows per table searched for repeated headings
+MAX_PIECES = 20_000  # pieces on a page to search for tables; a page with small print has 6,000
+MAX_HEADING_ROWS = 8  # rows per table to search for repeated headings
 
 
 class Table:
-    """A table, or several side by side. parts: rows of cell texts per table."""
+    """A table, or several tables side by side. parts: rows of cell texts per table."""
 
     __slots__ = ("parts", "pieces")
 
@@ -44,7 +45,7 @@ class Table:
         self.pieces = pieces
 
     def markdown(self) -> str:
-        """Return the table as Markdown, its first row as the heading."""
+        """Return the table as Markdown, with its first row as the heading."""
         tables = []
         for rows in self.parts:
             escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
@@ -54,9 +55,10 @@ class Table:
 
 
 def find_tables(pieces: list[Piece], segments: list[Segment]) -> list[Table]:
-    """Return the tables of a page. segments: its ruled lines.
+    """Return the tables on a page. segments: the page's ruled lines.
 
-    Tables contain no right-to-left text and no text in another direction than most of the page.
+    Pages with right-to-left text get no tables. Tables contain only text in the direction of most
+    text on the page.
     """
     shown = [piece for piece in pieces if piece.text.strip()]
     if not shown or any(piece.glyphs for piece in shown):
@@ -101,7 +103,7 @@ def ruled_table(grid: Grid, pieces: list[Piece]) -> Table | None:
 
 
 def band_rows(band: list[tuple[TextLine, Cells]], grid: Grid) -> list[Cells]:
-    """Return the row between two level lines, or several rows if each has its own numbers."""
+    """Return the row between two level lines, or several rows if each line has its own numbers."""
     lines, cells = [line for line, _ in band], [texts for _, texts in band]
     if any(are_rows(above, below) for above, below in itertools.pairwise(cells)):
         return join_rows(lines, cells, list(itertools.pairwise(grid.columns)))
@@ -109,7 +111,7 @@ def band_rows(band: list[tuple[TextLine, Cells]], grid: Grid) -> list[Cells]:
 
 
 def line_cells(line: TextLine, grid: Grid) -> dict[int, dict[int, list[Piece]]]:
-    """Return the pieces of a line by their row and column of the grid."""
+    """Return the pieces on a line by their row and column in the grid."""
     cells: dict[int, dict[int, list[Piece]]] = {}
     for chunk in line.chunks:
         is_cut = grid.is_cut(chunk.start, chunk.end, line.across + line.size / 4)
@@ -121,13 +123,13 @@ def line_cells(line: TextLine, grid: Grid) -> dict[int, dict[int, list[Piece]]]:
 
 
 def piece_cell(grid: Grid, pieces: list[Piece]) -> tuple[int, int] | None:
-    """Return row and column of the cell that contains the middle of adjacent pieces."""
+    """Return the row and column of the cell that contains the middle of adjacent pieces."""
     along = (pieces[0].start + visible_end(pieces[-1])) / 2
     return grid.cell(along, pieces[0].across + pieces[0].size / 4)
 
 
 def inner_edges(lines: list[TextLine], grid: Grid) -> list[Ruling]:
-    """Return upright lines for the gaps in ruled columns with several columns of numbers."""
+    """Return upright lines for the gaps in ruled columns that contain several number columns."""
     edges: list[Ruling] = []
     for left, right in itertools.pairwise(grid.columns):
         inside = [
@@ -150,10 +152,10 @@ def inner_edges(lines: list[TextLine], grid: Grid) -> list[Ruling]:
 
 
 def side_by_side(rows: list[list[str]]) -> list[list[list[str]]]:
-    """Return the tables in rows: several if they are side by side with the same headings.
+    """Return the tables in rows; several if tables with the same headings are side by side.
 
-    The headings of their last columns are equal, and so are those of the first, unless the first
-    column contains names.
+    Such tables have equal headings in their last columns and, unless the first columns contain
+    names, in their first columns.
     """
     count = len(rows[0])
     for width in range(2, count // 2 + 1):

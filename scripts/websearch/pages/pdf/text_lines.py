@@ -1,7 +1,7 @@
-"""The visible lines of a page, regardless of their order in the content stream.
+"""Find the visible lines on a page, regardless of their order in the content stream.
 
-A line is the text on a baseline. Its chunks are the parts between gaps as wide as those between
-columns.
+A line is the text on a baseline. Its chunks are the parts between gaps that are as wide as gaps
+between columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Chunk:
         self.text = " ".join(line.text().split())
 
     def middle(self) -> float:
-        """Return where the middle of the chunk is."""
+        """Return the position of the chunk's middle."""
         return (self.start + self.end) / 2
 
 
@@ -60,7 +60,7 @@ class TextLine:
         self.chunks = [Chunk(group) for group in groups]
 
     def pieces(self) -> list[Piece]:
-        """Return the pieces of the line."""
+        """Return the pieces on the line."""
         return [piece for chunk in self.chunks for piece in chunk.pieces]
 
     def word_count(self) -> int:
