@@ -545,6 +545,8 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
         if fault.get("detail"):
             error.message = f"Brave answered {response.status}: {detail}"
         error.details |= drop_empty({"code": code})
+        if response.status == 404 and endpoint in ("summarizer", "rich"):
+            error.hint = "Search the web again: its answer contains a new key."
         return error
     kind, hint = CODES[code]
     # A VALIDATION error names the refused parameter or header, with the reason.

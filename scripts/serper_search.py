@@ -351,6 +351,11 @@ ANSWERS = {
                 "assignee priorityDate filingDate grantDate publicationDate language pdfUrl"},
     "autocomplete": {"list": "suggestions", "identity": "value", "fields": "value"},
 }
+# Command -> what it lists, where its name does not say it.
+NAMES_OF_RESULTS = {
+    "search": "web results", "lens": "pages with this image", "shopping": "products",
+    "scholar": "articles", "autocomplete": "completions",
+}
 # Field names that all scripts share -> Serper's, in the spelling of the documents.
 COMMON_FIELDS = {
     "url": ("link", "website"), "width": ("image_width",), "height": ("image_height",),
@@ -620,7 +625,7 @@ def results_document(
         "credits": credits_used(answers),
     }
     if not shown:
-        what = {"search": "web results", "autocomplete": "completions"}.get(command, command)
+        what = NAMES_OF_RESULTS.get(command, command)
         message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
         if params.get("page", 1) > 1:
             message, hint = f"No more {what} on page {params['page']}.", ""
