@@ -1111,31 +1111,17 @@ class SearchError(Exception):
 
     kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
     retryable: the same call may work later. retry_after: seconds until then, if known. details:
-    other fields of the document, such as hint, status (of the HTTP answer) and code (the
-    provider's own, or NAME_NOT_RESOLVED).
+    other fields of the document, such as status (of the HTTP answer) and code (the provider's own,
+    or NAME_NOT_RESOLVED).
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
         super().__init__(message)
-        self.kind, self.message = kind, message
+        self.kind, self.message, self.hint = kind, message, hint
         self.retryable: bool = details.pop("retryable", False)
         self.retry_after: float | None = details.get("retry_after")
         self.status: int = details.get("status") or 0  # of the HTTP answer; 0 without one
-        self.details = {**details, "hint": hint}
-
-    @property
-    def hint(self) -> str:
-        """The next step for the caller."""
-        return str(self.details["hint"])
-
-    @hint.setter
-    def hint(self, hint: str) -> None:
-        self.details["hint"] = hint
-
-    @property
-    def code(self) -> str:
-        """The code that distinguishes errors of the same kind, or ""."""
-        return str(self.details.get("code", ""))
+        self.details = details
 
 
 class DryRun(Exception):  # noqa: N818  not an error
@@ -2438,9 +2424,9 @@ class JsonLines:
         return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
 
 
-def json_fields(text: str | bytes) -> Fields | None:
-    """Return a text's JSON object, None for any other text."""
-    with contextlib.suppress(ValueError, RecursionError):
+def json_fields(text: Any) -> Fields | None:
+    """Return a text's JSON object, None for anything else."""
+    with contextlib.suppress(TypeError, ValueError, RecursionError):
         data = json.loads(text)
         return data if isinstance(data, dict) else None
     return None
