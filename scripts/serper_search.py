@@ -1780,6 +1780,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     function of a "batch" also gets the output options; one that prints JSON Lines returns its exit
     code (batch: True, or the parameter that makes it one). argv: None for sys.argv's.
     """
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  2>&-
     # The bytes of an argument are UTF-8, also in another locale.
     words = sys.argv[1:] if argv is None else argv
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]
@@ -1825,7 +1826,8 @@ def run_and_fit(script: Fields, params: Fields, options: Fields) -> Any:
         sys.stderr.flush()
 
     document = script["run"][options["command"]](params, report if is_shown else None, **batch)
-    sys.stderr.write("\r\x1b[K" if is_shown else "")
+    if is_shown:
+        sys.stderr.write("\r\x1b[K")
     if limit:
         expendable = spec.get("expendable", ())
         fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
