@@ -178,13 +178,13 @@ class Parameters(unittest.TestCase):
         ):
             with self.subTest(given), self.assertRaises(kit.SearchError) as caught:
                 checked(**given)
-            self.assertEqual(caught.exception.details["hint"], hint)
+            self.assertEqual(caught.exception.hint, hint)
 
     def test_a_missing_parameter_says_what_it_is(self) -> None:
         with self.assertRaises(kit.SearchError) as caught:
             kit.check_params("find", SPEC, {})
         self.assertEqual(caught.exception.message, "query is missing.")
-        self.assertIn("the query", caught.exception.details["hint"])
+        self.assertIn("the query", caught.exception.hint)
 
 
 class Texts(unittest.TestCase):

@@ -665,6 +665,17 @@ class OneDocument(FakeServerCase):
         os.close(writing)
         self.assertEqual((run.returncode, run.stderr), (0, b""))
 
+    @unittest.skipUnless(os.name == "posix", "a shell's 2>&-")
+    def test_a_closed_stderr_loses_no_answer(self) -> None:
+        run = subprocess.run(
+            ["sh", "-c", '"$@" 2>&-', "sh", *PYTHON, str(SCRIPTS / self.script), "python"],
+            capture_output=True,
+            env=clean_environment(**self.environment),
+            check=False,
+        )
+        self.assertEqual(run.returncode, 0)
+        self.assertTrue(json.loads(run.stdout)["ok"])
+
     @unittest.skipUnless(Path("/dev/full").exists(), "Linux's device that is always full")
     def test_a_full_disk_is_one_line_on_stderr(self) -> None:
         for words in (["--dry-run", "python"], ["--help"]):

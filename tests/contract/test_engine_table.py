@@ -209,7 +209,7 @@ class Entries(unittest.TestCase):
                 engines.ENGINES[name].check_filters(params)
             self.assertEqual(caught.exception.kind, "invalid_input")
             self.assertIn(words, caught.exception.message)
-            self.assertTrue(caught.exception.details["hint"])
+            self.assertTrue(caught.exception.hint)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Https(EnvironmentCase):
             error = ssl.SSLCertVerificationError()
             error.verify_code, error.verify_message = code, "certificate has expired"
             found = transport_error(error, "https://example.org/")
-            self.assertIn(word, found.details["hint"])
+            self.assertIn(word, found.hint)
 
     def test_a_certificate_for_another_name_is_refused(self) -> None:
         address = self.serve_https().replace("localhost", "127.1")  # the same machine

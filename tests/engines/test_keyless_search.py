@@ -812,7 +812,7 @@ class PacingRules(unittest.TestCase):
         self.assertIn(
             "accepts the next request in 30 s, but this call has only 20 s", error.message
         )
-        self.assertIn("Raise {timeout} to 60 seconds", error.details["hint"])
+        self.assertIn("Raise {timeout} to 60 seconds", error.hint)
         self.assertEqual(self.state, before)  # nothing was taken
 
     def test_without_an_interval_only_a_limit_is_waited_for(self) -> None:

@@ -228,9 +228,9 @@ def failure_of_engines(answers: list[Answer]) -> SearchError:
         {"engine": name, "kind": error.kind} for name, error in failures if error is not general
     ]
     # A new error: a brief asks for the error of its first question twice.
-    details = {**general.details}
+    details = {"retryable": general.retryable, **general.details}
     details["attempts"] = [*general.details.get("attempts", [of_auto]), *others]
-    return SearchError(general.kind, general.message, retryable=general.retryable, **details)
+    return SearchError(general.kind, general.message, general.hint, **details)
 
 
 # ===== what documents say of answers ==============================================================

@@ -33,7 +33,7 @@ from websearch.search.answers import answered
 from websearch.search.ask import ask
 from websearch.search.defaults import with_defaults, with_defaults_hint
 from websearch.search.evidence import Limits, gather_evidence, with_further
-from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
+from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, dry_run, plan
 from websearch.search.rank import Source, rank
 from websearch.search.read_sources import PageReader, best_sources, read
 from websearch.search.show import (
@@ -319,7 +319,7 @@ def answer_document(
     questions = plan(params, is_brief)
     count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
     if params.get("dry_run"):
-        return planned_document(questions, is_brief)
+        raise dry_run(questions, is_brief)
     deadline = deadline_of(params)
     with closing(PageStore()) as store:
         share = SEARCH_SHARE if reads_pages else 1.0

@@ -23,7 +23,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request
@@ -127,8 +126,8 @@ def distinct_queries(queries: list[str]) -> list[str]:
 # ===== the dry run ================================================================================
 
 
-def planned_document(questions: list[Question], is_brief: bool) -> Document:
-    """Return the document of a dry run: the first request to each engine, and what costs money.
+def dry_run(questions: list[Question], is_brief: bool) -> DryRun:
+    """Return a dry run: the first request to each engine, and what costs money.
 
     A search with one engine shows only its request. Raises SearchError if no request can be sent.
     """
@@ -150,12 +149,11 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
     failures = [request for _, request, _ in planned if isinstance(request, SearchError)]
     if len(failures) == len(planned):
         raise failures[0]
+    facts = drop_empty({"billed": billed, "cost": cost, "attempts": attempts})
     if len(planned) == 1 and not is_brief:
         engine, request, _ = planned[0]
-        document = {"ok": True, "dry_run": True, "request": request, "engine": engine}
-        return {**document, **drop_empty({"billed": billed, "cost": cost, "attempts": attempts})}
-    facts = drop_empty({"billed": billed, "cost": cost, "attempts": attempts})
-    raise DryRun({"requests": requests, **facts})
+        return DryRun(request, {"engine": engine, **facts})
+    return DryRun({"requests": requests, **facts})
 
 
 def first_usable_engine(

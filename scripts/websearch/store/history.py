@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 
-from websearch.kit import dump_json, one_line
-from websearch.store.page_store import MOMENT, PageStore, json_object, storable
+from websearch.kit import dump_json, json_fields, one_line
+from websearch.store.page_store import MOMENT, PageStore, storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def entries(store: PageStore) -> list[dict[str, Any]]:
         {
             **entry,
             "text": entry["text"][:LONGEST_TEXT],
-            "params": json_object(entry["params"]) or {},
+            "params": json_fields(entry["params"]) or {},
         }
         for entry in found
     ]

@@ -17,6 +17,7 @@ import os
 import re
 import time
 
+from websearch.kit import json_fields
 from websearch.store.database import (
     ADD_SPENT,
     StoreFile,
@@ -122,7 +123,7 @@ class PageStore(StoreFile):
         """
         query = f"SELECT content, {_EPOCH} FROM cache WHERE query_hash = ?"  # noqa: S608
         for text, updated_at in self.rows(query, key):
-            content = json_object(text)
+            content = json_fields(text)
             if content is not None and is_young(updated_at, max_age):
                 return {"content": content, "updated_at": updated_at}
         return None
@@ -377,7 +378,7 @@ def answers_to(
     glsi_keys = {hashlib.sha256(query.encode("utf-8", "replace")).hexdigest() for query in wanted}
     keys, found = [], list(urls)
     for key, text in db.execute("SELECT query_hash, content FROM cache"):
-        content = json_object(text) or {}
+        content = json_fields(text) or {}
         if key in glsi_keys or str(content.get("query", "")).strip().lower() in wanted:
             keys.append(key)
             found += [url for url in content.get("urls") or [] if isinstance(url, str)]
@@ -396,15 +397,6 @@ def is_young(moment: float | None, max_age: float | None) -> bool:
         return True
     age = time.time() - moment if moment is not None else NEVER
     return max_age > 0 and -ROUNDING_SECONDS <= age < max_age
-
-
-def json_object(text: Any) -> dict[str, Any] | None:
-    """Return the JSON object in a text, None for other content."""
-    try:
-        value = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def storable(text: str) -> str:

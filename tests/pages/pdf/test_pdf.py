@@ -100,7 +100,7 @@ class PdfCase(unittest.TestCase):
             pdf.read_pdf(data)
         self.assertEqual(caught.exception.kind, kind)
         self.assertIn(words, caught.exception.message)
-        self.assertTrue(caught.exception.details["hint"])
+        self.assertTrue(caught.exception.hint)
 
 
 class Layout(PdfCase):

@@ -183,7 +183,7 @@ def is_failure(error: SearchError, seconds: float) -> bool:
     seconds: time that the engine had to answer.
     """
     if error.kind == "network":
-        return error.code != NAME_NOT_RESOLVED
+        return error.details.get("code") != NAME_NOT_RESOLVED
     if error.kind == "provider":
         return not 400 <= error.status < 500
     return error.kind == "timeout" and seconds >= FAIR_SECONDS

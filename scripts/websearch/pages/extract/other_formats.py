@@ -13,6 +13,7 @@ from typing import NamedTuple
 from websearch.base.untrusted import disarm_text, unescape
 from websearch.kit import (
     SearchError,
+    json_fields,
     list_field,
     markdown_link,
     object_field,
@@ -269,7 +270,7 @@ def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
 
 def json_entries(text: str) -> tuple[str, list[Entry], bool]:
     """Return title and first entries of a JSON Feed 1.1 (jsonfeed.org), and whether it was cut."""
-    feed = json_object(text)
+    feed = json_fields(text.lstrip("\ufeff")) or {}
     items = list_field(feed, "items")
     entries = []
     for item in items[:MAX_ENTRIES]:
@@ -288,15 +289,6 @@ def as_html(text: str) -> str:
     return "".join(f"<p>{html.escape(part)}</p>" for part in text.split("\n\n"))
 
 
-def json_object(text: str) -> dict[str, Any]:
-    """Return the object in JSON text; {} if the text is invalid or not an object."""
-    try:
-        data = json.loads(text.lstrip("\ufeff"))
-    except (ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
 # ===== notebooks ==================================================================================
 
 
@@ -306,7 +298,7 @@ def notebook_markdown(text: str) -> PageContent:
     Markdown is unchanged, code is fenced, and the code's output follows. JSON that was cut or is
     not a notebook stays JSON.
     """
-    book = json_object(text)
+    book = json_fields(text.lstrip("\ufeff")) or {}
     cells = list_field(book, "cells") or [
         cell for sheet in list_field(book, "worksheets") for cell in list_field(sheet, "cells")
     ]

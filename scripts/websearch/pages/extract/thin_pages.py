@@ -58,7 +58,8 @@ class ThinPageError(SearchError):
     """The error for a page that may be readable in another version."""
 
     def __init__(self, error: SearchError, versions: OtherVersions) -> None:
-        super().__init__(error.kind, error.message, retryable=error.retryable, **error.details)
+        details = {"retryable": error.retryable, **error.details}
+        super().__init__(error.kind, error.message, error.hint, **details)
         self.versions = versions
 
 
