@@ -359,7 +359,10 @@ class Quotation:
     def answer_in(
         self, page: ComparedText, quoted: ComparedText, parts: Sequence[ComparedText]
     ) -> Document:
-        """Return the verdict on a quotation and its parts, in the same form as the page, else {}."""
+        """Return the verdict if a page contains a quotation, whole or in parts, else {}.
+
+        The page, the quotation and the parts have the same form.
+        """
         whole = next(page.spans_of([quoted]), None)
         if whole:
             return self.measured(page, whole[0])

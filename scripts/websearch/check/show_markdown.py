@@ -29,7 +29,7 @@ def to_markdown(document: Document) -> str:
         f"Numbers found in their sources: {right} of {numbers} sentences{doubted}."
         if numbers
         else "",
-        "" if checks or numbers else "Nothing to check: no quotation, no number beside a link.",
+        "" if checks or numbers else "Nothing to check: no quotation and no number with a link.",
         *(
             lines_sentence(document.get(name, []), what)
             for name, what in (

@@ -1,10 +1,10 @@
-"""Read pages of some sites through their API: GitHub, Stack Exchange, Hacker News, arXiv.
+"""Read pages through their site's API: GitHub, Stack Exchange, Hacker News, arXiv.
 
 Each site is a module with two functions:
 
-- known_page(path, query) -> the names and numbers of a page as a dict, or None for other pages
-- read_site_page(api, wanted) -> {title, text, author?, published?, license?, note?, cut?}, all of
-  it untrusted text; or the Fetched file that the page shows. Raises SearchError.
+- known_page(path, query) -> a dict that identifies the page, or None if the API does not cover it
+- read_site_page(api, wanted) -> {title, text, author?, published?, license?, note?, cut?} with
+  untrusted text, or the Fetched file that the page shows. Raises SearchError.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
 
-API_SHARE = 0.7  # share of a page's time; the remaining time is for its HTML if the API fails
+API_SHARE = 0.7  # of a page's time; the remainder is for its HTML if the API fails
 # Pattern of hosts -> (engine whose pace applies to the API, module).
 SITES = {
     r"(?:www\.)?github\.com": ("github", "github"),
@@ -41,9 +41,10 @@ def read_through_api(
     params: dict[str, Any],
     shared: SharedAnswers,
 ) -> Document | Fetched | None:
-    """Return a page as the API of its site describes it; None if there is no API for it.
+    """Return a page from its site's API; None if no API covers it.
 
-    params: those of read_page. shared: answers for all pages of the call. Raises SearchError.
+    params: those of read_page. shared: answers that all pages of the call share. Raises
+    SearchError.
     """
     from urllib.parse import urlsplit
 
