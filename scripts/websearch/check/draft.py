@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_SOURCES = 5  # per quotation
 MOST_BETWEEN = 2_000  # characters examined between a quotation and its link
 LONGEST_ATTRIBUTION = 500  # characters
-LEAST_WORDS = 4  # words per quotation; shorter ones are titles, terms or irony
+LEAST_WORDS = 4  # words per quotation; shorter quotations are titles, terms or irony
 LEAST_CITED_WORDS = 2  # the same with a link in the sentence
 CHARS_OF_A_WORD = 2  # in a script without spaces
 COVER = "\u2060"  # replaces code and URLs; not a word character or a space

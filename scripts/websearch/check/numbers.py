@@ -516,7 +516,7 @@ class ComparedNumbers:
 
 
 def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) -> float:
-    """Return the total weight of the words that a context shares, from the weights of both."""
+    """Return the sum of weight times context weight over the words that a context shares."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
 

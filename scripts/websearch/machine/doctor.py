@@ -96,7 +96,7 @@ def check_secrets_file() -> list[Line]:
         text = key_file.read_text(path)
     except FileNotFoundError:
         if os.environ.get("WEB_SEARCH_SECRETS"):
-            message = f"WEB_SEARCH_SECRETS names {path}, which does not exist."
+            message = f"WEB_SEARCH_SECRETS points to {path}, which does not exist."
             return [warning(name, message, "Correct or unset WEB_SEARCH_SECRETS.")]
         return [ok(name, f"none (it would be {path})")]
     except OSError as error:
@@ -215,7 +215,7 @@ def check_default_engine() -> list[Line]:
         first_error = refusals[0]
         return [failed(name, first_error.message, first_error.hint, first_error.kind)]
     then = f"then {', '.join(others)}" if others else "which needs no key"
-    return [ok(name, f"web_search.py asks {first} first, {then}")]
+    return [ok(name, f"web_search.py queries {first} first, {then}")]
 
 
 def default_engines() -> list[str]:
@@ -279,7 +279,7 @@ def check_store() -> list[Line]:
         return [ok(name, "nothing is stored (GLSI_DB_PATH is :memory:)")]
     if not path or not is_writable(path):
         message = (
-            f"{path or 'Without a home folder the store'} cannot be written, so nothing is stored."
+            f"{path or 'Without a home folder, the store'} cannot be written, so nothing is stored."
         )
         hint += " To store them, set GLSI_DB_PATH to a file in a writable folder."
         return [warning(name, message, hint)]

@@ -122,7 +122,7 @@ def check_sqlite() -> list[Line]:
         query = "SELECT sqlite_version()"
         version = store.use(lambda db: db.execute(query).fetchone()[0], "", writing=True)
     if not version:
-        hint = "Use another Python, such as uv's. Without it engines are not paced."
+        hint = "Use another Python, such as uv's. Without it, engines are not paced."
         return [warning("sqlite", store.warnings[-1], hint)]
     return [ok("sqlite", f"{version} with FTS5")]
 

@@ -68,7 +68,7 @@ def skill_names() -> list[str]:
 
 
 def is_part(path: Path) -> bool:
-    """Return whether a path belongs to the skill, unlike caches, secrets and hidden files."""
+    """Return whether a path belongs to the skill; caches, secrets and hidden files do not."""
     if path.name == "secrets.yaml" or path.as_posix().startswith(DEVELOPERS_FILES):
         return False
     is_hidden = any(part.startswith((".", "__pycache__")) for part in path.parts)

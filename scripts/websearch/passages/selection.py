@@ -32,7 +32,7 @@ LONGEST_LIST = 40  # items searched upward for the introduction of their list
 MAX_ANNOUNCED = 4  # pieces after an announcement searched for its first unit
 MAX_BEFORE = 2  # preceding sentences shown because the next one needs them
 # Characters up to which a list, table or code block, and a section that a question names, are shown
-# whole, because a cut one looks complete.
+# whole, because readers cannot see that a part is missing.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
 LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
 BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space

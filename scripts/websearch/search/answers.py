@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
-FOCUS_HINT = "To ask the usual engine, omit {focus}."
-CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks others this long
+FOCUS_HINT = "To use the usual engine, omit {focus}."
+CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 CLAIM_POLL_SECONDS = 0.1  # seconds between a waiting caller's checks for the answer
 STORED_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license")  # of a result
 

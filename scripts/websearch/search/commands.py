@@ -70,7 +70,7 @@ DEFAULT_SOURCES = 8  # sources per brief
 PAGES_OF_A_QUESTION = 5  # pages read per question of a brief: any may contain the answer
 MAX_COUNT = 50  # results that engines return in a few result pages
 PAGE_TIMEOUT = 3.0  # seconds per page, redirects included
-SEARCH_SHARE = 0.7  # the engines' share of the remaining time if pages are read afterwards
+SEARCH_SHARE = 0.7  # the engines' share of the remaining time if pages are read afterward
 INPUT_HINT = "Name a file with one question per line, or @- for standard input."
 MOST_RECALLED = 100  # pages fetched from the store if the owner's rules exclude some
 RANKED_OF_RECALL = 20  # pages ranked by their passages; more would take time and find little
@@ -139,7 +139,7 @@ COMMANDS: dict[str, ShownCommand] = {
         ],
         "cannot": dict.fromkeys(
             ("engine", "since", "country", "language", "safe", "exclude_site"),
-            "recall asks no engine. It finds stored pages by their words and by site.",
+            "recall queries no engine. It finds stored pages by their words and by site.",
         ),
     },
     "cache": {

@@ -75,7 +75,7 @@ def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
     if len(engines) > 1 and params.get("stale"):
-        message = f"stale asks one engine, or auto, not {quoted(', '.join(engines))}."
+        message = f"stale works with a single engine or auto, not {quoted(', '.join(engines))}."
         raise SearchError("invalid_input", message, STALE_HINT)
     max_age = seconds_of_duration("ttl", params["ttl"], "30m, 24h or 7d")
     can_be_stale = not is_brief and len(engines) == 1
@@ -117,7 +117,7 @@ def distinct_queries(queries: list[str]) -> list[str]:
     if not MIN_QUESTIONS <= len(queries) <= MAX_QUESTIONS:
         limits = f"{MIN_QUESTIONS} to {MAX_QUESTIONS}"
         message = f"A brief takes {limits} questions in queries, not {len(queries)}."
-        few = "Ask a single question as query of a search."
+        few = "For a single question, use a search with query."
         many = "Ask the others in a second brief."
         hint = few if len(queries) < MIN_QUESTIONS else many
         raise SearchError("invalid_input", message, hint)

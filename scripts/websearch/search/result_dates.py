@@ -34,7 +34,7 @@ def year_warning(query: str, today: str) -> str:
     this_year = int(today[:4])
     if not years or max(years) >= this_year or not re.search(_NOW_WORDS, query):
         return ""
-    return f"The query names {max(years)} and asks for the latest: it is {this_year} now."
+    return f"The query asks for the latest from {max(years)}, but it is {this_year} now."
 
 
 def settled_date(date: str, published: str, today: str) -> str:

@@ -122,7 +122,8 @@ def show_brief(
 ) -> Document:
     """Return the document for several questions: the outcome of each, and numbered sources.
 
-    A source is shown if its text answers a question; its queries are the questions that it answers.
+    keep_those_that_answer chooses the sources. The queries of a source with a text are the
+    questions that the text answers.
     """
     questions = questions_of(answers)
     evidence = gather_evidence(sources, [question.text for question in questions], limits)
@@ -221,7 +222,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:
-    """Return the first question's error, with the outcomes of a call that answered no question."""
+    """Return the first question's error for a call that answered none, with all outcomes."""
     error = failure_of([answer for answer in answers if answer.number == 1])
     queries = query_outcomes(answers) if is_brief else []
     billed, warnings = total_billed(answers), all_warnings(answers)

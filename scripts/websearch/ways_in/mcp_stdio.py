@@ -91,7 +91,7 @@ class StdioServer:
             self.send(error_message(bug_error(error)))
 
     def handle(self, line: bytes | None) -> None:
-        """Answer a line, or pass its call to a worker; raises ProtocolError."""
+        """Answer a line, or pass its call to a worker. Raises ProtocolError."""
         if line is None:
             message = f"Invalid request: longer than {MAX_MESSAGE} bytes"
             raise ProtocolError(INVALID_REQUEST, message)

@@ -123,7 +123,7 @@ class View:
     def for_people(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
         """Return a document as shown to a person."""
         width = terminal_width()
-        if not document["ok"] and "counts" not in document:  # counts: check shows its findings
+        if not document["ok"] and "counts" not in document:  # a check has counts and findings
             return shown_error(document, width)
         query = str(self.params.get("query", document.get("query", "")))
         asked = [query, *(outcome["query"] for outcome in document.get("queries", []))]

@@ -163,7 +163,7 @@ def continues(opened: Node, tag: str, number: int) -> bool:
 
 
 def with_code(blocks: Iterable[Node]) -> list[Node]:
-    """Return blocks with consecutive code blocks merged, and consecutive quotations."""
+    """Return blocks, merging consecutive code blocks and consecutive quotations."""
     result: list[Node] = []
     for block in blocks:
         before = result[-1] if result else None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.pages.office.archive import Archive
 
-MAX_LEVEL = 8  # list level; the first is 0
+MAX_LEVEL = 8  # deepest list level, from 0
 BODY_LEVEL = 9  # outline level of text that is not a heading
 MAX_SPAN = 63  # columns, as in Word
 MAX_SPANNED = 200_000  # empty cells per file that merged cells add

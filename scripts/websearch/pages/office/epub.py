@@ -58,7 +58,7 @@ def mark_notes(page: PageTree) -> None:
 
 
 def chapters(package: Element, folder: str) -> list[str]:
-    """Return a book's parts in reading order; include cover and contents only if alone."""
+    """Return a book's parts in reading order, without cover and contents if there are others."""
     omitted = {
         part_name(folder, entry.get("href", ""))
         for entry in package.iter("reference")

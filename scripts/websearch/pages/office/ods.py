@@ -52,7 +52,7 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> Document:
             is_hidden = part.get("style-name", "") in hidden
             archive.contained(sheets.end_sheet, part.get("name", ""), is_hidden, left_out)
             number, column, left_out = 0, 0, LeftOut()
-    sheets.end_sheet("Sheet")  # cut by damage or the deadline
+    sheets.end_sheet("Sheet")  # a sheet cut short by damage or the deadline
     return sheets.document()
 
 

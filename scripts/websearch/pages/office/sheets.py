@@ -125,6 +125,6 @@ class SheetWriter:
         return f"[{shown}]({target})" if target else shown
 
     def document(self) -> Document:
-        """Return text, note and cut of the file."""
+        """Return the text, note and cut of the file."""
         cut = self.is_cut or self.writer.cut
         return {"text": escape("\n\n".join(self.blocks)), "note": " ".join(self.notes), "cut": cut}

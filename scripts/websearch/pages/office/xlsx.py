@@ -131,7 +131,7 @@ def string(item: Element) -> str:
 
 
 def plain(text: str) -> str:
-    """Return text with its escapes for characters decoded: _x000D_ is a carriage return."""
+    """Return text with character escapes decoded: _x000D_ is a carriage return."""
     return re.sub(_ESCAPED, lambda code: chr(int(code[1], 16)), text) if "_x" in text else text
 
 

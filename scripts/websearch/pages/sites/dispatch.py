@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.pages.fetch.fetch import RobotsCache, SharedAnswers
 
-API_SHARE = 0.7  # of a page's time; the remainder is for its HTML if the API fails
+API_SHARE = 0.7  # the API's share of a page's time; the remainder is for its HTML if it fails
 # Pattern of hosts -> (engine whose pace applies to the API, module).
 SITES = {
     r"(?:www\.)?github\.com": ("github", "github"),
