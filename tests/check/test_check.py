@@ -591,7 +591,7 @@ class NumbersOfDrafts(CheckCase):
     def test_markdown_says_what_was_doubted_or_that_nothing_was_checked(self) -> None:
         for text, told in (
             ("Oslo has a population of 285,000", "1 of 1 sentences, 1 doubtful."),
-            ("The option is `foo`", "Nothing to check: no quotation, no number beside a link."),
+            ("The option is `foo`", "Nothing to check: no quotation and no number with a link."),
         ):
             run = self.check(f"{text} ([s]({self.url})).", "--md")
             self.assertIn(told, run.stdout.decode())

@@ -171,7 +171,7 @@ class Keys(DoctorCase):
             messages["serper key"],
             "set: SERPER_API_KEY in the environment; not used: SERPER_API_KEY in secrets.yaml",
         )
-        self.assertIn("asks brave first, then serper", messages["default engine"])
+        self.assertIn("queries brave first, then serper", messages["default engine"])
 
     def test_tells_nothing_of_a_key_not_even_its_length(self) -> None:
         documents = [
@@ -411,9 +411,9 @@ class Addresses(DoctorCase):
 class Engines(DoctorCase):
     def test_the_default_engine_has_a_line(self) -> None:
         line = self.line("default engine", SERPER_API_KEY=CANARY, GLSI_SEARCH_ENGINE="wikipedia")
-        self.assertEqual(line["message"], "web_search.py asks wikipedia first, then duckduckgo")
+        self.assertEqual(line["message"], "web_search.py queries wikipedia first, then duckduckgo")
         line = self.line("default engine", SEARXNG_BASE_URL="http://box.lan")
-        self.assertEqual(line["message"], "web_search.py asks searxng first, then duckduckgo")
+        self.assertEqual(line["message"], "web_search.py queries searxng first, then duckduckgo")
 
     def test_an_unknown_engine_keeps_every_search_from_working(self) -> None:
         run = run_script("doctor.py", env={"GLSI_SEARCH_ENGINE": "altavista"})
@@ -594,7 +594,7 @@ class TableOfEngines(DoctorCase):
         found = lines(TINY_BASE_URL="http://tiny.example")
         self.assertEqual(found["secrets file"]["status"], "ok")
         self.assertEqual(found["tiny key"]["message"], "set: TINY_API_KEY in secrets.yaml")
-        self.assertIn("asks duckduckgo first, then tiny", found["default engine"]["message"])
+        self.assertIn("queries duckduckgo first, then tiny", found["default engine"]["message"])
         self.assertIn("begins with https://", found["TINY_BASE_URL"]["message"])
 
     def test_no_line_names_an_engine_that_the_table_lacks(self) -> None:

@@ -125,7 +125,7 @@ class OfToday(DateCase):
 
     def test_latest_of_a_past_year_is_warned_of(self) -> None:
         year = days_ago(0).year
-        said = f"The query names {year - 1} and asks for the latest: it is {year} now."
+        said = f"The query asks for the latest from {year - 1}, but it is {year} now."
         for query, warned in (
             (f"latest python asyncio {year - 1}", True),
             (f"aktuelle asyncio Versionen {year - 1}", True),

@@ -607,7 +607,7 @@ class Recall(WebSearchCase):
 
     def test_unsupported_parameters_of_recall_are_explained(self) -> None:
         document = web_search.run_recall({"query": "x", "engine": "brave"})
-        self.assertIn("asks no engine", document["details"]["hint"])
+        self.assertIn("queries no engine", document["details"]["hint"])
 
 
 class CacheCommand(WebSearchCase):

@@ -1,4 +1,4 @@
-"""The command check: its table, the reading of the cited pages, its document."""
+"""Run the command check: read the cited pages, compare them with the draft, build the document."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds per page, redirects included; a source has no substitute
-STORED_SECONDS = 86_400.0  # stored pages younger than this are not read again
-READING_SHARE = 0.7  # of the remaining time; comparing gets the remainder
-BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources of one quotation
-MOST_LOOKED_UP = 100  # links and quotations of a draft that are looked up in the store
+STORED_SECONDS = 86_400.0  # age up to which stored pages are not read again
+READING_SHARE = 0.7  # reading's share of the remaining time; comparing gets the remainder
+BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # if a quotation has several sources
+MOST_LOOKED_UP = 100  # links, and absent quotations, per draft that are looked up in the store
 RECALLED_PAGES = 3  # stored pages searched for an absent quotation
 INPUT_HINT = "Name a file with the draft, or - for standard input; or pass {quote} and {url}."
 WRONG_QUOTATION = (
@@ -77,7 +77,7 @@ OUTSIDE_NOTE = "It is outside the article: in a sidebar, a caption, a byline or 
 
 
 class SourcePage:
-    """A page that a draft cites: its text with its title, or why it has none."""
+    """A page that a draft cites: its title and text, or the reason that it has no text."""
 
     def __init__(self, url: str, page: Page) -> None:
         from websearch.pages.fetch.archive import archived_fields
@@ -104,43 +104,43 @@ class SourcePage:
 
     @functools.cached_property
     def compared(self) -> ComparedText:
-        """Return the text in the form in which quotations are compared."""
+        """Return the text in the form for comparing quotations."""
         from websearch.check.quotations import ComparedText
 
         return ComparedText(self.text, len(self.lead))
 
     @functools.cached_property
     def compared_outside(self) -> ComparedText:
-        """Return the text outside the article in the form in which quotations are compared."""
+        """Return the text outside the article in the form for comparing quotations."""
         from websearch.check.quotations import ComparedText
 
         return ComparedText(self.outside)
 
     @functools.cached_property
     def numbers(self) -> PageNumbers:
-        """Return the numbers of the page and what they count."""
+        """Return the numbers in the page with the words around them."""
         from websearch.check.page_numbers import PageNumbers
 
         return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
 
     @functools.cached_property
     def numbers_outside(self) -> PageNumbers:
-        """Return the numbers outside the article and what they count."""
+        """Return the numbers outside the article with the words around them."""
         from websearch.check.page_numbers import PageNumbers
 
         return PageNumbers(self.url, self.head, self.outside, OUTSIDE_NOTE)
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Check whether each quotation and number of a draft is in its source. Never raises.
+    """Check whether each quotation and number in a draft is in its source. Never raises.
 
     params: those of COMMANDS["check"] without input, and timeout, max_chars, dry_run, verbose.
     Returns {ok, checks: [{quote, url, verdict, source_text?, differs?, left_out?, found_in?, note?,
     error?, line}], numbers: [{sentence, url, missing?, doubtful?: [{number, note}], proof?:
     [{number, url, text, note?}], error?, line}], computed?, counts, dead_links?, never_shown?,
-    uncited_lines?, unclosed_lines?}, errors first. ok is false, and the kind
-    no_results, unless all quotations are verbatim, no number is missing or miscalculated, and no
-    link is dead; with strict, unless no number is doubtful.
+    uncited_lines?, unclosed_lines?}, errors first. ok is true only if all quotations are verbatim,
+    no number is missing, unread or miscalculated, no link is dead and, with strict, no number is
+    doubtful; otherwise the kind is no_results.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -174,9 +174,9 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a check for the command line, which can read the draft from a file.
+    """Run a check for the command line, optionally with the draft from a file.
 
-    Raises SearchError (invalid_input) if it cannot be read.
+    Raises SearchError (invalid_input) if the file cannot be read.
     """
     path = params.get("input")
     if not isinstance(path, str):
@@ -193,7 +193,7 @@ def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> D
 def cited_in(params: dict[str, Any]) -> CitedParts:
     """Return the parts of a draft to check.
 
-    Raises SearchError: invalid_input without a draft or for a malformed url, no_results if the
+    Raises SearchError: invalid_input if the draft is missing or url is malformed, no_results if the
     draft has nothing to check.
     """
     from websearch.check.draft import Cited, CitedParts, Draft
@@ -250,7 +250,7 @@ def read_sources(
 ) -> dict[str, SourcePage]:
     """Return the pages at some URLs, from the store or the web, each once.
 
-    unshown: URLs that only the draft has named; their pages are stored as such.
+    unshown: URLs that appear only in the draft; their pages are marked as cited in the store.
     """
     from contextlib import closing
 
@@ -286,7 +286,10 @@ def read_sources(
 
 
 def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
-    """Return {url, error, archived_url?, line} of dead links: 404, 410 or an unknown host."""
+    """Return {url, error, archived_url?, line} per dead link: 404, 410 or an unknown host.
+
+    A link whose page was replaced by an archived copy is also dead.
+    """
     read = ((link, pages[page_of(link.urls[0])]) for link in links)
     return [
         {"url": link.urls[0], **page.dead_link, "line": link.line}
@@ -296,7 +299,7 @@ def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Documen
 
 
 def never_shown(links: list[Cited], deadline: float) -> list[Document]:
-    """Return {url, line} of the links that no stored search or page has shown."""
+    """Return {url, line} for the links that no stored search or page has shown."""
     from contextlib import closing
 
     from websearch.store.page_store import PageStore
@@ -311,7 +314,7 @@ def never_shown(links: list[Cited], deadline: float) -> list[Document]:
 
 
 def name_stored_holders(checks: list[Document], cited: list[str], deadline: float) -> None:
-    """Add found_in, an uncited stored page that contains it, to absent quotations."""
+    """Add found_in, an uncited stored page that contains the quotation, to absent quotations."""
     from contextlib import closing
 
     from websearch.check.quotations import ComparedText, Quotation
@@ -338,7 +341,7 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
 def check_or_unread(
     item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
 ) -> Document:
-    """Return the result of check_quotation; unread with an error if it fails with a bug."""
+    """Return the result of check_quotation; after a bug in it, unread with an error."""
     check: Document | SearchError = result_or_error(
         check_quotation, item, pages, deadline, verbose=verbose
     )
@@ -354,7 +357,7 @@ def check_or_unread(
 def numbers_or_unread(
     item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
 ) -> Document:
-    """Return the result of check_numbers; an error if it fails with a bug."""
+    """Return the result of check_numbers; after a bug in it, an error."""
     answer: Document | SearchError = result_or_error(
         check_numbers, item, pages, deadline, verbose=verbose
     )
@@ -365,7 +368,7 @@ def numbers_or_unread(
 
 
 def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
-    """Return the check of a quotation; with several sources, the best verdict."""
+    """Return the verdict on a quotation; the best one if it has several sources."""
     from websearch.check.quotations import LATE, Quotation, is_verbatim
 
     quotation = Quotation(item.text)
@@ -407,7 +410,7 @@ def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
 
 
 def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
-    """Return the numbers of a sentence that its pages lack, or use for something else."""
+    """Return a sentence's numbers that its pages lack or use for something else, and the proofs."""
     from websearch.check.computed import without_marked
     from websearch.check.numbers import ComparedNumbers
     from websearch.check.quotations import LATE_ERROR
@@ -442,7 +445,7 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
 def outcome(
     checks: list[Document], numbers: list[Document], facts: Document, strict: bool
 ) -> Document:
-    """Return the document of a check, errors first. facts: its other fields."""
+    """Return the document of a check, errors first. facts: the document's other fields."""
     checks.sort(key=lambda check: VERDICTS.index(check["verdict"]))
     computed = [
         {"sentence": item["sentence"], **number, "line": item["line"]}
@@ -474,7 +477,7 @@ def outcome(
 def errors_of(
     checks: int, counts: dict[str, int], computed: list[Document], facts: Document, strict: bool
 ) -> list[tuple[str, str]]:
-    """Return the errors of a draft as (phrase, hint); without any, the exit code is 0."""
+    """Return a draft's errors as (phrase, hint); if there are none, the exit code is 0."""
     altered = checks - counts["verbatim"]
     wrong = sum(bool(number.get("is_wrong")) for number in computed)
     sentences = f"of {counts['numbers']} sentences with"

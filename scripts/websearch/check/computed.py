@@ -1,4 +1,4 @@
-"""Numbers that the author marks as counted or computed: "69 (computed: 83 - 14)"."""
+"""Find numbers that the author marks as counted or computed: "69 (computed: 83 - 14)"."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MARK = re.compile(
 )
 MOST_EXPRESSION = 200  # characters
 MOST_MARKS = 20  # per sentence
-BEFORE_CHARS = 60  # before a mark, searched for its number
-MOST_VALUE = Decimal(10) ** 18  # of a result
+BEFORE_CHARS = 60  # characters before a mark in which its number is searched
+MOST_VALUE = Decimal(10) ** 18  # maximum result of an expression
 _OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
@@ -33,8 +33,8 @@ _OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
 def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
     """Return a sentence without the numbers marked as the author's own, and these numbers.
 
-    The marks: (counted), (computed), (computed: 83 - 14), or the same as HTML comments. A number is
-    {number, expression?, result?, is_wrong?}; result: the value of an expression of numbers.
+    The marks are (counted), (computed), (computed: 83 - 14), or the same as HTML comments. A number
+    is {number, expression?, result?, is_wrong?}; result: the value of the expression.
     """
     marked: list[Document] = []
     for found in [*_MARK.finditer(text)][: -MOST_MARKS - 1 : -1]:
@@ -55,7 +55,10 @@ def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
 
 
 def states(number: Number, result: Decimal) -> bool:
-    """Return whether a number equals a result at its precision; shares also as percent."""
+    """Return whether a number equals a result at the number's precision.
+
+    A percentage may also equal a result from 0 to 1.
+    """
     results = (result, result * 100) if number.unit == "%" else (result,)
     digits = len(re.sub(r"\D+$", "", number.text).partition(".")[2])
     half = Decimal(1).scaleb(number.power - digits) / 2
@@ -64,7 +67,7 @@ def states(number: Number, result: Decimal) -> bool:
 
 
 def value_of(expression: str) -> Decimal | None:
-    """Return the value of an expression with + - * and /, None if it is not one."""
+    """Return the value of an expression with + - * and /; None for any other text."""
     text = re.sub(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))", "", expression[:MOST_EXPRESSION])
     text = text.translate(str.maketrans("−–×·÷:", "--**//"))
     is_sum = set(text) <= set("0123456789.()+*/- ") and any(sign.isdecimal() for sign in text)

@@ -1,7 +1,6 @@
-"""Quotations and numbers of a draft in Markdown, and the URLs that it cites for them.
+"""Find the quotations and numbers in a Markdown draft, and the URLs that it cites for them.
 
-Code, links and quotations are covered by characters of the same length, so every offset is one of
-the draft.
+Code, links and quotations are replaced by equally long text, so every offset is valid in the draft.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 MOST_SOURCES = 5  # per quotation
 MOST_BETWEEN = 2_000  # characters examined between a quotation and its link
 LONGEST_ATTRIBUTION = 500  # characters
-LEAST_WORDS = 4  # shorter ones are titles, terms and irony
-LEAST_CITED_WORDS = 2  # words of a quotation with a link in its sentence
-CHARS_OF_A_WORD = 2  # characters, in a script without spaces
+LEAST_WORDS = 4  # words per quotation; shorter quotations are titles, terms or irony
+LEAST_CITED_WORDS = 2  # the same with a link in the sentence
+CHARS_OF_A_WORD = 2  # in a script without spaces
 COVER = "\u2060"  # replaces code and URLs; not a word character or a space
 LINK = "\ufffc"  # replaces links where the text around them matters
 
@@ -35,7 +34,7 @@ _CODE = re.compile(
     r"(?ms)^[ \t>]{0,9}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^[ \t>]{0,9}\1[`~]*[ \t]*$|\Z)"
     r"|(`{1,3})[^`\n]{1,500}\2"
 )
-# Code that states a number: `1024 * 1024`, `30 s`.
+# Code that is a number or expression: `1024 * 1024`, `30 s`.
 _NUMBER = re.compile(r"`{1,3}[ $€£+-]{0,3}\d[\d .,_*×/^+-]{0,40}[%a-zA-Z]{0,12} ?`{1,3}")
 _URL = r"https?://(?:[^\s<>\"“”‘’«»()（）「」『』、。，；\[\]|`]|\([^\s<>()]{0,200}\)){1,2000}"
 _LINK = re.compile(
@@ -52,7 +51,7 @@ _ENTRY = re.compile(
 )
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]|\|")
 _LETTER = rf"[^\W{UNSPACED}]"
-# Quotation marks of many languages. An apostrophe closes nothing.
+# Text in the quotation marks of many languages. An apostrophe does not close a quotation.
 _QUOTATION = re.compile(
     "[“„‟]([^“”„‟]*)[“”‟]|”([^”“]*)[”“]|〝([^〝〞〟]*)[〞〟]|«([^«»]*)»|»([^«»]*)«"
     "|‹([^‹›]*)›|›([^‹›]*)‹|「([^「」]*)」"
@@ -61,9 +60,9 @@ _QUOTATION = re.compile(
     rf"|[‘‚]((?:[^‘’‚]|(?<=\w)’(?=\w))*)[’‘](?!{_LETTER})"
     rf"|(?<!{_LETTER})'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)'(?!{_LETTER})"
 )
-# An opening mark; a straight one only where it cannot be an inch.
+# An opening quotation mark; a straight mark counts only where it cannot mean inches.
 _OPENING = re.compile(r"[“„«「『〝](?=\S)|(?<![^\s(\[])[\"״](?=\w)")
-# Quotation marks in HTML and TeX, and their characters.
+# Quotation marks in HTML and TeX, and the characters that replace them.
 _WRITTEN_MARKS = (
     (re.compile(r"(?<!`)``(?!`)(?=(?:[^`'\n]|'(?!')){1,3000}'')"), "“"),
     (re.compile(r"(?<!')''(?!')"), "”"),
@@ -81,7 +80,7 @@ _SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
 _ABBREVIATION = re.compile(
     r"(?:\b[A-Z](?:\.[A-Z])*|\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|cf|ca|e\.g|i\.e))\Z"
 )
-# After the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
+# The attribution that ends a quoted block: "> — Author, [source](...)", "> text ([source](...))".
 _ATTRIBUTION = re.compile(
     rf"(?:\n[ \t>]*(?:[-–—]{{1,2}}|\(|[Ss]ource\b|{LINK})|(?<=[.!?…])[ \t][–—])[^\n]*\Z"
     rf"|[\s>(\[,;:–—-]{{0,40}}{LINK}[{LINK}\s>()\[\].,;]*\Z"
@@ -92,10 +91,10 @@ _WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+")
 
 
 class Cited(NamedTuple):
-    """A quotation or sentence of a draft, its line, and the URLs that may be its source.
+    """A quotation or sentence in a draft, its line, and the URLs that may be its source.
 
-    shown: the sentence with its quotations and code, whose numbers do not count. also: more links
-    in the sentence of a quotation. context: the head of a table and the label of a row.
+    shown: the sentence including quotations and code, whose numbers do not count. also: more links
+    in a quotation's sentence. context: the table header, with the row label for a cell.
     """
 
     text: str
@@ -134,10 +133,10 @@ class Block(NamedTuple):
 
 
 class Draft:
-    """A draft in Markdown. url: the source where it cites none, or "".
+    """A draft in Markdown. url: the source for parts without a citation, or "".
 
-    plain: the draft without code and URLs; readable: without URLs; marked: with a character in
-    place of each link.
+    plain: the draft without code and URLs. readable: the draft without URLs. marked: the draft with
+    links replaced by LINK characters.
     """
 
     def __init__(self, text: str, url: str = "") -> None:
@@ -162,7 +161,7 @@ class Draft:
         ]
         self.plain = covered(
             text, targets + marks, COVER
-        )  # [1](URL), ([Name 2012](URL)) state none
+        )  # [1](URL) and ([Name 2012](URL)) state no number
         self.readable = covered(self.text, targets, COVER)
         self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
         labels = {text[link.start : link.end].strip("[]") for link in self.links}
@@ -170,12 +169,12 @@ class Draft:
         self.blocks = [block for block in blocks_of(text) if block.start not in listed]
 
     def quotations(self) -> list[Cited]:
-        """Return the texts in quotation marks and quoted blocks, in order."""
+        """Return the quotations in quotation marks and quoted blocks, in order."""
         quotations: list[Cited] = []
         for index, block in enumerate(self.blocks):
             spans = self.spans_in(block)
             lead = self.plain[block.start : spans[0][0] if spans else block.end]
-            if block.is_quoted and len(lead.strip("> \t")) > 1:  # more than the opening mark
+            if block.is_quoted and len(lead.strip("> \t")) > 1:  # more than a quotation mark
                 quotations += self.quoted_block(index)
                 continue
             for number, span in enumerate(spans):
@@ -208,9 +207,9 @@ class Draft:
         return list(dict.fromkeys(lines))
 
     def sentences(self) -> list[Cited]:
-        """Return the sentences and rows that may have a number, without code and quotations.
+        """Return the sentences and rows that may contain numbers, without code and quotations.
 
-        Uncited ones have no urls.
+        Uncited sentences have no urls.
         """
         sentences: list[Cited] = []
         for index, block in enumerate(self.blocks):
@@ -253,7 +252,7 @@ class Draft:
 
     @functools.cached_property
     def heads(self) -> dict[int, tuple[int, Block]]:
-        """Return the index of its head and the paragraph above for each table row."""
+        """Return row index -> (index of its header, paragraph above its table)."""
         found: dict[int, tuple[int, Block]] = {}
         head, end = -1, -1
         above = Block(0, 0, False)
@@ -271,9 +270,10 @@ class Draft:
         return found
 
     def row(self, index: int, head: int, above: Block) -> list[Cited]:
-        """Return a table row, or its cells if the links are in the heads of the columns.
+        """Return a table row, or its cells if the links are in the column headers.
 
-        The sources of a row are its links, else those of the column head, else those above.
+        The sources are the links in the row, else those in the column header, else those in the
+        paragraph above.
         """
         if index <= head + 1:
             return []
@@ -302,7 +302,7 @@ class Draft:
         return cited
 
     def cells(self, block: Block) -> list[Span]:
-        """Return the places of a row's cells."""
+        """Return the places of the cells in a row."""
         marks = [
             found.start()
             for found in re.finditer(r"(?<!\\)\||\n|\Z", self.plain[block.start : block.end])
@@ -326,14 +326,14 @@ class Draft:
         return bisect_right(self.lines, offset)
 
     def links_in(self, start: int, end: int, most: int | None = None) -> list[Link]:
-        """Return the links that start between two offsets, at most that many."""
+        """Return the links that start between two offsets; most: the maximum number."""
         first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
         return self.links[first : last if most is None else min(last, first + most)]
 
     # ----- quotations and their sources
 
     def spans_in(self, block: Block) -> list[Span]:
-        """Return the places of texts in quotation marks that are long enough."""
+        """Return the places of sufficiently long texts in quotation marks."""
         found = _QUOTATION.finditer(self.plain, block.start, block.end)
         spans = (match.span(match.lastindex or 0) for match in found)
         counts = [(span, words_in(self.plain[slice(*span)])) for span in spans]
@@ -344,7 +344,7 @@ class Draft:
         ]
 
     def is_cited(self, block: Block, span: Span) -> bool:
-        """Return whether the sentence of a quotation has a link, and not as its text."""
+        """Return whether a quotation's sentence has a link and the quotation is not link text."""
         links = self.links_beside(block, span)
         first = bisect_left(self.starts, span[0])
         before = self.links[max(0, first - 1) : first]
@@ -352,7 +352,7 @@ class Draft:
         return bool(links) and not is_text
 
     def links_beside(self, block: Block, span: Span) -> list[Link]:
-        """Return the first links in the sentences of a quotation that may be its source."""
+        """Return the first links in a quotation's sentences, which may be its sources."""
         sentences = self.sentences_of(block, span)
         if not sentences:
             return []
@@ -361,10 +361,10 @@ class Draft:
         return [link for link in self.links[first : min(last, first + MOST_SOURCES)] if link.urls]
 
     def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
-        """Return the URLs for a quotation of a block: of links in it, right after it, before it.
+        """Return the source URLs of a quotation: from links in it, right after it or before it.
 
-        If no link follows the last quotation, each link precedes its quotation. If a sentence ends
-        between a quotation and the link after it, the link before it counts also.
+        If no link follows the last quotation, each link is assumed to precede its quotation. If a
+        sentence ends between a quotation and the next link, the link before it also counts.
         """
         start, end = spans[number]
         inside = self.links_in(start, end)
@@ -384,15 +384,16 @@ class Draft:
             if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
                 break
             urls += following.urls
-        # From its last character on: the full stop may be inside of the quotation marks.
+        # Start at its last character, because the period may be inside the quotation marks.
         between = self.marked[end - 1 : min(behind[0].start, end + MOST_BETWEEN)]
         is_far = re.search(r"[.!?]\W{1,5}(?![a-z])\w", between)
         return [*before[0].urls, *urls] if is_far and before else urls
 
     def quoted_block(self, index: int) -> list[Cited]:
-        """Return the quotation in a quoted block, [] for a note; it may name its own source.
+        """Return the quotation in a quoted block; [] for a callout or a short text.
 
-        Else the source is in the paragraph below, or in the one above if that ends with a colon.
+        The source is in the block's attribution, else in the paragraph below, else in the paragraph
+        above if that ends with a colon, else in the quotation.
         """
         start, end, _ = self.blocks[index]
         latest = max(start, end - LONGEST_ATTRIBUTION)
@@ -417,7 +418,7 @@ class Draft:
     # ----- sentences
 
     def sentence_spans(self, block: Block) -> Iterator[Span]:
-        """Yield the places of a block's sentences; links right after a sentence belong to it."""
+        """Yield the places of the sentences in a block, including links right after a sentence."""
         start = block.start
         for found in _SENTENCE_END.finditer(self.marked, block.start, block.end):
             following = self.marked[found.end() : found.end() + 1]
@@ -432,11 +433,11 @@ class Draft:
             yield start, block.end
 
 
-# ===== the parts of Markdown that matter here =====================================================
+# ===== Markdown ===================================================================================
 
 
 def covered(text: str, spans: list[Span], cover: str) -> str:
-    """Return a text of the same length with each character in some spans replaced."""
+    """Return a text of the same length with each character in these spans replaced."""
     pieces, done = [], 0
     for start, end in sorted(spans):
         pieces += [text[done:start], cover * (end - max(start, done))]
@@ -445,7 +446,7 @@ def covered(text: str, spans: list[Span], cover: str) -> str:
 
 
 def with_marks(text: str) -> str:
-    """Return a text of the same length with the quotation marks of HTML and TeX as characters."""
+    """Return a text of the same length with characters for HTML and TeX quotation marks."""
 
     def padded(found: re.Match[str], mark: str) -> str:
         cover = COVER * (len(found[0]) - 1)
@@ -458,21 +459,22 @@ def with_marks(text: str) -> str:
 
 
 def one_sentence(text: str) -> str:
-    """Return a text of a draft in one line, without covered parts."""
+    """Return text from a draft on one line, without covered parts."""
     return re.sub(r" (?=[.,;!?])", "", " ".join(text.replace(COVER, "").split()))
 
 
 def words_in(text: str) -> float:
-    """Count the words of a text; in a script without spaces, two characters are one."""
+    """Count the words in a text; in scripts without spaces, two characters count as one."""
     words = _WORD.findall(text)
     characters = sum(1 for word in words if re.match(f"[{UNSPACED}]", word))
     return len(words) - characters + characters / CHARS_OF_A_WORD
 
 
 def read_entries(text: str) -> tuple[dict[str, str], dict[int, str]]:
-    """Return the draft's own list as label -> URL, and as start of an entry -> label of an item.
+    """Return the draft's list of sources as label -> URL, and entry start -> item label.
 
-    An item ("1. ...") is an entry only if the draft refers to it; a definition ("[1]: ...") always.
+    A definition ("[1]: ...") has the label "". An item ("1. ...") is a source only if the draft
+    refers to its label.
     """
     numbered: dict[str, str] = {}
     labelled: dict[str, str] = {}
@@ -493,12 +495,12 @@ def label_of(text: str) -> str:
 
 
 def trimmed(address: str) -> str:
-    """Return a URL without the punctuation of its sentence."""
+    """Return a URL without the sentence punctuation after it."""
     return address.rstrip(".,;:!?*_~'’”")
 
 
 def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
-    """Yield the links of a text and the references to its own list ("[1]", "[1, 2]")."""
+    """Yield the links in a text and the references to its list of sources ("[1]", "[1, 2]")."""
     for found in _LINK.finditer(text):
         start, end = found.span()
         if found[2]:
@@ -519,7 +521,7 @@ def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
 
 
 def blocks_of(text: str) -> Iterator[Block]:
-    """Yield the blocks of a draft: paragraphs, items and rows."""
+    """Yield the blocks of a draft: paragraphs, list items and table rows."""
     start = offset = 0
     kind: bool | None = None  # of the current block; None between blocks
     for line in text.split("\n"):

@@ -1,8 +1,8 @@
-"""Whether the numbers of a draft's sentence are in a page and count the same thing.
+"""Check whether the numbers in a draft's sentence are in a page and count the same thing.
 
-A number of a page proves one of the draft if it has the same value, no other unit or scale, and a
-sentence or row on the same thing. If another sentence, row or column fits better and has another
-number, it is doubtful.
+A number in a page proves a number in the draft if it has the same value, no other unit or scale,
+and a sentence or row about the same thing. If another sentence, row or column fits better and has
+another number, the number is doubtful.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
 
 TOGETHER = 0.7  # weight per other number of the sentence in the same piece of the page
-NEARER = 1.8  # factor: another number this much nearer than the proof makes it doubtful
-CLEARLY = 1.0  # words by which another row must fit better
+NEARER = 1.8  # factor by which another number must fit better than the proof to cause a doubt
+CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
 MOST_TOLD = 5  # rivals to examine
 NAMED_BEFORE = 3  # sentences before a number that may name its subject
-MOST_OCCURRENCES = 500  # per value of a page
-BEST_OCCURRENCES = 20  # whose nearest words are compared
+MOST_OCCURRENCES = 500  # per value and page
+BEST_OCCURRENCES = 20  # occurrences whose nearest words are compared
 MOST_DOUBTED = 50  # numbers per sentence
 MOST_RIVALS = 2_000  # pieces of a page per word of the sentence
 
-# Parts, steps, versions and standards: the number says which, not how many.
+# Parts, steps, versions and standards: the number is a label, not an amount.
 _LABEL = re.compile(
     r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
     r"|appendix|vol(?:ume)?\.?|versions?|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
@@ -68,14 +68,14 @@ _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
-FROM_CHARS = 12  # before a number
-NAME_CHARS = 70  # of two words and a year
+FROM_CHARS = 12  # characters before a number that are searched for "from"
+NAME_CHARS = 70  # maximum length of two words and a year
 _NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 
 class Proof(NamedTuple):
-    """The occurrence of a draft's number in a page, and how well it fits."""
+    """An occurrence of a draft's number in a page, and how well it fits."""
 
     score: float
     affinity: float
@@ -84,7 +84,7 @@ class Proof(NamedTuple):
 
 
 class DraftNumber:
-    """A number in a sentence of a draft, with its possible values and its noun."""
+    """A number in a sentence of a draft, and the words near it."""
 
     def __init__(self, number: Number, sentence: str) -> None:
         self.number = number
@@ -93,21 +93,21 @@ class DraftNumber:
 
     @functools.cached_property
     def near(self) -> dict[str, float]:
-        """Return the telling words around the number; nearer words weigh more."""
+        """Return the significant words around the number; nearer words weigh more."""
         return near_words(self.sentence, self.number.start, self.number.end)
 
     @functools.cached_property
     def noun(self) -> str:
-        """Return the telling word right after the number, or ""."""
+        """Return the significant word right after the number, or ""."""
         return noun_after(self.sentence, self.number)
 
     @functools.cached_property
     def nouns(self) -> list[str]:
-        """Return the telling ones of the two words after the number: "398 league games"."""
+        """Return the two words after the number ("398 league games"); "" if not significant."""
         return [self.noun, noun_after(self.sentence, self.number, 2)]
 
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
-        """Return whether a number of a page has the value, scale and unit of this one."""
+        """Return whether a number in a page has this number's value, scale and unit."""
         own, its = self.number, found.number
         values = its.scaled or values_of(its)
         if own.unit == "%" and its.unit != "%":
@@ -132,27 +132,27 @@ class DraftNumber:
 
     @functools.cached_property
     def rounding(self) -> Rounding | None:
-        """Return what the number may be rounded from, None if it is exact."""
+        """Return the range that the number may be rounded from; None if it is exact."""
         return rounding_of(self.number, self.sentence)
 
     def rounds(self, found: Occurrence, page: PageNumbers) -> bool:
-        """Return whether the number may be rounded from one of a page between its bounds."""
+        """Return whether this number may be rounded from a number in a page within its range."""
         unit, its = self.number.unit, found.number.unit
         is_named = unit and not its and (unit != "%" or found.cell >= 0)
         is_same = unit == its or (is_named and page.has_unit(found, unit))
         return bool(is_same and self.rounding and self.rounding.fits(found.number))
 
     def note(self, proof: Proof) -> str:
-        """Return what the number is rounded from, "" if its proof has the same value."""
+        """Return a note on the number that this one is rounded from; "" if the values are equal."""
         is_exact = self.fits(proof.occurrence, proof.page)
         return "" if is_exact else f"Rounded from {proof.occurrence.number.text}."
 
 
-# ===== the numbers of a draft =====================================================================
+# ===== numbers in a draft =========================================================================
 
 
 def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list[str]]:
-    """Return the numbers of a draft's sentence and its days as YYYY-MM-DD, without labels."""
+    """Return the numbers in a draft's sentence, except labels, and its YYYY-MM-DD dates."""
     days = _ISO_DAY.findall(text)
     for pattern in (_ISO_DAY, _LABEL, _VERSION):
         text = pattern.sub(lambda found: "\u2060" * len(found[0]), text)
@@ -162,7 +162,7 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
 
 
 def without_name(found: re.Match[str]) -> str:
-    """Return a name and number with the number covered, unless it counts or is in a date."""
+    """Return a name and number, with the number covered unless it is an amount or in a date."""
     from websearch.pages.extract.dates import month_number
 
     behind = WORD.match(found.string, found.end() + 1)
@@ -176,9 +176,9 @@ def without_name(found: re.Match[str]) -> str:
 
 
 class ComparedNumbers:
-    """The numbers of a sentence compared with its pages: missing, doubtful, proven.
+    """The numbers in a sentence compared with its pages: missing, doubtful or proven.
 
-    context: text of the draft that belongs to the sentence, such as the head of a table. Raises
+    context: text in the draft that belongs to the sentence, such as a table header. Raises
     TimeoutError after the deadline.
     """
 
@@ -211,7 +211,10 @@ class ComparedNumbers:
         return any(f" {word.lower()}" in page.text for page in self.pages)
 
     def missing(self) -> list[str]:
-        """Return the numbers that no page has; if all are words, the author may have counted."""
+        """Return the numbers and dates that no page has.
+
+        If all numbers are words, the author may have counted, so none of them is missing.
+        """
         is_counted = all(number.number.is_word for number in self.numbers)
         lost = [
             number.text
@@ -221,13 +224,13 @@ class ComparedNumbers:
         if not (self.days or self.written_days):
             return lost
         known = set().union(*(days for page in self.pages for days in page.days))
-        # A page without days of a month proves nothing about it.
+        # A page without any date in a month proves nothing about that month.
         months = {day[:7] for day in known}
         others = [day for day in self.written_days if day[:7] in months]
         return lost + [day for day in (*self.days, *others) if day not in known]
 
     def proof(self) -> list[dict[str, str]]:
-        """Return {number, url, text, note?} of the proof of each number."""
+        """Return {number, url, text, note?} for each proven number."""
         return [
             {
                 "number": number.text,
@@ -240,7 +243,7 @@ class ComparedNumbers:
         ]
 
     def doubtful(self) -> list[dict[str, str]]:
-        """Return {number, note} of the numbers whose proof is about something else."""
+        """Return {number, note} for each number or date that may be wrong."""
         swapped = self.swapped()
         found = []
         for index, (number, proof) in enumerate(
@@ -264,7 +267,7 @@ class ComparedNumbers:
     def candidates_of(
         self, number: DraftNumber, powers: set[int]
     ) -> list[tuple[PageNumbers, Occurrence]]:
-        """Return the occurrences that fit a number. powers: scales named by the context."""
+        """Return the occurrences that fit a number. powers: scales found in the context."""
         if time.monotonic() > self.deadline:
             raise TimeoutError
         own = number.number
@@ -295,7 +298,7 @@ class ComparedNumbers:
     def proof_of(self, index: int) -> Proof | None:
         """Return the occurrence that fits a number best, or None.
 
-        A piece with other numbers of the sentence fits better.
+        Other numbers of the sentence in the same piece improve the fit.
         """
         near = self.numbers[index].near
         scores = [
@@ -322,7 +325,7 @@ class ComparedNumbers:
     # ----- doubts
 
     def doubt(self, index: int, proof: Proof) -> str:
-        """Return why a proof may be about something else, or ""."""
+        """Return the reason that a proof may be about something else, or ""."""
         page, found, number = proof.page, proof.occurrence, self.numbers[index]
         if self.language != page.language:  # the words cannot be compared
             return ""
@@ -355,9 +358,9 @@ class ComparedNumbers:
         return note
 
     def is_near(self, name: str) -> bool:
-        """Return whether a name is in the context of a proof of the sentence, or just before it.
+        """Return whether a name is in the context of one of the sentence's proofs, or just before.
 
-        A proof with other names is about those.
+        The sentences before a proof count only if the proof itself contains no other names.
         """
         for page, index in self.used:
             own = page.of(index)
@@ -368,7 +371,7 @@ class ComparedNumbers:
         return False
 
     def counts_another(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether the same sentence of the page has another number for the noun."""
+        """Return whether the proof's sentence has another number with the draft's noun."""
         page, found = proof.page, proof.occurrence
         if not number.noun or found.cell >= 0:
             return False
@@ -379,7 +382,7 @@ class ComparedNumbers:
         return is_other and own not in self.words and bool(same)
 
     def is_of_another_year(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether the proof of a number names only another year than the sentence."""
+        """Return whether a number's proof has years, but not the year in the draft."""
         piece = proof.page.by_piece[proof.occurrence.piece]
         known = {other.number.text for other in piece if kind_of(other.number)[1]}
         if proof.occurrence.cell >= 0 or not known or number.text in known:
@@ -393,7 +396,7 @@ class ComparedNumbers:
         return bool(years) and not any(year in headings for year in years)
 
     def is_other_column(self, proof: Proof) -> bool:
-        """Return whether the sentence is about another column than the proof."""
+        """Return whether the draft's sentence is about another column than the proof."""
         page, found = proof.page, proof.occurrence
         if found.cell < 0:
             return False
@@ -406,9 +409,9 @@ class ComparedNumbers:
         return any(column and column <= self.words for column in columns)
 
     def is_other_row(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether the sentence names, by a number, another row than that of the proof.
+        """Return whether a number in the draft's sentence labels another row than the proof's.
 
-        If it names several rows, the nearest counts if it is clearly nearer.
+        If the sentence has labels of several rows, only a clearly nearer label counts.
         """
         page, found = proof.page, proof.occurrence
         if found.cell < 1:
@@ -421,7 +424,7 @@ class ComparedNumbers:
             for other, proven in zip(self.numbers, self.proofs, strict=True)
             if other is not number
             and everywhere & other.number.plain
-            and not (proven and proven.occurrence.cell > 0)  # a value, then
+            and not (proven and proven.occurrence.cell > 0)  # then it is a value, not a label
         )
         if not (own and named):
             return False
@@ -430,7 +433,7 @@ class ComparedNumbers:
         return not is_own and (not others or others[0] > 2 * nearest)
 
     def is_nearer(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether a number that the sentence lacks fits its words better than the proof."""
+        """Return whether a number not in the draft fits the draft's words better than the proof."""
         page, found = proof.page, proof.occurrence
         used = {other.occurrence for other in self.proofs if other and other.page is page}
         others = [
@@ -442,7 +445,7 @@ class ComparedNumbers:
         return nearest > NEARER * proof.affinity + 0.1
 
     def rival(self, number: DraftNumber, proof: Proof) -> str:
-        """Return the sentence or row that fits a number better and has another number, or ""."""
+        """Return a sentence or row that fits better and has another number, or ""."""
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
         for page in self.pages:
             for word in self.words:
@@ -461,7 +464,7 @@ class ComparedNumbers:
         return ""
 
     def swapped(self) -> dict[int, str]:
-        """Return notes for pairs of numbers that fit each other's place better."""
+        """Return notes on pairs of numbers that would fit better if swapped."""
         notes: dict[int, str] = {}
         proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
         for (first, one), (second, two) in pairwise(proven):
@@ -479,7 +482,7 @@ class ComparedNumbers:
         return notes
 
     def are_alike(self, first: int, second: int) -> bool:
-        """Return whether two numbers of the sentence may count similar things, not in a list."""
+        """Return whether two numbers may count similar things and are not in a plain list."""
         numbers = (self.numbers[first], self.numbers[second])
         unit, other = (number.number.unit for number in numbers)
         is_year, is_other_year = (
@@ -501,7 +504,7 @@ class ComparedNumbers:
         return own == its[::-1] and own[0] != own[1]
 
     def may_swap(self, one: Proof, two: Proof) -> bool:
-        """Return whether two proofs are two numbers of one sentence or table."""
+        """Return whether two proofs are different numbers in one sentence or table."""
         first, second = one.occurrence, two.occurrence
         if first.number.start == second.number.start or not one.page.pieces:
             return False
@@ -513,24 +516,27 @@ class ComparedNumbers:
 
 
 def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) -> float:
-    """Return the weight of words that a context shares, with the weights of both."""
+    """Return the sum of weight times context weight over the words that a context shares."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
 
 
 def may_be_alike(one: Number, two: Number) -> bool:
-    """Return whether two numbers may count the same: in a list only the last has the unit."""
+    """Return whether two numbers may count the same thing.
+
+    A missing unit matches any unit, because in a list only the last number has the unit.
+    """
     (unit, is_year), (other, is_other_year) = kind_of(one), kind_of(two)
     return is_year == is_other_year and (unit == other or not (unit and other))
 
 
 def distance(one: Number, two: Number) -> int:
-    """Return the characters between two numbers of a sentence."""
+    """Return the number of characters between two numbers in a sentence."""
     return max(two.start - one.end, one.start - two.end)
 
 
 def is_beside(one: DraftNumber, two: DraftNumber) -> bool:
-    """Return whether two numbers of a sentence are in one clause."""
+    """Return whether two numbers in a sentence are in the same clause."""
     first, second = sorted((one.number, two.number), key=lambda number: number.start)
     return not BORDER.search(one.sentence, first.end, second.start)
 

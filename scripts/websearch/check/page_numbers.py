@@ -1,4 +1,4 @@
-"""The numbers of a page: their places, and the words that say what they count."""
+"""Find the numbers in a page: their places, and the words that show what they count."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from websearch.markdown.units import Piece
 
-PROOF_CHARS = 300  # of a shown sentence or row
-STEM_CHARS = 6  # prove, proved and proof differ, number and numbers do not
-SCALE_POWERS = (0, 3, 6, 9)  # of the heads of tables: "in thousands", "in millions"
-MOST_DATED = 2_000  # characters of a sentence searched for days
-MOST_ROWS = 200  # of a table, in each direction
-NEAR_WEIGHT = 0.5  # of words in headings and in the sentence before
-OTHER_CLAUSE = 0.3  # factor for words after a border
-NEAR_CHARS = 300  # on each side of a number
+PROOF_CHARS = 300  # per shown sentence or row
+STEM_CHARS = 6  # prove, proved and proof differ; number and numbers do not
+SCALE_POWERS = (0, 3, 6, 9)  # for table headers such as "in thousands" or "in millions"
+MOST_DATED = 2_000  # characters per sentence searched for dates
+MOST_ROWS = 200  # table rows searched in each direction
+NEAR_WEIGHT = 0.5  # of words in headings and in the previous sentence
+OTHER_CLAUSE = 0.3  # factor per BORDER between a word and the number
+NEAR_CHARS = 300  # characters on each side of a number
 MOST_NEAR = 12  # words on each side of a number
-IN_ORDER = 1.0  # weight of the word that a number of a list belongs to
-MOST_BETWEEN = 2  # words between two numbers of a list: a unit and "and"
+IN_ORDER = 1.0  # weight of the word that a number in a list belongs to
+MOST_BETWEEN = 2  # words between two numbers in a list: a unit and "and"
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
 _AND = "and und et y e en i и och og".split()
 BORDER = re.compile(
@@ -48,7 +48,7 @@ source sources link ref quelle according says said see via siehe laut selon seg�
 
 
 class Occurrence(NamedTuple):
-    """A number of a page, the index of its sentence or row, and of its cell in a row."""
+    """A number in a page, with the index of its sentence or row and of its cell in a row."""
 
     number: Number
     piece: int
@@ -56,7 +56,7 @@ class Occurrence(NamedTuple):
 
 
 class PageNumbers:
-    """The numbers of a page with its sentences and rows. note: for those that prove a number."""
+    """The numbers in a page with its sentences and rows. note: for each proof from this page."""
 
     def __init__(self, url: str, head: str, text: str, note: str = "") -> None:
         self.url, self.note = url, note
@@ -81,7 +81,7 @@ class PageNumbers:
 
     @functools.cached_property
     def by_word(self) -> dict[str, list[int]]:
-        """Return word -> indexes of the pieces with numbers that have it, or a heading with it."""
+        """Return word -> indexes of the pieces with numbers whose text or context has the word."""
         found: dict[str, list[int]] = {}
         for index in self.by_piece:
             for word in self.context(index):
@@ -90,7 +90,7 @@ class PageNumbers:
 
     @functools.cached_property
     def by_size(self) -> list[tuple[Decimal, Occurrence]]:
-        """Return the values of the numbers, the smallest first."""
+        """Return the values of the numbers with their occurrences, the smallest first."""
         every = (found for some in self.by_piece.values() for found in some)
         values = (
             (value, found)
@@ -100,7 +100,7 @@ class PageNumbers:
         return sorted(values, key=itemgetter(0))
 
     def between(self, low: Decimal, high: Decimal) -> Iterator[Occurrence]:
-        """Yield the numbers between two values; in tables, the scale of the head counts."""
+        """Yield the numbers between two values, also after applying the scale in their label."""
         for power in SCALE_POWERS:
             ends = (low.scaleb(-power), high.scaleb(-power))
             start = bisect_left(self.by_size, ends[0], key=itemgetter(0))
@@ -112,7 +112,7 @@ class PageNumbers:
 
     @functools.cached_property
     def counted(self) -> set[str]:
-        """Return the words after the numbers of the page and in the heads of columns."""
+        """Return the words right after the page's numbers and in its column headers."""
         found = set()
         for number in (one.number for some in self.by_piece.values() for one in some):
             found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
@@ -123,12 +123,12 @@ class PageNumbers:
 
     @functools.cached_property
     def words(self) -> set[str]:
-        """Return all telling words of the page."""
+        """Return all significant words of the page."""
         return stems(self.text)
 
     @functools.cached_property
     def days(self) -> tuple[set[str], set[str]]:
-        """Return the days that the text names, as YYYY-MM-DD, and those of its references."""
+        """Return the dates in the text and those in its references, as YYYY-MM-DD."""
         from websearch.passages.ranking import units_aside
 
         aside = {self.page.units[place].index for place in units_aside(self.page)}
@@ -138,7 +138,7 @@ class PageNumbers:
         return days
 
     def of(self, index: int) -> str:
-        """Return the text of a piece; a row includes the head of its table."""
+        """Return the text of a piece; a row includes its table's header."""
         if not self.pieces:
             return self.text
         piece = self.pieces[index]
@@ -147,7 +147,7 @@ class PageNumbers:
         return "\n".join([*(heads if piece.kind == "row" else []), own])
 
     def shown(self, found: Occurrence) -> str:
-        """Return the text of an occurrence in one line, cut to the part around the number."""
+        """Return the text of an occurrence on one line, cut to the part around the number."""
         text = one_line(self.of(found.piece), PROOF_CHARS)
         if found.number.text in text or not self.pieces:
             return text
@@ -155,7 +155,7 @@ class PageNumbers:
         return one_line(f"… {self.text[start : self.pieces[found.piece].end]}", PROOF_CHARS)
 
     def context(self, index: int) -> dict[str, float]:
-        """Return the telling words of a piece and the text above it, with their weights."""
+        """Return the significant words of a piece and the text above it, with their weights."""
         if index not in self.contexts:
             own = stems(self.of(index))
             above = set(self.title)
@@ -170,7 +170,7 @@ class PageNumbers:
     def label(self, found: Occurrence) -> str:
         """Return the text that describes a number: its sentence and the headings above.
 
-        In a table: the head of its column, the label of its row and the text above the table.
+        In a table: its column header, the label of its row and the text above the table.
         """
         if not self.pieces:
             return self.text
@@ -186,14 +186,14 @@ class PageNumbers:
         return " ".join([*leads, above, self.head_of(found), *row[:1]])
 
     def head_of(self, found: Occurrence) -> str:
-        """Return the head of a cell's column."""
+        """Return a cell's column header."""
         piece = self.pieces[found.piece]
         head = self.text[piece.frames[0].start : piece.frames[0].end] if piece.frames else ""
         cells = cells_of(head.split("\n")[0])
         return cells[found.cell] if found.cell < len(cells) else ""
 
     def has_unit(self, found: Occurrence, unit: str) -> bool:
-        """Return whether the label of a number names a unit."""
+        """Return whether a number's label contains a unit."""
         text = self.label(found).lower()
         words = {word for word, name in UNITS.items() if name == unit} | {unit}
         return any(
@@ -201,7 +201,7 @@ class PageNumbers:
         )
 
     def labels(self, found: Occurrence) -> dict[int, set[str]]:
-        """Return index of a row -> numbers that label it, for the table of a cell."""
+        """Return row index -> numbers in the row's first cell, for the table of a cell."""
         frames = self.pieces[found.piece].frames
         labels: dict[int, set[str]] = {}
         step = range(
@@ -214,13 +214,16 @@ class PageNumbers:
         return labels
 
     def is_about(self, noun: str, found: Occurrence) -> bool:
-        """Return whether a noun is near a number; another noun right after it is nearer."""
+        """Return whether a number is about a noun, judging by its context and the page's title.
+
+        A noun from the text above does not count if another noun follows the number.
+        """
         weight = self.context(found.piece).get(noun, 0.0)
         is_other = found.cell < 0 and noun_after(self.text, found.number)
         return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
 
     def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
-        """Return the telling words of a cell's row and of its column head."""
+        """Return the significant words of a cell's row and of its column header."""
         piece = self.pieces[found.piece]
         return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
 
@@ -229,7 +232,7 @@ class PageNumbers:
         return self.pieces[found.piece] if self.pieces else None
 
     def near(self, found: Occurrence) -> dict[str, float]:
-        """Return the telling words around a number of the page; nearer words weigh more."""
+        """Return the significant words around a number in the page; nearer words weigh more."""
         if found.cell >= 0 and not self.beside(found):
             row, column = self.cell_words(found)
             return dict.fromkeys(row | column, 1.0)
@@ -243,31 +246,31 @@ class PageNumbers:
         return near_words(own, found.number.start - start, found.number.end - start)
 
     def is_in_unclear_order(self, found: Occurrence) -> bool:
-        """Return whether only "respectively" says what a number belongs to, and not which word."""
+        """Return whether a number's sentence has "respectively" and no matching list of words."""
         piece = self.pieces[found.piece]
         text, start = self.text[piece.start : piece.end], found.number.start - piece.start
         return "respectively" in text and not names_in_order(text, start)
 
     def beside(self, found: Occurrence) -> list[Occurrence]:
-        """Return the other numbers of the same sentence or cell."""
+        """Return the other numbers in the same sentence or cell."""
         others = self.by_piece[found.piece]
         return [other for other in others if other.cell == found.cell and other != found]
 
 
 def days_of(text: str) -> set[str]:
-    """Return the days that a text names, as YYYY-MM-DD."""
+    """Return the dates in a text, as YYYY-MM-DD."""
     from websearch.pages.extract.dates import written_dates
 
     return {written.day.isoformat() for written in written_dates(text[:MOST_DATED])}
 
 
 def stems(text: str) -> set[str]:
-    """Return the telling words of a text, without their endings."""
+    """Return the significant words of a text, without their endings."""
     return {stem for _, stem in stemmed(text)}
 
 
 def stemmed(text: str) -> list[tuple[int, str]]:
-    """Return the place and the stem of each telling word of a text."""
+    """Return the place and the stem of each significant word of a text."""
     words = ((found.start(), found[0].lower()) for found in WORD.finditer(text))
     return [
         (start, stem_of(word))
@@ -283,9 +286,9 @@ def stem_of(word: str) -> str:
 
 
 def near_words(text: str, start: int, end: int) -> dict[str, float]:
-    """Return the telling words of a text; their weights fall with the distance to a number.
+    """Return the significant words of a text, weighted by their nearness to a number.
 
-    After a comma, an "and" or another number they usually belong to something else.
+    Words beyond a comma, an "and" or another number usually belong to something else.
     """
     cut = max(0, start - NEAR_CHARS)
     text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
@@ -303,9 +306,10 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
 
 
 def names_in_order(text: str, start: int) -> dict[str, bool]:
-    """Return the listed words before listed numbers: whether each is that of the number at start.
+    """Return word -> whether it belongs to the number at start, for words and numbers in lists.
 
-    "A and B had 3 and 5 boats": 3 belongs to A. {} if there are not as many words as numbers.
+    "A and B had 3 and 5 boats": 3 belongs to A. Returns {} unless there are as many words as
+    numbers.
     """
     words = text.split()
     at = len(text[: start + 1].split()) - 1
@@ -328,21 +332,21 @@ def names_in_order(text: str, start: int) -> dict[str, bool]:
 
 
 def is_listed(words: list[str], first: int, second: int) -> bool:
-    """Return whether two numbers are items of one list: "3 and 5", "3 tons, 5"."""
+    """Return whether two numbers are items of the same list: "3 and 5", "3 tons, 5"."""
     between = words[first + 1 : second]
     is_joined = any(word in _AND for word in between) or words[second - 1].endswith(",")
     return is_joined and len(between) <= MOST_BETWEEN
 
 
 def as_grouped(number: Number, language: str) -> Number:
-    """Return a number with one value if its commas group digits: in English 1,300 is not 1.3."""
+    """Return a number with a single value if its commas group digits: 1,300 in English."""
     if language == "en" and not number.scaled and _GROUPED.fullmatch(number.text):
         return number._replace(plain=frozenset({number.text.replace(",", "")}))
     return number
 
 
 def values_of(number: Number) -> set[str]:
-    """Return the values by which a number of a page is found."""
+    """Return the values under which a number in a page can be looked up."""
     values = {*number.plain, *number.scaled}
     if not number.is_word and " " in number.text:  # "12 300" may be two
         values |= {shown(Decimal(part)) for part in number.text.split() if part.isdecimal()}
@@ -356,6 +360,6 @@ def kind_of(number: Number) -> tuple[str, bool]:
 
 
 def noun_after(text: str, number: Number, words: int = 1) -> str:
-    """Return the telling word right after a number, or the words-th one, or ""."""
+    """Return the significant word at a position after a number (1: right after it), or ""."""
     behind = re.match(rf"(?:[\s-]{{1,2}}({WORD.pattern})){{{words}}}", text[number.end :][:60])
     return next(iter(stems(behind[1])), "") if behind and not number.unit else ""

@@ -1,6 +1,7 @@
-"""Whether a text contains a quotation, and the nearest words if not.
+"""Find a quotation in a text, or else the words of the text that are nearest to it.
 
-Both are compared in the form of websearch.base.matching, lower case, without footnote numbers.
+Both are compared in the form of websearch.base.matching, in lower case and without footnote
+numbers.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document
 
-NEAR = 0.6  # share of a quotation's words that the text has in order, if it is altered
+NEAR = 0.6  # minimum share of an altered quotation's words that the text has in order
 COMMON_WEIGHT = 0.3  # of "the" and "of", which any page contains; other words weigh 1
-SHORT_PART = 3  # words; a shorter part next to a gap must be near the other one
-NEAR_CHARS = 1_000
-MOST_TRIES = 100  # places of the first part of a quotation
-PIECE_WORDS = 150  # aligned at once: aligning takes quadratic time
-MOST_PLACES = 4_000  # examined for the words of one piece
-BEST_PLACES = 3  # aligned per piece
-ADDED_WORDS = 8  # consecutive words of the text inside a quotation's words
-MOST_DIFFERENCES = 10  # listed
-SOURCE_CHARS = 1_500  # of the shown words of the text
-FAR_CHARS = 1_500  # between two parts of a quotation; from here on, both places are reported
-LEFT_OUT_CHARS = 300  # of the shown words in a gap
-SHORT_GAP = 8  # words; a negation in it denies the text around it
-NEXT_WORDS = 2  # words before the end of a gap over several sentences
-NEGATION_REACH = 4  # words before the end of a longer gap: they deny quoted text
-JOINED_CHARS = 100  # between two places of a page; nearer, words were omitted
-LEAST_JOINED = 3  # words of each half of a quotation that was joined from two places
+SHORT_PART = 3  # words; a shorter part next to a gap must be near the other part
+NEAR_CHARS = 1_000  # maximum distance between such parts
+MOST_TRIES = 100  # tried places of a quotation's first part
+PIECE_WORDS = 150  # words aligned at once: alignment takes quadratic time
+MOST_PLACES = 4_000  # places examined for the words of one piece
+BEST_PLACES = 3  # places aligned per piece
+ADDED_WORDS = 8  # consecutive words that the text may have inside a quotation's words
+MOST_DIFFERENCES = 10  # differences listed per quotation
+SOURCE_CHARS = 1_500  # shown characters of the text
+FAR_CHARS = 1_500  # distance between two parts from which both places are reported
+LEFT_OUT_CHARS = 300  # shown characters per gap
+SHORT_GAP = 8  # words; a negation in a gap this short denies the text around it
+NEXT_WORDS = 2  # last words of a gap over several sentences that may deny quoted text
+NEGATION_REACH = 4  # last words of a longer gap in one sentence that may deny quoted text
+JOINED_CHARS = 100  # distance from which two places count as joined; nearer, words were omitted
+LEAST_JOINED = 3  # minimum words in each half of a quotation joined from two places
 GLUE_NOTE = "Only spaces, or hyphens at the ends of lines, differ."
 LATE_ERROR = "There was no time left to compare it."
 LATE = {"verdict": "unread", "error": LATE_ERROR}
@@ -52,13 +53,13 @@ _NOTE = re.compile(
     r"\\?\[(?:\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}|[a-z]|(?:note|nb|n) \d{1,3}"
     r"|citation needed)\\?\](?![\w'\u2019])"
 )
-# A formula between dollar signs, which are not quoted. "US$5 (A$7)" and "$HOME/$PATH" are none.
+# A formula between dollar signs, which quotations omit. "US$5 (A$7)" has prices, not a formula.
 _OPERATOR_AHEAD = r"[^\s$][^$\n]{0,300}[=^\\<>+_]"
 _FORMULA = re.compile(
     rf"(?<!\\)(\${{1,2}})(?=[^\W\d_]|{_OPERATOR_AHEAD})"
     r"([^\s$](?:[^$\n]{0,300}[^\s$])?)\1(?![\dA-Z_{$])"
 )
-# Omissions and insertions of an author: "...", "[...]", "(…)", "[the company]"; "[t]his" is no gap.
+# An author's omissions and insertions: "...", "[...]", "(…)", "[the company]", but not "[t]his".
 _DOTS = r"(?:…|\.(?:\s?\.){2,3})"
 _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
 _LETTER = rf"[^\W{UNSPACED}]"
@@ -69,14 +70,14 @@ _INSIDE = re.compile(
     rf"|{MINUS}\n[\d.$€£¥]"
 )
 _SPACE = re.compile(r"(?<=\d)\s(?=\d{3}(?!\d))|(?<!\d)\s|\s(?!\d)")
-# Minutes or feet, and seconds or inches; a quotation mark has its partner before it.
+# Symbols for minutes or feet, and for seconds or inches; a closing quotation mark follows another.
 _PRIME = re.compile(r"""(?<=\d)(?:(['\u2032])|(["\u2033]))(?!\w)""")
 _OPENED = re.compile(r"""(?<![\w.,;:!?])['"](?=\w)""")
-_EDGES = " .,;:"  # punctuation at the ends of a quotation belongs to the draft
+_EDGES = " .,;:"  # at either end of a quotation: they belong to the draft
 
 
 class Nearest(NamedTuple):
-    """The words of a text that are nearest to a piece of a quotation, and the differences."""
+    """The words of a text nearest to a piece of a quotation, and the differences."""
 
     same: float  # weight of the words that agree
     text: str
@@ -86,9 +87,9 @@ class Nearest(NamedTuple):
 
 
 class ComparedText:
-    """A text in the form for comparing: compared, and the offset of each character.
+    """A text in the form for comparing (compared), with the original offset of each character.
 
-    lead: characters before the text of the page, where offsets start.
+    lead: the number of characters before the page's own text, where reported offsets start.
     """
 
     def __init__(self, text: str, lead: int = 0) -> None:
@@ -104,19 +105,19 @@ class ComparedText:
 
     @functools.cached_property
     def tokens(self) -> list[re.Match[str]]:
-        """Return the words, numbers and punctuation of the text, without that at its ends."""
+        """Return the words, numbers and punctuation, except punctuation at either end."""
         end = len(self.compared.rstrip(_EDGES))
         start = len(self.compared) - len(self.compared.lstrip(_EDGES))
         return list(_TOKEN.finditer(self.compared, start, end))
 
     @functools.cached_property
     def words(self) -> list[str]:
-        """Return the tokens as text."""
+        """Return the tokens as strings."""
         return [token[0] for token in self.tokens]
 
     @functools.cached_property
     def places(self) -> dict[str, list[int]]:
-        """Return the indexes of each word among the tokens."""
+        """Return each word's indexes among the tokens."""
         places: dict[str, list[int]] = {}
         for index, word in enumerate(self.words):
             if word[0].isalnum():
@@ -124,7 +125,7 @@ class ComparedText:
         return places
 
     def original(self, first: int, last: int) -> str:
-        """Return the text from one token to before another, in one line."""
+        """Return the text of the tokens from first up to last (exclusive), on one line."""
         if first >= last:
             return ""
         return self.slice(self.tokens[first].start(), self.tokens[last - 1].end())
@@ -137,7 +138,7 @@ class ComparedText:
     # ----- literally
 
     def find(self, part: str, start: int, limit: int | None = None) -> Iterator[int]:
-        """Yield the ends of a part that the text contains as whole words, up to a limit."""
+        """Yield the end of each place where the text contains a part as whole words."""
         while (start := self.compared.find(part, start, limit)) >= 0:
             end = start + len(part)
             if not any(self.is_inside_word(border) for border in (start, end)):
@@ -151,9 +152,9 @@ class ComparedText:
         return bool(_INSIDE.search(around))
 
     def spans_of(self, parts: Sequence[ComparedText]) -> Iterator[list[tuple[int, int]]]:
-        """Yield the places of a quotation's parts in order, short parts near others.
+        """Yield the places of a quotation's parts, in order, with short parts near others.
 
-        Parts are as near to the last one as possible: the text between was omitted.
+        Parts are placed as near to the last one as possible, because the text between was omitted.
         """
         texts = [part.compared.strip(_EDGES) for part in parts]
         is_short = [len(part.words) < SHORT_PART for part in parts]
@@ -164,7 +165,7 @@ class ComparedText:
                 last = spans[-1][1]
                 limit = last + NEAR_CHARS + len(text) if is_near else None
                 end = next(self.find(text, last, limit), -1)
-                if end < 0 and not is_near:  # further on, it is not either
+                if end < 0 and not is_near:  # nor does it occur later
                     return
                 if end < 0:
                     break
@@ -177,7 +178,7 @@ class ComparedText:
     def drawn_together(
         self, texts: list[str], spans: list[tuple[int, int]]
     ) -> list[tuple[int, int]]:
-        """Return the spans of texts with each one as near to the following one as it stands."""
+        """Return the spans of texts, each moved as near to the next one as the page allows."""
         for index in range(len(texts) - 2, -1, -1):
             start, following = spans[index][0], spans[index + 1][0]
             near = max(start, following - NEAR_CHARS)
@@ -186,19 +187,19 @@ class ComparedText:
         return spans
 
     def slice(self, start: int, end: int) -> str:
-        """Return the original of some compared characters, in one line."""
+        """Return the original text of some compared characters, on one line."""
         if start >= end:
             return ""
         return " ".join(self.text[self.offsets[start] : self.offsets[end - 1] + 1].split())
 
     def offset(self, index: int) -> int:
-        """Return the offset in the text of the page of a compared character."""
+        """Return a compared character's offset in the page's text."""
         return max(0, self.offsets[index] - self.lead)
 
     # ----- nearly
 
     def nearest(self, part: ComparedText, deadline: float) -> list[Nearest]:
-        """Return the words of this text that are nearest to each piece of a quotation's part.
+        """Return the words of this text nearest to each piece of a quotation's part.
 
         Raises TimeoutError after the deadline.
         """
@@ -210,7 +211,7 @@ class ComparedText:
         return pieces
 
     def nearest_to(self, part: ComparedText, offset: int, words: list[str]) -> Nearest:
-        """Return the words of this text that are nearest to words of a part from a token on."""
+        """Return the words of this text nearest to a piece; offset: its first token in the part."""
         best = Nearest(0, "", [])
         margin = len(words) // 3 + ADDED_WORDS
         for start in self.likely_starts(words):
@@ -222,7 +223,7 @@ class ComparedText:
             )
             if same <= best.same:
                 continue
-            # Words that differ at the ends replace as many words of the text.
+            # Words that differ at either end replace equally many words of the text.
             begin = blocks[0][1] - min(blocks[0][1], blocks[0][0])
             last_a, last_b, size = blocks[-1]
             end = min(len(window), last_b + len(words) - last_a)
@@ -240,7 +241,7 @@ class ComparedText:
         return best
 
     def likely_starts(self, words: list[str]) -> list[int]:
-        """Return the likeliest starts of some words as a group, found by rare words first."""
+        """Return the likeliest places where a group of words starts; rare words count first."""
         known = [
             (self.places[word], index) for index, word in enumerate(words) if word in self.places
         ]
@@ -260,9 +261,9 @@ class ComparedText:
 
 
 class GluedText(ComparedText):
-    """A compared text without spaces, and without hyphens at the ends of lines.
+    """A compared text without spaces and without hyphens at line ends.
 
-    Between two digits a space counts, unless it groups thousands.
+    A space between two digits is kept, unless it groups thousands.
     """
 
     def __init__(self, source: ComparedText) -> None:
@@ -279,7 +280,7 @@ class GluedText(ComparedText):
         self.words = source.words
 
     def is_inside_word(self, index: int) -> bool:
-        """Return whether an index is inside a word of the text with its spaces."""
+        """Return whether an index is inside a word of the original text."""
         end = self.indexes[index - 1] + 1 if index else 0
         start = self.indexes[index] if index < len(self.indexes) else end
         return end == start and self.source.is_inside_word(start)
@@ -291,14 +292,14 @@ def ignored(text: str) -> str:
 
 
 def weight_of(word: str) -> float:
-    """Return the weight of a shared word; punctuation weighs nothing."""
+    """Return the weight of a shared word; 0 for punctuation."""
     return COMMON_WEIGHT if word in STOP_WORDS else float(word[0].isalnum())
 
 
 def agreeing_blocks(words: list[str], window: list[str]) -> list[tuple[int, int, int]]:
-    """Return the blocks (start in words, start in window, size) that agree, around the largest.
+    """Return the matching blocks (start in words, start in window, size) around the largest.
 
-    A block that is more than ADDED_WORDS further from the next is another use of the words.
+    A block separated by more than ADDED_WORDS added words is another use of the words.
     """
     matcher = SequenceMatcher(None, words, window, autojunk=False)
     blocks = [(a, b, size) for a, b, size in matcher.get_matching_blocks() if size]
@@ -314,12 +315,12 @@ def agreeing_blocks(words: list[str], window: list[str]) -> list[tuple[int, int,
 
 
 def added_between(block: tuple[int, int, int], following: tuple[int, int, int]) -> int:
-    """Return how many more tokens the window has between two blocks than the words."""
+    """Return how many more tokens the window has between two blocks than the quotation."""
     return (following[1] - block[1]) - (following[0] - block[0])
 
 
 def primes(text: str) -> list[tuple[str, bool]]:
-    """Return the numbers before a mark of feet or inches, and whether that is double."""
+    """Return the numbers before a prime (feet, inches), each with whether it is a double prime."""
     found = (mark for mark in _PRIME.finditer(text) if not _OPENED.search(text, 0, mark.start()))
     return [(re.findall(r"\d+", text[: mark.start()])[-1], bool(mark[2])) for mark in found]
 
@@ -327,7 +328,8 @@ def primes(text: str) -> list[tuple[str, bool]]:
 def negation_in(gap: str) -> bool:
     """Return whether a gap contains a negation of the text around it.
 
-    In a long gap, or one over several sentences, most of the denied text was omitted with it.
+    In a long gap, or a gap over several sentences, only the negations near its end or at its
+    beginning count, because the others deny omitted text.
     """
     sentences = re.split(r"[.!?;。！？](?=\s|$)", gap)
     words = _TOKEN.findall(sentences[-1])
@@ -341,7 +343,7 @@ def negation_in(gap: str) -> bool:
 
 
 class Quotation:
-    """A quotation in the form for comparing: whole, and its parts around gaps."""
+    """A quotation in the form for comparing: the whole text, and its parts between gaps."""
 
     def __init__(self, text: str) -> None:
         self.whole = ComparedText(text)
@@ -351,17 +353,17 @@ class Quotation:
         self.begins_with_gap = bool(_GAP.match(text))
 
     def is_in(self, page: ComparedText) -> bool:
-        """Return whether a page contains it literally."""
+        """Return whether a page contains the quotation literally."""
         return self.literally(page).get("verdict") == "verbatim"
 
     def literally(self, page: ComparedText) -> Document:
-        """Return the verdict if a page contains it, whole or in parts, else {}."""
+        """Return the verdict if a page contains the quotation, whole or in parts, else {}."""
         if not self.parts:
             return {}
         return self.answer_in(page, self.whole, self.parts)
 
     def glued(self, page: ComparedText) -> Document:
-        """Return the verdict if a page contains it except for spaces, else {}."""
+        """Return the verdict if a page contains the quotation, ignoring spaces, else {}."""
         parts = [part.glued for part in self.parts]
         answer = self.answer_in(page.glued, self.whole.glued, parts) if parts else {}
         return {"note": GLUE_NOTE, **answer} if answer else {}
@@ -369,7 +371,10 @@ class Quotation:
     def answer_in(
         self, page: ComparedText, quoted: ComparedText, parts: Sequence[ComparedText]
     ) -> Document:
-        """Return the verdict on a quotation and its parts, which have the form of the page."""
+        """Return the verdict if a page contains a quotation, whole or in parts, else {}.
+
+        The page, the quotation and the parts have the same form.
+        """
         whole = next(page.spans_of([quoted]), None)
         if whole:
             return self.measured(page, whole[0])
@@ -380,7 +385,7 @@ class Quotation:
         return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
-        """Return verbatim, or altered if a number has another mark of feet or inches."""
+        """Return verbatim, or altered if a number has feet for inches or the reverse."""
         text = page.slice(span[0], min(span[1] + 1, len(page.compared)))
         own, its = primes(self.whole.text), dict(primes(text))
         differs = [
@@ -396,9 +401,9 @@ class Quotation:
         return {"verdict": "altered", "source_text": text, "differs": differs}
 
     def with_gaps(self, page: ComparedText, spans: list[tuple[int, int]]) -> Document:
-        """Return the verdict for the places of the parts. left_out: the page's text in the gaps.
+        """Return the verdict for the places of the parts; left_out is the page's text in the gaps.
 
-        A negation in a gap, or right before a gap at the start, changes the quotation.
+        A negation in a gap, or right before an initial gap, makes the quotation altered.
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         denying = [gap for gap in gaps if negation_in(ComparedText(page.slice(*gap)).compared)]
@@ -428,7 +433,7 @@ class Quotation:
         """Return {verdict, source_text?, differs?, left_out?, note?} for a page.
 
         The verdict is verbatim, altered, absent, or unread after the deadline. differs: {quote,
-        source} of the first words that differ; "": no word.
+        source} for the first words that differ; "" means no word.
         """
         answer = self.literally(page) or self.glued(page)
         if answer:
@@ -453,7 +458,7 @@ class Quotation:
         return {**answer, "differs": differs}
 
     def apart(self, page: ComparedText) -> str:
-        """Return a note with the places of parts that the page has separately."""
+        """Return a note with the places of parts that the page contains separately."""
         found = [next(page.spans_of([part]), [(0, 0)])[0] for part in self.parts]
         if found != sorted(found):
             return f"The parts are in another order: {places(page, found)}."
@@ -488,5 +493,5 @@ def is_verbatim(answer: Document) -> bool:
 
 
 def places(page: ComparedText, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the offsets of places of a page as a phrase."""
+    """Return a phrase with the offsets of places in a page."""
     return f"offsets {' and '.join(f'{page.offset(start):,}' for start, _ in spans)}"

@@ -1,4 +1,4 @@
-"""Numbers that a draft rounds: "about 4.5 million" for 4,512,000, "nearly 60%" for 59.6%."""
+"""Recognize numbers that a draft rounds: "about 4.5 million" for 4,512,000."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ _HEDGE = re.compile(
     rf"(?i)(?:(?<![^\W{UNSPACED}])(?:(?P<either>{_EITHER})|(?P<down>{_DOWN})|(?P<up>{_UP}))|[~≈])"
     r"\W{0,3}\Z"
 )
-HEDGE_CHARS = 20  # before a number, in which such a word is looked for
+HEDGE_CHARS = 20  # characters before a number that are searched for a word such as "about"
 
 
 class Rounding(NamedTuple):
-    """The values of a page that a number may be rounded from; is_open: the draft does not say so.
+    """The range of values that a number in a draft may be rounded from.
 
-    low, high: the values; without a word such as "about", those that round to the number's last
-    written digit, or to its second one if zeros follow (is_open).
+    low, high: the range. is_hedged: a word such as "about" precedes the number; without it, the
+    range is the values that round to the last written digit, or to the second digit if only zeros
+    follow (is_open).
     """
 
     low: Decimal
@@ -36,19 +37,19 @@ class Rounding(NamedTuple):
     is_open: bool
 
     def fits(self, found: Number) -> bool:
-        """Return whether a number of a page within low and high may be what was rounded."""
+        """Return whether the draft may have rounded a number from a page within the range."""
         is_year, is_own_year = kind_of(found)[1], kind_of(self.number)[1]
-        is_equal = not self.number.plain.isdisjoint(found.plain)  # of another thing, then
+        is_equal = not self.number.plain.isdisjoint(found.plain)  # then it counts another thing
         return not (is_year or is_equal) and (self.is_hedged or not is_own_year)
 
 
 def rounding_of(number: Number, sentence: str) -> Rounding | None:
-    """Return what a number of a draft's sentence may be rounded from, None if it is exact."""
+    """Return the range that a number in a draft may be rounded from; None if it is exact."""
     value = max(decimals(number.scaled if number.power else number.plain), default=Decimal(0))
     hedge = _HEDGE.search(sentence, max(0, number.start - HEDGE_CHARS), number.start)
     if not value or (number.is_word and not hedge):
         return None
-    last = int(value.normalize().as_tuple().exponent)  # power of ten of its last digit but zeros
+    last = int(value.normalize().as_tuple().exponent)  # power of ten of its last nonzero digit
     written = min(last, number.power)
     if hedge:
         step = Decimal(1).scaleb(last)
@@ -56,7 +57,7 @@ def rounding_of(number: Number, sentence: str) -> Rounding | None:
         high = value + step / (1 if hedge.lastgroup == "down" else 2) * (hedge.lastgroup != "up")
         return Rounding(low, high, number, is_hedged=True, is_open=False)
     if value.adjusted() == written and not number.power:
-        return None  # of one digit
+        return None  # it has only one digit
     second = min(last, value.adjusted() - 1)
     step = Decimal(1).scaleb(max(second, written))
     is_open = second > written

@@ -1,4 +1,4 @@
-"""The document of a check as Markdown."""
+"""Convert the document of a check to Markdown."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Document
 
-SHOWN_CHARS = 500  # of a quotation
-MOST_LINES = 10  # lines with uncited numbers that are named
+SHOWN_CHARS = 500  # per quotation or note
+MOST_LINES = 10  # listed lines with uncited numbers
 VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order of the document
 
 
@@ -29,7 +29,7 @@ def to_markdown(document: Document) -> str:
         f"Numbers found in their sources: {right} of {numbers} sentences{doubted}."
         if numbers
         else "",
-        "" if checks or numbers else "Nothing to check: no quotation, no number beside a link.",
+        "" if checks or numbers else "Nothing to check: no quotation and no number with a link.",
         *(
             lines_sentence(document.get(name, []), what)
             for name, what in (
@@ -63,7 +63,7 @@ def to_markdown(document: Document) -> str:
 
 
 def is_whole_in_markdown(document: Document) -> bool:
-    """Return whether a document was cut by verbatim quotations alone, which are not shown here."""
+    """Return whether the document lacks only verbatim quotations, which are not shown here."""
     cut, counts = document.get("truncated", {}), document["counts"]
     wrong = sum(item["verdict"] != "verbatim" for item in document["checks"])
     all_wrong = sum(counts[verdict] for verdict in VERDICTS if verdict != "verbatim")
@@ -72,7 +72,7 @@ def is_whole_in_markdown(document: Document) -> bool:
 
 
 def lines_sentence(lines: list[int], what: str) -> str:
-    """Return a sentence that names lines of the draft; "" without any."""
+    """Return a sentence that lists lines of the draft; "" if there are none."""
     if not lines:
         return ""
     named = ", ".join(map(str, lines[:MOST_LINES])) + " and more" * (len(lines) > MOST_LINES)
@@ -88,7 +88,7 @@ def computed_markdown(item: Document) -> str:
 
 
 def check_markdown(check: Document) -> str:
-    """Return a list item for a quotation that is not verbatim: what the page says instead."""
+    """Return a list item for a quotation that is not verbatim, with the text of the page."""
     lines = [f"- {check['verdict']}, {place_of(check)}: “{line_of(check['quote'])}”"]
     if "source_text" in check:
         lines.append(f"The page: “{line_of(check['source_text'])}”")
@@ -104,7 +104,10 @@ def check_markdown(check: Document) -> str:
 
 
 def numbers_markdown(item: Document, is_verbose: bool) -> str:
-    """Return a list item for a sentence with numbers: their errors or proofs."""
+    """Return a list item for a sentence with numbers: its errors, doubts and notes.
+
+    is_verbose: also show the proofs.
+    """
     what = ["numbers unread"] if "error" in item else []
     if "missing" in item:
         what.append(f"not in the source: {', '.join(item['missing'])}")
@@ -126,25 +129,25 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
 
 
 def noted(item: Document) -> list[Document]:
-    """Return the proofs of a sentence's numbers with a note, such as how they are rounded."""
+    """Return the proofs that have a note, such as "Rounded from", except for doubtful numbers."""
     doubtful = [number["number"] for number in item.get("doubtful", [])]
     proof = item.get("proof", [])
     return [one for one in proof if "note" in one and one["number"] not in doubtful]
 
 
 def doubt_line(number: Document, proof: list[Document]) -> str:
-    """Return why a number is doubtful, and the page's sentence or row with it if there is one."""
+    """Return why a number is doubtful, with the page's sentence or row if there is one."""
     text = next((one["text"] for one in proof if one["number"] == number["number"]), "")
     page = f" The page: “{line_of(text)}”" if text else ""
     return line_of(f"{number['number']}: {number['note']}") + page
 
 
 def place_of(item: Document) -> str:
-    """Return the line of an item in the draft and the URL it cites."""
+    """Return an item's line in the draft and the URL that it cites."""
     address = plain_address(item["url"]) if "url" in item else "no source"
     return f"line {item['line']}, {address}"
 
 
 def line_of(text: str) -> str:
-    """Return text of a draft or page in one line, without active Markdown."""
+    """Return text from a draft or page on one line, without active Markdown."""
     return one_line(disarm_text(text), SHOWN_CHARS)

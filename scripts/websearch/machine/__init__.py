@@ -1,4 +1,4 @@
-"""This machine: doctor, keys, installing and packing.
+"""Manage this machine: doctor, keys, installation and packages.
 
-Called by the commands in scripts/.
+The commands in scripts/ call this package.
 """

@@ -1,7 +1,7 @@
-"""The report on this machine: settings, keys, engines, store and installation.
+"""Report on this machine: settings, keys, engines, store and installation.
 
-The checks of keys, addresses and engines come from the table of engines, so a new engine appears
-automatically. Nothing is sent without `live`. Keys are never shown.
+The checks of keys, addresses and engines use the table of engines, so new engines appear
+automatically. Without `live`, nothing is sent. Keys are never shown.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ COMMANDS: dict[str, Command] = {
     **key_file.COMMANDS,
 }
 
-# Where to get a key, for the providers with a line even without a key.
+# URLs for getting keys, for the providers that have a line in the report even without a key.
 KEY_SITES = {
     **{name: engine.key_site for name, engine in ENGINES.items() if engine.key_site},
     "gemini": "https://aistudio.google.com/apikey",
 }
-# Variables of addresses: those of the user's own servers -> engine, and all others.
+# Variables for addresses: those of the user's own servers (-> engine), and all others.
 OWN_SERVERS = {engine.address[0]: name for name, engine in ENGINES.items() if engine.own_server}
 ADDRESSES = (
     *(engine.address[0] for engine in ENGINES.values() if not engine.own_server),
@@ -89,14 +89,14 @@ ADDRESSES = (
 def check_secrets_file() -> list[Line]:
     """Return the lines on secrets.yaml: its permissions, invalid lines and defaults.
 
-    Invalid lines are named by number only, because they may contain a key.
+    Invalid lines are shown only by number, because they may contain a key.
     """
     name, path = "secrets file", kit.secrets_path()
     try:
         text = key_file.read_text(path)
     except FileNotFoundError:
         if os.environ.get("WEB_SEARCH_SECRETS"):
-            message = f"WEB_SEARCH_SECRETS names {path}, which does not exist."
+            message = f"WEB_SEARCH_SECRETS points to {path}, which does not exist."
             return [warning(name, message, "Correct or unset WEB_SEARCH_SECRETS.")]
         return [ok(name, f"none (it would be {path})")]
     except OSError as error:
@@ -119,7 +119,7 @@ def check_secrets_file() -> list[Line]:
 
 
 def check_keys() -> list[Line]:
-    """Return a line per provider: whether and where its key is set."""
+    """Return lines on the providers' keys: whether and where each is set."""
     sources = key_file.key_sources(kit.read_secrets())
     lines, keyless = [], []
     for provider, (names, user) in KEYS.items():
@@ -139,8 +139,8 @@ def check_keys() -> list[Line]:
             lines.append(warning(name, message, f"{hint}. The other scripts work without it."))
     if keyless:
         message = (
-            f"no key for {', '.join(keyless)}: if named, they answer without one. Their operators "
-            "see the query. To ask them in auto, name them in WEB_SEARCH_ENGINES."
+            f"no key for {', '.join(keyless)}: they answer without a key if you name them. Their "
+            "operators see the query. To use them in auto, list them in WEB_SEARCH_ENGINES."
         )
         lines.append(ok("other keys", message))
     return lines
@@ -158,7 +158,7 @@ def other_gemini_provider() -> str:
 
 
 def check_addresses() -> list[Line]:
-    """Return the lines on the addresses set by variables."""
+    """Return the lines on addresses that variables set."""
     name, lines = "addresses", []
     local: list[str] = []
     elsewhere: list[str] = []
@@ -190,7 +190,7 @@ def check_addresses() -> list[Line]:
 
 
 def check_default_engine() -> list[Line]:
-    """Return the line on the default engines of web_search.py, and whether they can answer now."""
+    """Return the line on web_search.py's default engines and whether they can answer now."""
     from websearch.engines.base import pacing
 
     name = "default engine"
@@ -215,7 +215,7 @@ def check_default_engine() -> list[Line]:
         first_error = refusals[0]
         return [failed(name, first_error.message, first_error.hint, first_error.kind)]
     then = f"then {', '.join(others)}" if others else "which needs no key"
-    return [ok(name, f"web_search.py asks {first} first, {then}")]
+    return [ok(name, f"web_search.py queries {first} first, {then}")]
 
 
 def default_engines() -> list[str]:
@@ -227,7 +227,7 @@ def default_engines() -> list[str]:
 
 
 def check_paced_engines() -> list[Line]:
-    """Return the lines on the pacing of keyless engines, and on all paused engines."""
+    """Return the lines on the pace of keyless engines, and on all paused engines."""
     from websearch.engines.base import browser_headers, pacing
 
     name = "keyless engines"
@@ -253,7 +253,7 @@ def check_paced_engines() -> list[Line]:
 
 
 def engine_facts(state: EngineState, pace: tuple[float, int]) -> str:
-    """Return the known quota of an engine and the wait for its next request, or ""."""
+    """Return an engine's known quota and the wait for its next request, or ""."""
     facts = []
     if state.remaining >= 0 and state.renewal > state.now:
         renewal = spoken(state.renewal - state.now)
@@ -263,7 +263,7 @@ def engine_facts(state: EngineState, pace: tuple[float, int]) -> str:
     return f" ({'; '.join(facts)})" if facts else ""
 
 
-# ===== what is stored, logged and allowed =========================================================
+# ===== store, log and permissions =================================================================
 
 
 def check_store() -> list[Line]:
@@ -279,7 +279,7 @@ def check_store() -> list[Line]:
         return [ok(name, "nothing is stored (GLSI_DB_PATH is :memory:)")]
     if not path or not is_writable(path):
         message = (
-            f"{path or 'Without a home folder the store'} cannot be written, so nothing is stored."
+            f"{path or 'Without a home folder, the store'} cannot be written, so nothing is stored."
         )
         hint += " To store them, set GLSI_DB_PATH to a file in a writable folder."
         return [warning(name, message, hint)]
@@ -290,7 +290,7 @@ def check_store() -> list[Line]:
 
 
 def is_writable(path: str) -> bool:
-    """Return whether a file can be written or created, with its folders."""
+    """Return whether a file can be written, or created with its folders."""
     path = os.path.abspath(path)
     if os.path.exists(path):
         return not os.path.isdir(path) and os.access(path, os.W_OK)
@@ -317,14 +317,14 @@ def check_spending() -> list[Line]:
         if engine in spent or engine in limits
     ]
     message = f"requests that cost money in {this_month()}: {', '.join(parts)}. {UNCOUNTED}"
-    hint = f"At its limit in {BUDGET_VARIABLE} an engine is no longer asked."
+    hint = f"An engine that reaches its limit in {BUDGET_VARIABLE} is no longer queried."
     if is_near:
         return [warning(name, message, hint)]
     return [ok(name, message)] if parts else []
 
 
 def check_log() -> list[Line]:
-    """Return the line on the log of queries, if there is a log."""
+    """Return the line on the query log, if there is a log."""
     path = os.environ.get("WEB_SEARCH_LOG", "")
     return [ok("log", f"every query is written to {path} (WEB_SEARCH_LOG)")] if path else []
 
@@ -360,7 +360,7 @@ CHECKS: dict[str, Callable[[], list[Line]]] = {
 
 
 def run_one_check(name: str, work: Callable[[], list[Line]]) -> list[Line]:
-    """Return the lines of one check; an exception becomes a line and does not stop other checks."""
+    """Return one check's lines; an exception becomes a line and does not stop the other checks."""
     try:
         return work()
     except ImportError as error:
@@ -372,9 +372,9 @@ def run_one_check(name: str, work: Callable[[], list[Line]]) -> list[Line]:
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run all checks; the document has a line per check. Never raises.
+    """Run all checks; return a document of their lines. Never raises.
 
-    ok is false only if no search works; error and details then say why.
+    ok is false only if no search works; error and details then give the reason.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -395,9 +395,9 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
-    """Return the document of all lines; an error document if no search works.
+    """Return a document of all lines; an error document if no search works.
 
-    secrets: content of secrets.yaml. Keys are hidden in every line, because the variable of an
+    secrets: the content of secrets.yaml. Keys are hidden in every line, because a variable for an
     address may contain a key by mistake.
     """
     fatal = next((line for line in checks if "kind" in line), None)
@@ -421,9 +421,9 @@ RUN: dict[str, Callable[..., Document]] = {"check": run_check, **key_file.RUN}
 
 
 def settings_markdown(program: str) -> str:
-    """Return every setting with its value and source; keys are named, never shown.
+    """Return a table of every setting with its value and source; values of keys are not shown.
 
-    program: the user's name for the front door.
+    program: the name by which the user calls web_search.py.
     """
     path, defaults = kit.secrets_path(), user_defaults()
     usual = {"engine": "auto", "country": "any", "language": "any", "count": "5", "format": "text"}
@@ -447,7 +447,7 @@ def settings_markdown(program: str) -> str:
     )
 
 
-# ===== the document for people ====================================================================
+# ===== Markdown ===================================================================================
 
 
 def to_markdown(document: Document) -> str:

@@ -1,6 +1,6 @@
-"""The requests of doctor.py with `live`: a question for each engine of `auto`, Gemini's models.
+"""Send the requests of doctor.py with `live`: a question per engine of `auto`, and Gemini's models.
 
-A question has its usual price, counts in the budget, and ignores stored answers.
+A question has its usual price, counts toward the budget, and ignores stored answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUESTION = Question(1, "sourdough bread", ("auto",), {}, {}, "general", 3, max_a
 def live_engines(secrets: dict[str, str]) -> list[str]:
     """Return the engines of `auto`, and gemini if its key is set.
 
-    secrets: content of secrets.yaml. A malformed list of engines has its own line in the report.
+    secrets: the content of secrets.yaml. Another check reports a malformed list of engines.
     """
     try:
         engines = configured_engines()
@@ -39,7 +39,7 @@ def live_engines(secrets: dict[str, str]) -> list[str]:
 
 
 def live_requests(engines: list[str]) -> list[dict[str, Any]]:
-    """Return the requests to these engines, without keys; omit those that cannot be sent."""
+    """Return the requests to these engines, without keys; omit requests that cannot be sent."""
     import gemini_search
 
     requests = []
@@ -54,7 +54,7 @@ def live_requests(engines: list[str]) -> list[dict[str, Any]]:
 
 
 def ask_all(engines: list[str], deadline: float) -> list[Line]:
-    """Ask all engines at once; return their lines in the order of the engines."""
+    """Query all engines at once; return their lines in the order of the engines."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max(1, len(engines))) as pool:
@@ -63,7 +63,7 @@ def ask_all(engines: list[str], deadline: float) -> list[Line]:
 
 
 def ask_one(engine: str, deadline: float) -> Line:
-    """Return the line on one question: the number of results, the seconds and the cost."""
+    """Return the line on an engine: the number of results, the seconds and the cost."""
     name, started = f"{engine} live", time.monotonic()
     answer = answer_question(QUESTION, engine, "", deadline)
     seconds = time.monotonic() - started

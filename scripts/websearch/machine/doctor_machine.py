@@ -1,4 +1,4 @@
-"""The checks of doctor.py on this machine and the skill's files."""
+"""Run doctor.py's checks of this machine and of the skill's files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     Line = dict[str, str]  # name, status, message, hint, kind
 
-MAX_FILES = 5  # files that a message names
-# Files that every search needs, without those of servers.
+MAX_FILES = 5  # files listed per message
+# Files that every search needs, unlike those of servers.
 NEEDED = r"scripts/(web_search\.py|websearch/(?!ways_in/(?:desk/|http_|mcp_|openapi)))"
 INSTALL_COMMAND = "python3 scripts/install.py install"
 INSTALL_HINT = f"Run {INSTALL_COMMAND} in the skill's repository, or copy the whole folder again."
@@ -31,12 +31,15 @@ def ok(name: str, message: str) -> Line:
 
 
 def warning(name: str, message: str, hint: str) -> Line:
-    """Return a line on something that limits searches; hint: what to do."""
+    """Return a line on something that limits searches; hint: the remedy."""
     return {"name": name, "status": "warning", "message": message, "hint": hint}
 
 
 def failed(name: str, message: str, hint: str, kind: str = "") -> Line:
-    """Return a line on something that does not work; kind: error kind if no search works."""
+    """Return a line on something that does not work.
+
+    kind: the error kind if this prevents all searches, else "".
+    """
     line = {"name": name, "status": "failed", "message": message, "hint": hint}
     return {**line, "kind": kind} if kind else line
 
@@ -45,7 +48,7 @@ def failed(name: str, message: str, hint: str, kind: str = "") -> Line:
 
 
 def check_python() -> list[Line]:
-    """Return the line on the interpreter; its version was checked at the start."""
+    """Return the line on the Python interpreter; its version was checked at the start."""
     return [ok("python", f"{sys.version.split()[0]} at {sys.executable or 'an unknown path'}")]
 
 
@@ -82,7 +85,7 @@ def check_certificates() -> list[Line]:
         import ssl
 
         count = http_client.tls_context().cert_store_stats()["x509_ca"]
-        folder = ssl.get_default_verify_paths().capath  # read when they are needed
+        folder = ssl.get_default_verify_paths().capath  # certificates that are loaded on demand
         if count or (folder and os.path.isdir(folder) and os.listdir(folder)):
             source = f"{count} certificate authorities" if count else f"those in {folder}"
             return [ok(name, f"{source} ({ssl.OPENSSL_VERSION})")]
@@ -91,11 +94,11 @@ def check_certificates() -> list[Line]:
     except OSError as error:  # also ssl.SSLError
         message = f"The certificates cannot be read ({type(error).__name__})."
     hint = "Install your system's ca-certificates, set SSL_CERT_FILE to a bundle or use uv's "
-    return [failed(name, f"{message} So no https server is trusted.", f"{hint}Python.", "network")]
+    return [failed(name, f"{message} No https server is trusted.", f"{hint}Python.", "network")]
 
 
 def check_proxies() -> list[Line]:
-    """Return the lines on the proxies of requests, without credentials."""
+    """Return the lines on the proxies for requests, without credentials."""
     from urllib.request import getproxies
 
     proxies, lines = getproxies(), []
@@ -119,7 +122,7 @@ def check_sqlite() -> list[Line]:
         query = "SELECT sqlite_version()"
         version = store.use(lambda db: db.execute(query).fetchone()[0], "", writing=True)
     if not version:
-        hint = "Use another Python, such as uv's. Without it engines are not paced."
+        hint = "Use another Python, such as uv's. Without it, engines are not paced."
         return [warning("sqlite", store.warnings[-1], hint)]
     return [ok("sqlite", f"{version} with FTS5")]
 
@@ -128,7 +131,7 @@ def check_sqlite() -> list[Line]:
 
 
 def check_skill_folder() -> list[Line]:
-    """Return the lines on this copy of the skill, which FILES.sha256 describes."""
+    """Return the lines on this copy of the skill, compared with FILES.sha256."""
     name, root = "skill folder", skill_files.ROOT
     missing, changed = skill_files.damaged_files(root)
     lines = []
@@ -143,7 +146,7 @@ def check_skill_folder() -> list[Line]:
 
 
 def first_files(files: list[str]) -> str:
-    """Return the first files for a message, and the number of others."""
+    """Return the first files as text, with the number of the others."""
     more = len(files) - MAX_FILES
     return ", ".join(files[:MAX_FILES]) + (f" and {more} more" if more > 0 else "")
 
@@ -161,7 +164,7 @@ def check_installed() -> list[Line]:
     ]
     root = skill_files.ROOT
     if not lines and root.name == skill_files.NAME and root.parent.name in ("skill", "skills"):
-        lines.append(ok("installed", f"{root} (this copy)"))  # a project's
+        lines.append(ok("installed", f"{root} (this copy)"))  # in a project's skills folder
     if not lines:
         message = f"No agent finds the skill: {' and '.join(map(str, targets))} do not exist."
         hint = f"Run {INSTALL_COMMAND} in the skill's repository, or copy this folder there."

@@ -1,7 +1,7 @@
-"""Install and remove the skill, and its tool for opencode.
+"""Install and remove the skill, the opencode tool and plugin, and the command web-search.
 
-A new copy is built next to the old one, with the user's own files, and replaces it by renaming.
-Foreign folders, links and clones are never touched.
+A new copy is built next to the old one, including the user's own files, and replaces it by
+renaming. Foreign folders, links and clones are never touched.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
-# Files of a clone, which git updates, not this program.
+# Files that only a clone contains; git updates clones, not this program.
 CLONE_FILES = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names known to every version of opencode
-MARK = b"Part of the web-search skill"  # at the head of each installed file outside the skill
+MARK = b"Part of the web-search skill"  # near the start of each installed file outside the skill
 
 # ===== installing and removing ====================================================================
 
@@ -70,9 +70,9 @@ def check_target(target: Path) -> None:
 
 
 def own_files(folder: Path) -> set[str]:
-    """Return the skill's files in a copy: those on its list, and their byte code.
+    """Return the skill's files in a copy: those on its list, and their bytecode.
 
-    In a copy without a list, these are the files of this version. Raises InstallError.
+    If the copy has no list, this version's list is used. Raises InstallError.
     """
     listed = {*(read_manifest(folder) or skill_names()), MANIFEST}
     present = present_files(folder)
@@ -113,7 +113,7 @@ def install(target: Path) -> list[str]:
 
 
 def is_current(path: Path, name: str, data: bytes) -> bool:
-    """Return whether a file of a copy has this content and the right permissions."""
+    """Return whether a file in a copy has this content and the correct permissions."""
     is_mode = os.name != "posix" or path.stat().st_mode & 0o777 == mode_of(name, data)
     return not path.is_symlink() and path.read_bytes() == data and is_mode
 
@@ -121,7 +121,7 @@ def is_current(path: Path, name: str, data: bytes) -> bool:
 def write_copy(folder: Path, files: dict[str, bytes]) -> None:
     """Write the skill's files into a folder, with permissions independent of the umask.
 
-    Raises InstallError if a link replaces a folder.
+    Raises InstallError if a link is in place of a folder.
     """
     parents = {folder / parent for name in files for parent in Path(name).parents}
     for parent in sorted(parents):
@@ -135,7 +135,7 @@ def write_copy(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:
-    """Remove files of a folder, and the folders that are then empty. Raises OSError."""
+    """Remove files from a folder, and any folders that become empty. Raises OSError."""
     parents = {parent for name in names for parent in Path(name).parents}
     for name in names:
         (folder / name).unlink()
@@ -159,17 +159,17 @@ def uninstall(target: Path) -> list[str]:
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether this program wrote a file: MARK is at its head."""
+    """Return whether this program wrote a file: MARK is near its start."""
     try:
         return MARK in path.read_bytes()[:200]
-    except OSError:  # a folder, or a link to nothing
+    except OSError:  # a folder, or a broken link
         return False
 
 
 def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
     """Write files that contain MARK; return the report. Raises InstallError and OSError.
 
-    Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
+    Files are copied, never linked, because a linked tool breaks every prompt in opencode.
     """
     for path in files:
         if path.exists() and not is_ours(path):
@@ -184,7 +184,7 @@ def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
 
 
 def remove_marked(paths: Iterable[Path]) -> list[str]:
-    """Remove files that contain MARK; return the report. Raises OSError."""
+    """Remove those files that contain MARK; return the report. Raises OSError."""
     lines = []
     for path in filter(os.path.lexists, paths):
         if is_ours(path):
@@ -195,7 +195,7 @@ def remove_marked(paths: Iterable[Path]) -> list[str]:
 
 
 def opencode_files(target: Path) -> dict[Path, bytes]:
-    """Return target path -> content for every file of the tool and the plugin.
+    """Return target path -> content for every file in the tool and the plugin.
 
     Raises InstallError.
     """
@@ -233,7 +233,7 @@ def uninstall_opencode(target: Path) -> list[str]:
 
 
 def command_path() -> Path:
-    """Return the path of the command in ~/.local/bin, which uv and pip also use.
+    """Return the path of the command, in ~/.local/bin, which uv and pip also use.
 
     Raises InstallError.
     """
@@ -241,7 +241,7 @@ def command_path() -> Path:
 
 
 def command_text(skill: Path) -> bytes:
-    """Return the script that starts the front door of a copy of the skill."""
+    """Return the text of the command, which starts web_search.py in a copy of the skill."""
     script = str(skill / "scripts/web_search.py")
     mark = f"{MARK.decode()}: install.py uninstall removes it."
     if os.name == "nt":
@@ -268,7 +268,7 @@ def install_command(skill: Path) -> list[str]:
 
 
 def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
-    """Run work on each target and print its report; return the exit code, 2 if one failed."""
+    """Run work on each target and print its report; return the exit code: 2 after any failure."""
     code = 0
     for target in targets:
         end = os.path.realpath(target)
@@ -290,7 +290,7 @@ def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
 
 
 def argument_parser(description: str) -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the command-line parser."""
     import argparse
 
     form = argparse.RawDescriptionHelpFormatter
@@ -336,18 +336,18 @@ def run_command(arguments: argparse.Namespace) -> int:
         print("\n".join(install_command(targets[0].absolute())))
     if code == 0:
         print(f"Restart the agent. To check: uv run '{targets[0]}/scripts/doctor.py'")
-        if not arguments.with_command and sys.stdout.isatty():  # a person, who types
+        if not arguments.with_command and sys.stdout.isatty():  # only a person types commands
             print("For the command web-search in your terminal, run install --command.")
     return code
 
 
 def main(description: str, argv: list[str] | None) -> int:
-    """Run a command; return the exit code, 2 if something failed.
+    """Run a command; return the exit code: 2 after any failure.
 
     description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
     arguments = argument_parser(description).parse_args(argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # pipes on Windows lack many letters
+    if isinstance(sys.stdout, io.TextIOWrapper):  # pipes on Windows cannot encode many characters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return run_command(arguments)

@@ -1,6 +1,6 @@
-"""The keys of the providers: list those that are set, or write a key to secrets.yaml.
+"""List the providers' keys that are set, or write a key to secrets.yaml.
 
-A value comes only from standard input, never from a flag, and is never shown.
+A value comes only from a prompt or standard input, never from a flag, and is never shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMMANDS: dict[str, Command] = {
         ],
     },
 }
-# Name of a key -> its variables (the first one set is used), and the script that needs it.
+# Name of a key -> its variables (the first that is set is used), and the script that needs it.
 KEYS: dict[str, tuple[tuple[str, ...], str]] = {
     **{name: (engine.keys, f"{engine.module}.py" if engine.function else f"engine {name}")
        for name, engine in ENGINES.items() if engine.keys},
@@ -45,21 +45,21 @@ KEYS: dict[str, tuple[tuple[str, ...], str]] = {
     "brave spellcheck": (("BRAVE_SPELLCHECK_API_KEY",), "brave_search.py spellcheck"),
 }
 # fmt: on
-# All variables with a key, including the one that only raises limits.
+# All variables for keys, including GITHUB_TOKEN, which only raises limits.
 KEY_NAMES = [*(name for names, _ in KEYS.values() for name in names), "GITHUB_TOKEN"]
 MAX_KEY = 10_000  # characters
 
 
 def read_text(path: str) -> str:
-    """Return the text of secrets.yaml; raises OSError."""
+    """Return the text of secrets.yaml. Raises OSError."""
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         return file.read(MAX_INPUT_BYTES)
 
 
 def key_sources(secrets: dict[str, str]) -> list[tuple[str, str]]:
-    """Return (source, variable) of every key that is set, in order of precedence.
+    """Return (source, variable) for every key that is set, in order of precedence.
 
-    secrets: content of secrets.yaml.
+    secrets: the content of secrets.yaml.
     """
     return [
         (source, name)
@@ -110,9 +110,9 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
 
 
 def ask_value(name: str) -> str:
-    """Return the value of a key, from a prompt without echo or from standard input.
+    """Return a key's value from a prompt without echo or from standard input.
 
-    Raises SearchError (invalid_input) for an impossible key; the message does not show it.
+    Raises SearchError (invalid_input) for an impossible key, without showing it.
     """
     if sys.stdin and sys.stdin.isatty():
         import getpass
@@ -132,10 +132,10 @@ def ask_value(name: str) -> str:
 
 
 def write_key(path: str, name: str, value: str) -> None:
-    """Write NAME: value to secrets.yaml with mode 600; keep every other byte of it.
+    """Write NAME: value to secrets.yaml with mode 600; keep the other lines unchanged.
 
-    Raises OSError, and SearchError for a file that is too long to read. If the file is a link, its
-    target is replaced.
+    Raises OSError, and SearchError for a file that is too long. If the file is a link, its target
+    is replaced.
     """
     text = ""
     with (
@@ -161,7 +161,7 @@ def write_key(path: str, name: str, value: str) -> None:
 
 
 def to_markdown(document: Document) -> str:
-    """Return a document of key as Markdown."""
+    """Return a document of the command key as Markdown."""
     if not document["ok"] or "request" in document:
         return frame_markdown(document)
     if "set" in document:

@@ -1,4 +1,4 @@
-"""The packages in dist/: the skill, the bundle for Claude Desktop, the entry of the MCP registry.
+"""Write the packages in dist/: the skill, a bundle for Claude Desktop, an MCP registry entry.
 
 The packages are reproducible byte for byte.
 """
@@ -25,8 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-DATE = (1980, 1, 1, 0, 0, 0)  # of every file, for reproducible packages
-BUNDLE_VERSION = "0.4"  # of the manifest; first version with servers of type uv
+DATE = (1980, 1, 1, 0, 0, 0)  # of every file, to make packages reproducible
+BUNDLE_VERSION = "0.4"  # of the manifest: the first version with servers of type uv
 SERVER = "scripts/mcp_server.py"
 LEAST_PYTHON = ">=3.10"
 REGISTRY_FILE = "server.json"
@@ -56,30 +56,30 @@ def package() -> list[str]:
 
 
 def archive(files: dict[str, bytes], folder: str = "") -> bytes:
-    """Return a zip file with these files; folder: prefix of their names, with its slash.
+    """Return a zip file with these files; folder: a prefix for their names, with its slash.
 
-    Nothing is compressed: the output of zlib depends on its version, and the skill is small.
+    Files are not compressed, because zlib's output depends on its version and the skill is small.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
         for name, data in files.items():
             entry = zipfile.ZipInfo(folder + name, DATE)
-            entry.create_system = 3  # Unix, whose permissions follow
+            entry.create_system = 3  # Unix, for the permissions below
             entry.external_attr = (0o100000 | mode_of(name, data)) << 16
             packed.writestr(entry, data)
     return buffer.getvalue()
 
 
 def as_json(document: dict[str, Any]) -> bytes:
-    """Return a document as the text of a file."""
+    """Return a document as the bytes of a JSON file."""
     return (json.dumps(document, indent=2) + "\n").encode()
 
 
 def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str, bytes]:
-    """Return path -> content of the bundle: the server, and the files that its host reads.
+    """Return path -> content for the bundle: the server, and the files that its host reads.
 
-    registry: the entry of the MCP registry. Hosts require a pyproject.toml for servers of type uv;
-    uv itself uses the block at the head of the script.
+    registry: the MCP registry entry. Hosts require a pyproject.toml for servers of type uv; uv
+    itself uses the block at the start of the script.
     """
     version = skill_version(files["SKILL.md"])
     project = (
@@ -97,8 +97,8 @@ def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str,
 def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
     """Return the bundle's manifest; the host asks for the keys and stores them.
 
-    version: of the skill. registry: as in bundle_files. Each key has a default, because without a
-    value a host passes the placeholder itself to the server.
+    version: the skill's version. registry: as in bundle_files. Each key has a default, because
+    otherwise a host passes the unfilled placeholder to the server.
     """
     from websearch.ways_in.mcp_tools import TOOLS
 

@@ -1,8 +1,8 @@
-"""The skill's files and folders: what belongs to it, where copies go, what a copy contains.
+"""List the skill's files, compare copies with the list, and find the folders for copies.
 
 The files may come from a clone of the repository, an installed or unpacked copy, or any other copy.
 FILES.sha256 in an installed copy lists the skill's files (`sha256sum -c` checks it). Any other file
-in it is the user's.
+in a copy belongs to the user.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent  # the folder with SKILL.md
-NAME = "web-search"  # of the skill and its folder, which must agree
+NAME = "web-search"  # of the skill and of its folder, which must match
 MANIFEST = "FILES.sha256"
-AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # of target_folders
-# The files for agents and users, as patterns of pathlib. A copy may lack the license.
+AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # that read target_folders
+# The files for agents and users, as pathlib patterns. A copy may lack the license.
 PARTS = (
     "SKILL.md",
     "LICENSE",
@@ -29,15 +29,15 @@ PARTS = (
 DEVELOPERS_FILES = ("assets/evals",)
 # Suffixes of the skill's files ("" is for LICENSE); files with other suffixes are omitted.
 SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
-EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
+EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill; only its owner may change it
 
 
 class InstallError(Exception):
-    """The reason why nothing was changed; the message says what to do."""
+    """The reason that nothing was changed; the message also says what to do."""
 
 
 def skill_files() -> dict[str, bytes]:
-    """Return path -> content of every file of the skill, including FILES.sha256, in order.
+    """Return path -> content for every file in the skill, including FILES.sha256, in order.
 
     Raises InstallError if a file is missing, is a link or has changed since the installation.
     """
@@ -51,7 +51,7 @@ def skill_files() -> dict[str, bytes]:
 
 
 def skill_names() -> list[str]:
-    """Return the paths of the skill's files, in order; raises InstallError."""
+    """Return the paths of the skill's files, in order. Raises InstallError."""
     if listed := read_manifest(ROOT):
         return sorted(listed)
     names = []
@@ -68,7 +68,7 @@ def skill_names() -> list[str]:
 
 
 def is_part(path: Path) -> bool:
-    """Return whether a path belongs to the skill: not a cache, secret or editor's copy."""
+    """Return whether a path belongs to the skill; caches, secrets and hidden files do not."""
     if path.name == "secrets.yaml" or path.as_posix().startswith(DEVELOPERS_FILES):
         return False
     is_hidden = any(part.startswith((".", "__pycache__")) for part in path.parts)
@@ -89,12 +89,12 @@ def sha256_of(data: bytes) -> str:
 
 
 def mode_of(name: str, data: bytes) -> int:
-    """Return the permissions of a file, independent of those in the repository."""
+    """Return a file's permissions in a copy, independent of those in the repository."""
     return EXECUTABLE if name.startswith("scripts/") and data.startswith(b"#!") else PLAIN
 
 
 def skill_version(skill: bytes) -> str:
-    """Return the version in the text of SKILL.md."""
+    """Return the version from the text of SKILL.md."""
     match = re.search(rb'(?m)^  version: "(.*)"', skill)
     return match[1].decode() if match else "without a version"
 
@@ -119,7 +119,7 @@ def present_files(folder: Path) -> set[str]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return path -> SHA-256 from FILES.sha256; {} without a list."""
+    """Return path -> SHA-256 from FILES.sha256; {} if the file is missing."""
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -128,9 +128,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the listed files of a copy that are missing, and those that have changed.
+    """Return the listed files that a copy lacks, and those that have changed.
 
-    A path out of the folder, or through a link, counts as missing.
+    A path that leaves the folder or passes through a link counts as missing.
     """
     listed, present = read_manifest(folder), present_files(folder)
     changed = [
@@ -143,7 +143,7 @@ def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
-    """Write a file atomically; a link is replaced by the file. Raises OSError."""
+    """Write a file atomically; the file replaces a link. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
         part = Path(folder, path.name)
@@ -156,7 +156,7 @@ def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
 
 
 def user_path(text: str) -> Path:
-    """Return the absolute path of a text; ~ is the home folder. Raises InstallError."""
+    """Return a text as an absolute path; ~ is the home folder. Raises InstallError."""
     path = os.path.expanduser(text)
     if text.startswith("~") and (path.startswith("~") or os.environ.get("HOME") == ""):
         raise InstallError("There is no home folder. Set HOME, or pass a folder for --dir.")
@@ -164,7 +164,7 @@ def user_path(text: str) -> Path:
 
 
 def folder_at(text: str) -> Path:
-    """Return the folder of a text, which need not exist; raises InstallError."""
+    """Return a text as the path of a folder, which need not exist. Raises InstallError."""
     folder = user_path(text)
     if not text.strip() or (folder.exists() and not folder.is_dir()):
         raise InstallError(f"{text!r} is not a folder. Pass another folder for --dir.")
@@ -172,9 +172,9 @@ def folder_at(text: str) -> Path:
 
 
 def target_folders(skills_folder: str | None) -> list[Path]:
-    """Return the folders for the skill; without a skills folder, those of AGENTS.
+    """Return the folders for the skill: in a skills folder, or by default in those of AGENTS.
 
-    Claude Code keeps its skills in $CLAUDE_CONFIG_DIR, if that is set. Raises InstallError.
+    Claude Code keeps its skills in $CLAUDE_CONFIG_DIR if that is set. Raises InstallError.
     """
     if skills_folder is not None:
         folder = folder_at(skills_folder)
@@ -184,7 +184,7 @@ def target_folders(skills_folder: str | None) -> list[Path]:
 
 
 def opencode_folder(project: str | None) -> Path:
-    """Return the folder from which opencode loads tools, the user's or a project's.
+    """Return the folder from which opencode loads tools, for the user or a project.
 
     Raises InstallError.
     """

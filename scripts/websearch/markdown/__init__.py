@@ -1,4 +1,4 @@
-"""Markdown as text: fences, headings, escapes and the units of a page.
+"""Process Markdown text: fences, headings, escapes and the units of a page.
 
-Pure functions on strings, for all packages.
+The functions are pure, work on strings, and serve all packages.
 """

@@ -1,10 +1,10 @@
-"""Escape characters of a page that Markdown would read as markup, once the text is joined.
+"""Escape characters from a page that would become markup in the joined Markdown text.
 
 The effect of a character depends on its neighbors, which may be in another element of the page:
-"![x]<span>(https://...)</span>". So a Markdown writer marks the characters of the page, and
-escape() reads the whole text: a mark becomes a backslash where CommonMark (spec.commonmark.org,
-0.31) would read the next character as markup, and is deleted elsewhere. Characters without a mark
-are the writer's own markup.
+"![x]<span>(https://...)</span>". Therefore a Markdown writer marks the characters from the page,
+and escape() processes the whole text. It replaces a mark with a backslash where CommonMark
+(spec.commonmark.org, 0.31) would read the next character as markup, and deletes it elsewhere.
+Characters without a mark are the writer's own markup.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from __future__ import annotations
 import re
 
 # Characters that html_tree.py removes from every page.
-MARK = "\ufdd0"  # before a character of the page
+MARK = "\ufdd0"  # before a character from the page
 CODE, CODE_END = "\ufdd1", "\ufdd2"  # around inline code
 _CODE = f"{CODE}([^{CODE}{CODE_END}]*){CODE_END}"
 
-_BEFORE_SIGN = r"(?=[\\`*_\[\]<&~!])"  # zero width: re.sub is three times as fast
+_BEFORE_SIGN = r"(?=[\\`*_\[\]<&~!])"  # zero width makes re.sub three times as fast
 _FIRST_SIGNS = r"(?m)^(?=[#>+\-=|:])|^\d{1,9}(?=[.)])"  # at the start of a line
 # The writer's prefix of a line: quotation and list markers, spaces.
 _BEFORE_TEXT = r"^(?:[ >]|- |\d{1,9}\. )*"
 _LINE_START = (
     rf"(?m)({_BEFORE_TEXT}){MARK}(?=#{{1,6}}(?:\s|\Z)|>|[-+*](?:\s|\Z)"
-    r"|[-=|:][-=|: ]*$"  # a line below a heading, or below the head of a table
+    r"|[-=|:][-=|: ]*$"  # a line below a heading or a table header
     rf"|[*_][*_ {MARK}]{{2,}}$"  # a rule
     r"|\[[^\[\]]{1,1999}\]:)"  # the definition of a link
 )
@@ -38,7 +38,7 @@ _SCOPE = r"[^\n|]+(?:(?<=  )\n[^\n|]+)*"
 
 
 def mark_signs(text: str) -> str:
-    """Return text of a page with a mark before each character that can be inline markup."""
+    """Return text from a page with a mark before each character that can be inline markup."""
     return re.sub(_BEFORE_SIGN, MARK, text)
 
 
@@ -59,9 +59,9 @@ def as_code(text: str) -> str:
 
 
 def as_cell(text: str) -> str:
-    """Return marked text for the cell of a pipe table.
+    """Return marked text for a cell in a pipe table.
 
-    Code with a backslash before a bar is written as text: renderers disagree on where it ends.
+    Code with a backslash before a bar becomes plain text, because renderers disagree on its end.
     """
     if "|" not in text:
         return text
@@ -83,7 +83,7 @@ def escape(text: str) -> str:
 
 
 def escape_emphasis(text: str) -> str:
-    """Escape the asterisks and underscores that can pair in a scope of marked text."""
+    """Return a _SCOPE of marked text with its pairable asterisks and underscores escaped."""
     for sign in "*_":
         if MARK + sign not in text:
             continue
@@ -103,9 +103,9 @@ def escape_emphasis(text: str) -> str:
 
 
 def flanks(text: str, run: re.Match[str]) -> tuple[bool, bool]:
-    """Return whether a run of asterisks or underscores can open and can close emphasis.
+    """Return whether a run of asterisks or underscores can open, and can close, emphasis.
 
-    CommonMark, section 6.2: flanking.
+    See CommonMark, section 6.2, on flanking delimiter runs.
     """
     start, end = run.span()
     before, after = text[max(0, start - 1) : start] or " ", text[end : end + 1] or " "
@@ -120,13 +120,13 @@ def flanks(text: str, run: re.Match[str]) -> tuple[bool, bool]:
 
 
 def code_span(text: str) -> str:
-    """Return text as a code span, between more backticks than any run in it has."""
+    """Return text as a code span, delimited by more backticks than any run in it has."""
     marks = backticks(text, 1)
     gap = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{marks}{gap}{text}{gap}{marks}"
 
 
 def backticks(text: str, least: int) -> str:
-    """Return at least that many backticks, and more than any run in the text has."""
+    """Return enough backticks: at least this many, and more than any run in the text has."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(least, longest + 1)

@@ -1,4 +1,4 @@
-"""Find the code blocks of Markdown by their fences."""
+"""Find code blocks in Markdown by their fences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _FENCE = r"(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)"
 FENCE = re.compile(rf" {{0,3}}{_FENCE}")
 FENCES = re.compile(rf"(?m)^ {{0,3}}{_FENCE}")
-# Also in a quotation or a list, where an item may begin with it.
+# A fence in any place, including quotations and the beginnings of list items.
 NESTED_FENCE = rf"[ \t]{{0,12}}(?:> )?(?:(?:[-*+]|\d{{1,9}}[.)]) +){{0,3}}{_FENCE}"
 
 
@@ -27,13 +27,13 @@ def after_fence(fence: str, mark: str, info: str) -> str:
 
 
 def is_closing(fence: str, line: str) -> bool:
-    """Return whether a line closes the code block that a fence has opened."""
+    """Return whether a line closes the code block that a fence opened."""
     mark = FENCE.match(line)
     return mark is not None and not after_fence(fence, *mark.groups())
 
 
 def lines_with_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line of a text, and whether it is part of a code block, fences included."""
+    """Yield each line of a text, and whether it belongs to a code block, including its fences."""
     fence = ""
     for line in text.split("\n"):
         mark = FENCE.match(line)
@@ -51,7 +51,7 @@ def code_begin(text: str, end: int) -> int | None:
 
 
 def fences_at(text: str, place: int) -> tuple[str, str]:
-    """Return the opening line and the closing fence of the code block that is open at an offset."""
+    """Return the opening line and closing fence of the code block open at an offset, or ""s."""
     begin = code_begin(text, place)
     opening = FENCES.match(text, begin) if begin is not None else None
     return (f"{opening[0]}\n", opening[1]) if opening else ("", "")

@@ -1,4 +1,4 @@
-"""Make untrusted Markdown harmless: nothing in it loads, links to or hides anything."""
+"""Make untrusted Markdown harmless: it loads, links to and hides nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _FENCE = r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})(.*)"
 _CODE_SPAN = r"(`[^`\n]{1,1000}`)"
 _LIVE_IN_SPAN = r"<(?=[a-zA-Z/!?])|\](?=\()"
-CLOSING_INDENT = 3  # spaces by which a closing fence may be indented more than the opening fence
+CLOSING_INDENT = 3  # maximum extra spaces before a closing fence, compared with the opening fence
 
 
 def harmless_markdown(markdown: str) -> str:
@@ -22,7 +22,7 @@ def harmless_markdown(markdown: str) -> str:
 
     Code blocks lose their indentation and get a blank line before them and a closing fence, so
     every renderer shows them as code, even inside lists, quotations or HTML. Renderers may disagree
-    on code spans, so a space breaks any markup in a span that would be active outside of it.
+    on code spans, so a space breaks any markup in a span that would be active outside it.
     """
     parts: list[str] = []
     for lines, opening in split_code(markdown):
@@ -47,7 +47,7 @@ def outside_code(markdown: str, change: Callable[[str], str]) -> str:
 
 
 def split_code(markdown: str) -> Iterator[tuple[list[str], re.Match[str] | None]]:
-    """Yield the lines of each part of Markdown, and the match of _FENCE for a code block.
+    """Yield (lines, opening) for each part of Markdown; opening: a code block's _FENCE match.
 
     An unclosed code block ends with the text.
     """

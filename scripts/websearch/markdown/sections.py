@@ -1,6 +1,6 @@
-"""Find the headings and sections of a page's Markdown.
+"""Find the headings and sections in a page's Markdown.
 
-Offsets count characters of the whole text, as the parameter offset does.
+Offsets count characters from the start of the text, as the parameter offset does.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Heading:
 
 
 def find_headings(text: str) -> list[Heading]:
-    """Return the headings of Markdown, those in code blocks excluded.
+    """Return the headings in Markdown, except those in code blocks.
 
-    A section ends at the next heading of its level or a higher one. The page headings of a PDF file
-    count only if there are no other headings.
+    A section ends at the next heading of the same or a higher level. The page headings of a PDF
+    file count only if there are no other headings.
     """
     starts: list[tuple[int, str, int]] = []
     offset, before = 0, ""
@@ -75,9 +75,9 @@ def find_headings(text: str) -> list[Heading]:
 
 
 def lower_headings(text: str, level: int) -> str:
-    """Return Markdown with all headings lowered, so that the highest has this level.
+    """Return Markdown with all headings lowered until the highest has this level.
 
-    Only a line between blank lines is a heading: "#" among other lines is a comment in code.
+    Only a line between blank lines counts as a heading: "#" among other lines is a code comment.
     """
     padded = f"\n\n{text}\n\n"
     headings = [
@@ -94,7 +94,7 @@ def lower_headings(text: str, level: int) -> str:
 def demote_headings(text: str) -> str:
     """Return a post's Markdown with its headings two levels lower, below the thread's headings.
 
-    So no post can pretend to start another post. Code blocks are not changed.
+    This way, a post cannot imitate the start of another post. Code blocks do not change.
     """
     lines = []
     for line, is_code in lines_with_code(text):
@@ -106,7 +106,7 @@ def demote_headings(text: str) -> str:
 
 
 def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:
-    """Return the outline of a PDF file, (level, title, page) per entry, as headings of its text.
+    """Return a PDF file's outline, (level, title, page) per entry, as headings of its text.
 
     A section consists of whole pages, because an entry has only a page number. An entry is omitted
     if its page is not in the text.
@@ -144,7 +144,7 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
 
 
 def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
-    """Return why a section is shown: its heading is only similar, or has others of its name."""
+    """Return a note if a section's heading is only similar to the request or not unique, or ""."""
     name = section.text.lower()
     if words_of(asked.lower()).isdisjoint(words_of(name)):
         return f"No heading has {quoted(asked)}: the most similar one is shown."
@@ -160,17 +160,17 @@ def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
 
 
 def words_of(heading: str) -> set[str]:
-    """Return the words of a heading, without Markdown and punctuation."""
+    """Return the words in a heading, without Markdown and punctuation."""
     return {*re.findall(r"[\w-]+", heading)}
 
 
 def find_section(headings: list[Heading], name: str) -> Heading:
-    """Return the section with the heading that matches a name best.
+    """Return the section whose heading matches a name best.
 
-    Equal words win, then a heading that contains them, then one whose words are all among them,
-    then the most similar heading. Raises
-    SearchError (no_results) if no heading is similar; its field headings lists the first headings,
-    which are untrusted text and so not part of the message.
+    An equal heading wins, then a heading that contains the name, then a heading whose words are all
+    in the name, then the most similar heading. Raises SearchError (no_results) if no heading is
+    similar. Its field headings lists the first headings, which are not part of the message because
+    they are untrusted text.
     """
     import difflib
 

@@ -1,7 +1,7 @@
-"""Split the Markdown of a page into units: sentences, list items, table rows and lines of code.
+"""Split a page's Markdown into units: sentences, list items, table rows and lines of code.
 
-A unit is the smallest part of a page that is shown. It is shown with the pieces that give it its
-meaning: the headings, terms and list items above it, the head of its table, the fences of its code.
+A unit is the smallest part of a page that can be shown. It is shown with the pieces that it needs
+to make sense: the headings, terms and list items above it, its table's header, its code's fences.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MAX_SOURCE = 500_000  # searched characters per page: a long book
 JOINED_CHARS = 150  # characters up to which short sentences are joined into a unit
 MAX_SENTENCE = 700  # characters; a longer sentence is cut at spaces
 CODE_CHARS = 100  # characters up to which lines of code are joined into a unit
-LEAD_CHARS = 80  # characters of a term or list item that is shown above the text it introduces
+LEAD_CHARS = 80  # maximum length of a term or list item that introduces the text below it
 LEAST_WORDS = 5  # words per sentence; a shorter sentence is joined to its neighbor
 FRAGMENT_CHARS = 60  # characters; a longer text is not a fragment, however few its words
 MAX_COLUMNS = 50  # columns per table that are searched for extremes
-# Levels of leads below the six heading levels: a term, a term right below a term, a list item plus
-# its indentation.
+# Levels of leads below the six heading levels: a term, a term right below a term, and a list item
+# (plus its indentation).
 STRONG, SECOND_STRONG, ITEM = 7, 8, 9
 
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
@@ -39,11 +39,11 @@ _ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"
 _ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # in a list, the first row of a table is an item
 _TABLE_RULE = r"[ \t]{0,40}\|[-:| \t]+"
 _CODE_ROW = r"[ \t]{0,40}\|[ \t]{0,40}`"
-# A line of only bold text or code: a term, or a heading without heading markup.
+# A line with only bold text or code: a term, or a heading without heading markup.
 _TERM = r"\*\*[^*\n]+\*\*:?|`[^`\n]+`:?"
-# The punctuation of the second group needs no space after it.
+# The group matches punctuation that needs no space after it.
 _SENTENCE_END = r"(?:[.!?…؟۔։।॥။።]+|([。！？｡]+))[\"'”’»）)\]」』]*"
-# Words whose full stop may be followed by a capital letter or a number.
+# Abbreviations whose period may precede a capital letter or a number.
 _ABBREVIATIONS = name_set(
     "al approx ca capt cf co col corp dept dr etc fig gen hon inc jr lt ltd mr mrs ms no prof rev "
     "sgt sr st vol vs bspw bzw evtl geb gest ggf hl jh jhd nr sog str usw vgl art aprox av dra núm "
@@ -55,15 +55,15 @@ _ABBREVIATIONS = name_set(
 class Piece:
     """A piece of a page; only white space separates it from the next piece.
 
-    kind: "sentence", "item", "row" or "line" (of code) for a unit; for context shown with units
-        "lead" (a heading, term or item), "head" (of a table, or an opening fence) or "tail" (a
-        closing fence)
+    kind: "sentence", "item", "row" or "line" (of code) for a unit; "lead" (a heading, term or
+        item), "head" (a table header or an opening fence) or "tail" (a closing fence) for the
+        context shown with units
     index: number of the piece in the page
     block: number of its paragraph, list, table or code block
     section: number of its section
     leads: the leads above it, the outermost first
     level, words: level and plain text of a lead
-    frames: head and tail of its table or code block
+    frames: the head and the tail of its table or code block
     above: the text right above its table or list
     """
 
@@ -102,7 +102,7 @@ def without_title(text: str, title: str) -> str:
 
 
 class Splitter:
-    """Reads the blocks of Markdown in order and tracks the leads above the next block."""
+    """A reader of Markdown blocks, in order, that tracks the leads above the next block."""
 
     def __init__(self, markdown: str) -> None:
         self.markdown = markdown
@@ -127,7 +127,7 @@ class Splitter:
         return self.pieces
 
     def runs(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-        """Yield (kind, start, end) per run of lines in a block that are code, table or text."""
+        """Yield (kind, start, end) for each run of lines in a block: code, table or text."""
         run: tuple[str, int, int] | None = None
         fence = ""
         for first, last in self.lines(start, end):
@@ -163,13 +163,13 @@ class Splitter:
         self.above = ""
 
     def is_term(self, text: str) -> bool:
-        """Return whether a paragraph serves as a heading without heading markup."""
+        """Return whether a text is a term or serves as a heading without heading markup."""
         return len(text) <= LEAD_CHARS and bool(re.fullmatch(_TERM, text))
 
     # ----- leads
 
     def open_lead(self, level: int, span: Span, words: str) -> None:
-        """Add a piece that introduces the pieces after it."""
+        """Add a lead, a piece that introduces the pieces after it."""
         self.close_leads(level)
         if level < ITEM:
             self.section += 1
@@ -179,7 +179,7 @@ class Splitter:
         self.leads.append(lead)
 
     def close_leads(self, level: int) -> None:
-        """Close the leads of this level and of lower levels."""
+        """Close the open leads at this level and below it."""
         while self.leads and self.leads[-1].level >= level:
             self.leads.pop()
 
@@ -205,8 +205,8 @@ class Splitter:
     def read_list(self, start: int, end: int, below: int) -> None:
         """Add the items of a list; a short item with text below it is a lead.
 
-        A term on a line of its own inside an item is also a lead: options have several names, one
-        per line.
+        A term on a separate line inside an item is also a lead, because options may have several
+        names, one per line.
         """
         lines = self.lines(start, end)
         indents = [self.indent(first) for first, _ in lines]
@@ -224,7 +224,7 @@ class Splitter:
     def read_table(self, start: int, end: int) -> None:
         """Add the rows of a table; the first line is the head if a delimiter row follows.
 
-        An index of members has no head: all its lines start with code.
+        A table of members, in which all lines start with code, has no head.
         """
         lines = self.lines(start, end)
         frames: tuple[Piece, ...] = ()
@@ -240,7 +240,7 @@ class Splitter:
             row.frames, row.above = frames, self.above
 
     def read_code(self, start: int, end: int) -> None:
-        """Add the lines of a code block, short lines joined; the fences are their frames."""
+        """Add the lines of a code block, with short lines joined; its fences are their frames."""
         lines = self.lines(start, end)
         frames = [self.add(*lines[0], "head")]
         fence = (
@@ -260,18 +260,18 @@ class Splitter:
     # ----- lines
 
     def lines(self, start: int, end: int) -> list[Span]:
-        """Return start and end of the lines that are not empty."""
+        """Return the start and end of each line that is not empty."""
         lines = re.compile(r"[^\n]+").finditer(self.markdown, start, end)
         return [match.span() for match in lines if match[0].strip()]
 
     def indent(self, start: int) -> int:
-        """Return the indentation of the line that starts here."""
+        """Return the indentation of the line that starts at an offset."""
         blank = re.compile(r"[ \t]*").match(self.markdown, start)
         return len(blank[0]) if blank else 0
 
 
 def split_blocks(markdown: str) -> list[Span]:
-    """Return start and end of each block of Markdown: paragraphs, lists, tables, code blocks."""
+    """Return the start and end of each Markdown block: paragraph, list, table or code block."""
     blocks: list[Span] = []
     fence = ""  # of the open code block
     start = 0
@@ -291,7 +291,7 @@ def split_blocks(markdown: str) -> list[Span]:
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return start and end of each sentence; short sentences are joined."""
+    """Return the start and end of each sentence, with short sentences joined."""
     spans: list[Span] = []
     for start, end in cut_sentences(text):
         first, last = spans[-1] if spans else (0, 0)
@@ -306,7 +306,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def cut_sentences(text: str) -> Iterator[Span]:
-    """Yield start and end of each sentence of a text."""
+    """Yield the start and end of each sentence in a text; cut sentences that are too long."""
     start = 0
     for end in (*sentence_ends(text), len(text)):
         while end - start > MAX_SENTENCE:
@@ -325,9 +325,12 @@ def is_fragment(text: str) -> bool:
 
 
 def sentence_ends(text: str) -> list[int]:
-    """Return where the text's sentences end, and its phrases in scripts of PHRASED."""
+    """Return the offsets where a text's sentences end.
+
+    In a text mainly in PHRASED scripts, phrases also end at spaces.
+    """
     ends = []
-    marks = last = 0  # backquotes up to here: an odd number of them opens code
+    marks = last = 0  # backticks so far: inside code, their number is odd
     for match in re.finditer(_SENTENCE_END, text):
         marks += text.count("`", last, match.start())
         last = match.start()
@@ -346,7 +349,7 @@ def ends_sentence(match: re.Match[str]) -> bool:
 
 
 def is_abbreviation(full_stop: re.Match[str]) -> bool:
-    """Return whether a full stop belongs to an abbreviation, an initial or an ordinal number.
+    """Return whether a period belongs to an abbreviation, an initial or an ordinal number.
 
     A number or initial before a common word ends a sentence: "in 39. The".
     """
@@ -367,7 +370,7 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
 
 
 def cells_of(row: str) -> list[str]:
-    """Return the texts of a row's cells."""
+    """Return the text of each cell in a row."""
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 

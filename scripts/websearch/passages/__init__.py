@@ -1,5 +1,5 @@
-"""Select the passages of pages that answer a question, and show them.
+"""Select and show the passages of pages that answer a question.
 
 Units (sentences, items, rows) -> ranking -> selection (within a budget) -> excerpts. search/ and
-reading/ call excerpts.py. Uses neither store nor network.
+reading/ call excerpts.py. This package uses neither the store nor the network.
 """

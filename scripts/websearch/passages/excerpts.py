@@ -1,4 +1,4 @@
-"""Show what was chosen of pages, as Markdown: in the page's order, with what is missing marked."""
+"""Show the chosen passages of pages as Markdown, in the page's order, with the gaps marked."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from websearch.passages.ranking import Scores
     from websearch.passages.selection import Excerpt
 
-# The score of the weakest unit that is shown; the best one of all pages has 1. It is LEAST_SCORE of
-# the first characters and rises with what is shown, because then there is enough: by ENOUGH within
-# USUAL_ROOM characters. In a larger room, which the caller asks for, both grow more slowly.
+# Minimum score of a shown unit; the best unit of all pages has 1. It starts at LEAST_SCORE and
+# rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
+# With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-LEAST_OF_A_PAGE = 0.2  # that was asked for alone
-BEST_PLACES = 3  # in which the words of a question are looked for
-PATH_CHARS = 170  # of a path of headings; the outermost ones are left out first
-# Of a query; the rest is left out. Half a million characters take 0.1 s for each question.
+LEAST_OF_A_PAGE = 0.2  # minimum score if the caller asked for one page
+BEST_PLACES = 3  # units searched for the words of a question
+PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
+# Limits of a query. Ranking half a million characters takes 0.1 s per question.
 MAX_QUESTIONS = 8
 MAX_QUERY_CHARS = 2_000
 
 
 def limit_query(query: str) -> tuple[list[str], str]:
-    """Return the questions of a query that are ranked, and a note if that is not all of it."""
+    """Return the questions of a query, within the limits, and a note if some were cut."""
     lines = [line.strip() for line in query.splitlines() if line.strip()]
     questions = "\n".join(lines[:MAX_QUESTIONS])[:MAX_QUERY_CHARS].split("\n")
     if questions == lines or not lines:
@@ -68,11 +68,11 @@ def rank_pages(
     found: list[list[int]] | None = None,
     deadline: float | None = None,
 ) -> tuple[list[Scores], list[list[str]]]:
-    """Return for each question the scores of the units of pages, and its words that no page has.
+    """Return, for each question, the scores of the pages' units and the words that no page has.
 
-    found: the indexes of the pages that each question has found, which alone it is answered from;
-    None: all pages. deadline: of time.monotonic(). If nothing could be ranked by then, the
-    beginnings of the pages score the most, because the beginning of a page says more than none.
+    found: for each question, the indexes of the pages that may answer it; None: all pages.
+    deadline: on time.monotonic()'s clock. If nothing is ranked by then, the beginnings of the pages
+    score highest: they are better than no text.
     """
     scores: list[Scores] = []
     missing: list[list[str]] = []
@@ -94,9 +94,9 @@ def rank_pages(
 
 
 def answered_share(pages: list[PageText], question: str, scores: Scores) -> float:
-    """Return the share of a question's words that the best place of pages has; 0 to 1.
+    """Return the largest share of a question's words in one place of the pages, 0 to 1.
 
-    A place is a unit with its neighbours, what it stands below, and the title of its page.
+    A place is a unit with its neighbors, its context and the title of its page.
     """
     words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
     places = (
@@ -126,11 +126,11 @@ def excerpts_of(
     room: int,
     missing: list[list[str]] | None = None,
 ) -> list[Excerpt]:
-    """Return what answers questions of pages, within room characters of JSON for all of it.
+    """Return the excerpts of pages that answer the questions, within room characters of JSON.
 
-    What is weaker than a part of the best is not shown, however much room is left; the sections,
-    lists, tables and code that are begun take of it what they need to be whole. missing: of each
-    question, the words that no page has. A page that is of something else shows a few units.
+    Units far weaker than the best are not shown, even if space remains. That space completes the
+    sections, lists, tables and code shown in part. missing: for each question, the words that no
+    page has. A page about something else shows only a few units.
     """
     large = max(room, USUAL_ROOM)
 
@@ -149,10 +149,10 @@ def excerpts_of(
 
 
 def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set[int]:
-    """Return the indexes of pages that are of something else than a question.
+    """Return the indexes of the pages that are not about a question.
 
-    These are all pages if its main words are missing, else those without any of its identifiers and
-    clauses, if others have one.
+    If its main words are missing, these are all pages. Otherwise they are the pages without any of
+    its symbols (symbols_in), if another page has one.
     """
     if misses_the_point(question, missing, [page.text for page in pages]):
         return set(range(len(pages)))
@@ -167,11 +167,11 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
 def passages_within(
     page: PageText, query: str, room: int, size: Callable[[Any], int], deadline: float | None = None
 ) -> tuple[list[dict[str, str]], int]:
-    """Return the passages of a page that answer a query, in the page's order, within a room.
+    """Return a page's passages that answer a query, in order, and the offset where the last ends.
 
-    Each is {heading, text}: heading is the path of headings, "" before the first one. Several
-    questions stand on lines of their own. size: how many characters of the room passages take; room
-    0 means no limit. [] if no passage holds a term of the query. Return also where the last ends.
+    Each passage is {heading, text}; heading is the path of headings, "" before the first one. A
+    query has one question per line. room: the budget; 0 means no limit. size: counts the characters
+    of passages. The list is empty if no passage contains a term of the query.
     """
     questions = limit_query(query)[0]
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
@@ -190,7 +190,7 @@ def passages_within(
 def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str, str]]:
     """Return the passages of Markdown that answer a query, as passages_within does.
 
-    max_chars is for texts and headings, with two characters between them; 0 means no limit.
+    max_chars limits the texts and headings, plus two characters per passage; 0 means no limit.
     """
 
     def size(passages: list[dict[str, str]]) -> int:
@@ -203,7 +203,7 @@ def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str,
 
 
 def excerpt_text(excerpt: Excerpt) -> str:
-    """Return what is shown of a page as Markdown; the whole text if all of it is shown."""
+    """Return an excerpt as Markdown: the shown pieces, or the whole text if nothing is omitted."""
     page = excerpt.page
     if len(excerpt.shown) == len(page.pieces) and not excerpt.cuts:
         return page.text
@@ -211,7 +211,7 @@ def excerpt_text(excerpt: Excerpt) -> str:
 
 
 def passages_of(excerpt: Excerpt) -> list[dict[str, str]]:
-    """Return what is shown of a page by its sections: {heading, text} of each."""
+    """Return the shown pieces of a page by section, as {heading, text}."""
     pieces = [excerpt.page.pieces[index] for index in sorted(excerpt.shown)]
     in_text = [piece for piece in pieces if piece.level not in range(1, ITEM)]
     passages = []
@@ -224,12 +224,12 @@ def passages_of(excerpt: Excerpt) -> list[dict[str, str]]:
 
 
 def headings_above(piece: Piece) -> list[Piece]:
-    """Return the headings that a piece stands below, the outermost first."""
+    """Return the headings above a piece, the outermost first."""
     return [lead for lead in piece.leads if lead.level < ITEM]
 
 
 def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
-    """Return pieces of a page, in the page's order, as Markdown with the gaps marked."""
+    """Return pieces of a page, in the page's order, as Markdown with marked gaps."""
     page, text = excerpt.page, ""
     before: Piece | None = None
     for piece in pieces:
@@ -244,7 +244,7 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
 
 
 def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
-    """Return what stands between two pieces that are shown one after the other."""
+    """Return the text between two consecutive shown pieces: white space or a gap."""
     page = excerpt.page
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
@@ -260,7 +260,7 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
 
 
 def counted_gap(page: PageText, before: Piece, end: int) -> str:
-    """Return the mark for the rows, or lines of code, that are missing right after a piece."""
+    """Return a marker that counts the rows or code lines omitted right after a piece, or ""."""
     missing = [
         piece
         for piece in page.pieces[before.index + 1 : end]

@@ -1,13 +1,13 @@
-"""Rank the units of all pages of a question together, by BM25 over their words and their context.
+"""Rank the units of a question's pages together, by BM25 over their words and their context.
 
-A unit is scored with its own words, a part of its neighbours', and those of its context: the
-headings and terms that it stands below, its page's title, and for rows and items the head of their
-table and the text right above it. Long answers go on, and a page that answers well is likely to
-hold the rest: so the unit after a good one, its block and its page raise a score, too.
+A unit is scored with its words, a fraction of its neighbors' words, and those of its context: the
+headings and terms above it, its page's title, and for rows and items their table's header and the
+text right above it. Long answers span several units, usually on the same page. That is why a good
+preceding unit, block or page also raises a score.
 
-The constants were chosen by 200 questions over five whole pages each (tables of encyclopedia pages,
-papers), the same as agents type them, 668 questions over long papers, and paragraphs in twelve
-languages. Near these values, results differ by one or two questions.
+The constants were tuned on 200 questions over five whole pages each (tables in encyclopedia pages,
+papers), the same questions as agents type them, 668 questions over long papers, and paragraphs in
+twelve languages. Near these values, results differ by one or two questions.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ if TYPE_CHECKING:
     from websearch.markdown.units import PageText, Piece
     from websearch.passages.terms import Counts
 
-    Scores = list[list[float]]  # of each unit of each page
+    Scores = list[list[float]]  # per page, one for each unit
 
-NEIGHBOUR_WEIGHT = 0.3  # of the words of the unit before and after, in the same section
-# Of the words of the nearest heading, of a table's head and of what stands above it; and of the
-# words of headings further out.
+NEIGHBOUR_WEIGHT = 0.3  # of words in the previous and next unit of the same section
+# Weights of words in the nearest heading, the table's header and the text above a table or list,
+# and of words in outer headings.
 CONTEXT_WEIGHT, OUTER_WEIGHT = 1.0, 0.7
 TITLE_WEIGHT = 0.3
 SATURATION = 1.0  # BM25's k1
 LENGTH_WEIGHT, PARAGRAPH_LENGTH_WEIGHT = 0.3, 0.75  # BM25's b
-CONTINUATION = 0.9  # of a unit's score is the least that the next one of its block gets
-PARAGRAPH_WEIGHT = 0.3  # of the score of a paragraph or list, which is added to its units
-TABLE_WEIGHT = 0.5  # of the best score in a table or code, which is added to all of it
-# Of the score of a heading for the unit right below it, and what is left of it for the next one. It
-# counts by the share of its words that were asked for, and by a power of the share of the question
-# that the headings hold: a heading that is what was asked for, not one with a common word. The
-# lower power is for a heading all of whose words were asked for, such as a function's name.
+CONTINUATION = 0.9  # minimum share of a unit's score that the next unit of its block gets
+PARAGRAPH_WEIGHT = 0.3  # share of a paragraph's or list's score that is added to its units
+TABLE_WEIGHT = 0.5  # share of the best score in a table or code block that is added to its units
+# Weight of a heading's score for the unit right below it, and its decay per following unit. The
+# score depends on the share of the heading's words that the question contains, and on a power of
+# the share of the question that the headings contain, because one common word must not count much.
+# The lower power applies if the question contains all words of the heading, such as a function's
+# name.
 HEADING_BONUS, HEADING_DECAY = 2.0, 0.85
 HEADING_POWER, NAMED_POWER = 3.0, 1.5
-# Of the question's words, by rarity, the share that the headings hold of an entry that was asked
-# for: it counts twice as much, and does not decay below 1.
+# Minimum share of the question's words, by rarity, in the headings of an entry that the question
+# is about. Its bonus is doubled and does not decay below 1.
 ENTRY_SHARE = 0.8
-# For a question for the most or least: what a row gets that holds the extreme of a column, for each
-# word of the question (two at most) in the head of the column.
+# Bonus of a row with the extreme value of a column, if the question asks for the most or least: per
+# word of the question (two at most) in the column's header.
 EXTREME_BONUS = 2.0
 _SUPERLATIVE = (
     r"\b(?:most|least|more|less|higher|lower|best|worst|top|maximum|minimum|newer|recent|\w+est)\b"
@@ -67,10 +68,11 @@ _ASIDE = (
     r"|linki zewnętrzne|примечания|ссылки|литература|脚注|参考文献|外部リンク|関連項目|参考资料"
     r"|外部链接|参见)\W{0,9}"
 )
-# Of a menu: its entries, and the words of one with its mark; lists of names have longer ones.
+# A menu: its minimum number of entries, and the maximum number of words per entry, including the
+# bullet. Entries in lists of names are longer.
 LEAST_ENTRIES, LONGEST_ENTRY = 5, 2
 _NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # of a heading: 8.14., F.28.2.
-# Of a signature: its name, and what stands around it.
+# A signature; the group captures its name.
 _ARGUMENTS = (
     r"^`?(?:(?:async|class|const|def|function|method|new|static) ){0,3}"
     r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})`?[(\[].{0,500}$"
@@ -92,11 +94,11 @@ _NOTICE = (
 def rank_units(
     question: str, pages: list[PageText], deadline: float | None = None
 ) -> tuple[Scores, list[set[str]]]:
-    """Return the score of each unit of each page, and the terms of the question that pages hold.
+    """Return the score of each unit of each page, and the question's terms that each page contains.
 
-    Menus do not count there: they name what a page is not about. The best unit of all has 1. A unit
-    scores 0 if neither it nor its context holds a telling term of the question. deadline: of
-    time.monotonic(); what could not be counted by then scores 0.
+    These terms exclude those in menus, which name the topics of other pages. The best unit of all
+    pages scores 1. A unit scores 0 if neither it nor its context contains a significant term of the
+    question. deadline: on time.monotonic()'s clock; units not counted by then score 0.
     """
     weights = term_weights(question)
     telling = telling_terms(weights)
@@ -116,7 +118,7 @@ def rank_units(
     asks_extreme = bool(re.search(_SUPERLATIVE, question.lower()))
     paragraphs = paragraph_scores(pages, own, weights)
     scores: Scores = []
-    bests: list[float] = []  # of each page: what a page has best is a factor of its units
+    bests: list[float] = []  # per page: its best score, by which its units are multiplied
     for page, counts, aside in zip(pages, own, asides, strict=True):
         of_page = [
             0.0 if telling.isdisjoint(held) else bm25(held, rarity, (unit.end - unit.start) / mean)
@@ -140,25 +142,25 @@ def rank_units(
 
 
 def contexts_of(page: PageText, unit: Piece) -> list[str]:
-    """Return the texts of a unit's context, the title excepted.
+    """Return the texts of a unit's context, except the page's title.
 
-    A lead that is nothing but markup, such as "- ***", has an empty text: it is counted like the
-    others, because its words are looked up, too.
+    A lead that consists of markup, such as "- ***", has an empty text, which is included because
+    its counts are also looked up.
     """
     return [*(lead.words for lead in unit.leads), unit.above, *head_cells(page, unit)]
 
 
 def head_cells(page: PageText, unit: Piece) -> list[str]:
-    """Return the cells of the head of a row's table; [] for another unit."""
+    """Return the header cells of a row's table; [] for any other unit."""
     if unit.kind != "row" or not unit.frames:
         return []
     return cells_of(page.of(unit.frames[0]).partition("\n")[0])
 
 
 def terms_in_text(page: PageText, counts: list[Counts]) -> set[str]:
-    """Return the terms of a page's units, those excepted that are nothing but a menu's.
+    """Return the terms in a page's units, except terms that occur only in menus.
 
-    A menu is a list of several items, all of one word.
+    A menu is a list of at least LEAST_ENTRIES items, each of a single word.
     """
     lengths: dict[int, list[int]] = {}
     for unit in page.units:
@@ -180,7 +182,7 @@ def terms_in_text(page: PageText, counts: list[Counts]) -> set[str]:
 def count_contexts(
     pages: list[PageText], weights: Counts, deadline: float | None
 ) -> dict[str, Counts]:
-    """Return the terms of each text of a context; none for a text that holds none."""
+    """Return the counts of the terms in each context text, including the titles."""
     texts = {page.title: None for page in pages}
     for page in pages:
         for unit in page.units:
@@ -189,7 +191,7 @@ def count_contexts(
 
 
 def units_aside(page: PageText) -> set[int]:
-    """Return the places of units of lists of references or links, and of notices about the page."""
+    """Return the places of units in lists of references or links, and of notices about the page."""
     leads = {
         piece.index
         for piece in page.pieces
@@ -206,7 +208,7 @@ def units_aside(page: PageText) -> set[int]:
 
 
 def leave_to_text(own: list[list[Counts]], asides: list[set[int]]) -> None:
-    """Leave to the units aside only the terms that stand nowhere else in the pages."""
+    """Remove from the units aside all terms that also occur elsewhere in the pages."""
     in_text = {
         term
         for counts, aside in zip(own, asides, strict=True)
@@ -222,7 +224,7 @@ def leave_to_text(own: list[list[Counts]], asides: list[set[int]]) -> None:
 
 
 def rarities(weights: Counts, own: list[list[Counts]]) -> Counts:
-    """Return the weight of each term: the fewer units hold it, the more."""
+    """Return the weight of each term: the fewer units contain it, the higher."""
     holding = Counter(term for counts in own for held in counts for term in held)
     total = sum(map(len, own))
     return {
@@ -232,7 +234,7 @@ def rarities(weights: Counts, own: list[list[Counts]]) -> Counts:
 
 
 def with_context(page: PageText, counts: list[Counts], contexts: dict[str, Counts]) -> list[Counts]:
-    """Return the counts of each unit with those of its neighbours and its context."""
+    """Return each unit's counts combined with those of its neighbors and its context."""
     mixed = [dict(held) for held in counts]
     units = page.units
     for place in range(1, len(units)):
@@ -259,13 +261,16 @@ def add_counts(total: Counts, counts: Counts, weight: float) -> None:
 
 
 def bm25(held: Counts, rarity: Counts, length: float, weight: float = LENGTH_WEIGHT) -> float:
-    """Return BM25's score of a text; length: its part of the mean length, and the weight of it."""
+    """Return a text's BM25 score.
+
+    length: relative to the mean length; weight: the weight of the length.
+    """
     norm = SATURATION * (1 - weight + weight * length)
     return sum(rarity[term] * count / (count + norm) for term, count in held.items())
 
 
 def add_extremes(scores: list[float], page: PageText, contexts: dict[str, Counts]) -> None:
-    """Add to rows what they get for the extremes of columns that a question names."""
+    """Raise the scores of rows with the extreme values of columns that a question names."""
     columns = columns_of_extremes(page)
     for place, unit in enumerate(page.units):
         of_row = columns.get(unit.index, []) if scores[place] else []
@@ -285,9 +290,9 @@ def add_headings(
     rarity: Counts,
     calls: list[str],
 ) -> None:
-    """Add the scores of headings to the units below them, most to the first unit.
+    """Add the scores of headings to the units below them, the most to the first unit.
 
-    calls: functions that the question names as such; the section of one of them leads.
+    calls: functions in the question, written as calls; the sections on them get the highest scores.
     """
     titled = contexts[page.title].keys()
     whole = sum(rare for term, rare in rarity.items() if term not in titled) or 1.0
@@ -313,21 +318,24 @@ def add_headings(
 
 
 def signature_name(heading: str) -> str:
-    """Return the name in a heading that is a signature, such as test([name][, fn]); else all."""
+    """Return the name in a heading that is a signature, such as test([name][, fn]).
+
+    For any other heading, return the text after its numbering.
+    """
     return re.sub(_ARGUMENTS, r"\1", re.sub(_NUMBERING, "", heading))
 
 
 def is_signature_of(heading: str, calls: list[str]) -> bool:
-    """Return whether a heading is the signature of a function in calls, with or without module."""
+    """Return whether a heading is the signature of a function in calls, ignoring its module."""
     name = signature_name(heading).casefold()
     is_signature = len(name) < len(heading)
     return is_signature and any(call == name or call.endswith(f".{name}") for call in calls)
 
 
 def asked_share(heading: str, held: Counts) -> float:
-    """Return the share of a heading's words that a question asks for; held: its terms in both.
+    """Return the share of a heading's words that a question contains; held: the terms in both.
 
-    Of a signature, such as test([name][, fn]) or def f(x), the name counts.
+    In a signature, such as test([name][, fn]) or def f(x), only the name counts.
     """
     common = folded_stop_words()
     name = signature_name(heading)
@@ -338,7 +346,7 @@ def asked_share(heading: str, held: Counts) -> float:
 def paragraph_scores(
     pages: list[PageText], own: list[list[Counts]], weights: Counts
 ) -> dict[tuple[PageText, int], float]:
-    """Return BM25's score of each paragraph and list of pages, by page and number of the block."""
+    """Return the BM25 score of each paragraph and list, by page and block number."""
     held: dict[tuple[PageText, int], Counts] = {}
     sizes: dict[tuple[PageText, int], int] = {}
     for page, counts in zip(pages, own, strict=True):
@@ -358,9 +366,9 @@ def paragraph_scores(
 def with_blocks(
     scores: list[float], page: PageText, paragraphs: dict[tuple[PageText, int], float]
 ) -> list[float]:
-    """Return scores with what the unit before, the paragraph or the table adds to them."""
+    """Return scores raised by the previous unit and by the paragraph or table."""
     raised, units = list(scores), page.units
-    for place in range(len(units) - 1, 0, -1):  # backwards: one unit alone is raised
+    for place in range(len(units) - 1, 0, -1):  # backward, so that a raise is not passed on
         before, unit = units[place - 1], units[place]
         if unit.block == before.block and unit.leads[-1:] == before.leads[-1:]:
             raised[place] = max(raised[place], CONTINUATION * raised[place - 1])

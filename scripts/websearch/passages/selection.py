@@ -1,4 +1,4 @@
-"""Choose the units of pages that answer questions, within a room, the best first."""
+"""Choose the page units that answer the questions best, within a character budget (room)."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from websearch.markdown.units import PageText, Piece
     from websearch.passages.ranking import Scores
 
-LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
-LONG_SENTENCE = 100  # characters; a shorter one is whole or absent
-LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
-MOST_INDENT = 8  # characters that are left of its indentation
-LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
-LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
-LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # characters of a sentence that repeats, and how often
-DEFINITION_CHARS = 700  # between an option and text below it, with which they are shown
-LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
-LONGEST_LIST = 40  # items above one that is shown with the sentence that introduces the list
-MAX_ANNOUNCED = 4  # pieces after a sentence in which the first unit of what it announces is found
-MAX_BEFORE = 2  # sentences that are shown because the next one needs them
-# Characters of a list, table or code, and of a section that a question names, that are shown whole:
-# what is cut looks finished.
+LEAST_ROOM = 40  # characters; less remaining space is left empty
+LONG_SENTENCE = 100  # characters; a shorter sentence is never cut
+LEAST_CUT = 40  # minimum characters left of a cut sentence
+MOST_INDENT = 8  # characters of indentation that a cut sentence keeps
+LEAD_SHARE = 8  # a heading that takes more than 1/8 of the budget is omitted
+LEAST_REPEATED = 40  # characters; a unit this long is shown only once, labels may repeat
+LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # minimum characters and occurrences of repeated sentences
+DEFINITION_CHARS = 700  # maximum text shown between an option and a unit below it
+LEAD_IN_CHARS = 160  # longest introduction that is shown with its table or list
+LONGEST_LIST = 40  # items searched upward for the introduction of their list
+MAX_ANNOUNCED = 4  # pieces after an announcement searched for its first unit
+MAX_BEFORE = 2  # preceding sentences shown because the next one needs them
+# Characters up to which a list, table or code block, and a section that a question names, are shown
+# whole, because readers cannot see that a part is missing.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
-LIST_WITHIN = 6_000  # characters below a heading in which its first list ends
-BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
-FEW_UNITS = 3  # of a page, for a question whose main words no page has
-MOST_CUT = 2  # sections of a page that are named because they are shown in part
-GAP = "[…]"  # stands for what is left out
+LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
+BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space
+FEW_UNITS = 3  # units per page that is not about the question
+MOST_CUT = 2  # partly shown sections that are named per page
+GAP = "[…]"  # replaces omitted text
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
-ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest mark for the rows or lines that are missing
-# Sentences that end so say nothing without what follows them.
+ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest marker for omitted rows or lines
+# Ends of sentences that mean nothing without the following text.
 _ANNOUNCING = (
     r"(?i)(?:[:：?？]|\b(?:as follows|(?:shown|listed|given|described) below)\.)[\"'”’*_)]*$"
 )
-SENTENCE_WORDS = 4  # of a text that ends as a sentence does: fewer are a label
-# Sentences that begin so say something else, or nothing, without the one before.
+SENTENCE_WORDS = 4  # minimum words of a sentence; a shorter text is a label
+# Beginnings of sentences that cannot be understood without the previous one.
 _LEANING = (
     r"(?:This|That|These|Those|It|Its|They|Their|He|She|His|Her|Such|Both|However|Therefore|Thus"
     r"|Hence|Otherwise|Instead|Then|Also|In (?:this|that|these|such|both)|The (?:default|latter"
@@ -57,13 +57,13 @@ _LEANING = (
 
 @dataclass(slots=True)
 class Excerpt:
-    """What is shown of a page.
+    """The shown part of a page.
 
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
-    page repeats, by index. said: indexes of those that are not shown because another place says so.
-    named: indexes of the headings that were looked at for their names. is_aside: whether the page
-    is of something else than all questions.
+    page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
+    named: indexes of the headings already compared with the questions. is_aside: whether the page
+    is not about any question.
     """
 
     page: PageText
@@ -76,15 +76,16 @@ class Excerpt:
     is_aside: bool = False
 
     def __post_init__(self) -> None:
-        """Find what repeats."""
+        """Find the repeated sentences."""
         self.repeated = repeated_units(self.page)
 
 
 def repeated_units(page: PageText) -> dict[int, str]:
     """Return the texts of sentences that a page repeats, by index.
 
-    They are what its makers put below each entry ("See also INCOMPATIBLE OPTIONS below."). The
-    first words below a heading, option or term are what is said of it, however often.
+    An example is boilerplate below each entry ("See also INCOMPATIBLE OPTIONS below."). The first
+    sentence below a heading, option or term never counts as repeated, because it describes that
+    entry.
     """
     places: dict[str, list[int]] = {}
     for before, unit in itertools.pairwise(page.pieces):
@@ -105,15 +106,14 @@ def is_sentence(text: str) -> bool:
 
 
 def json_size(text: str) -> int:
-    """Return how many characters a text takes inside of JSON."""
+    """Return the number of characters that a text takes in JSON."""
     return len(dump_json(text)) - 2
 
 
 class Selection:
-    """Fills a room with units. room: what is left of it, as size counts characters.
+    """A selection of units within a budget. room: the remaining characters, as counted by size.
 
-    completes: sections that a question names are shown whole, before anything that answers worse
-    than what is shown of them.
+    completes: sections that a question names are completed before any weaker unit is shown.
     """
 
     def __init__(
@@ -127,12 +127,13 @@ class Selection:
         self.pages, self.excerpts = pages, [Excerpt(page) for page in pages]
         self.room, self.size, self.completes = room, size, completes
         self.longest_lead = room // LEAD_SHARE
-        self.keys: dict[str, tuple[int, int]] = {}  # what is shown, and where
+        self.keys: dict[str, tuple[int, int]] = {}  # shown text -> (page, unit)
 
     def choose(self, number: int, unit: Piece, question: str) -> int | None:
-        """Show a unit of a page with what it needs; return the room it takes.
+        """Show a unit of a page with the pieces that it needs; return the space taken.
 
-        None: it does not fit. A sentence may be cut then, if there is room for a part of it.
+        If a sentence is too long, it is cut to the remaining space. Returns None if the unit does
+        not fit even so.
         """
         excerpt = self.excerpts[number]
         pieces = self.needed(excerpt, unit, MAX_BEFORE)
@@ -152,7 +153,7 @@ class Selection:
         return cost
 
     def is_repeated(self, number: int, unit: Piece) -> bool:
-        """Return whether another unit that is shown says the same."""
+        """Return whether another shown unit has the same text."""
         excerpt = self.excerpts[number]
         text = excerpt.repeated.get(unit.index) or " ".join(excerpt.page.of(unit).split())
         own = (number, unit.index)
@@ -164,9 +165,9 @@ class Selection:
         return is_repeated
 
     def needed(self, excerpt: Excerpt, unit: Piece, most_before: int) -> list[Piece]:
-        """Return the pieces to show for a unit, in the page's order, those shown excepted.
+        """Return the pieces to add for a unit, in the page's order.
 
-        most_before: sentences before it that it may need.
+        most_before: the maximum number of preceding sentences to add.
         """
         page, units = excerpt.page, [unit]
         while len(units) <= most_before and needs_the_one_before(page, units[0]):
@@ -183,7 +184,7 @@ class Selection:
         ]
 
     def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> None:
-        """Show all of these pieces if what is missing of them fits; what is said already is not."""
+        """Show all these pieces if the missing ones fit, except sentences already shown."""
         told = {excerpt.repeated[index] for index in excerpt.shown if index in excerpt.repeated}
         rest, said = [], set()
         for piece in pieces:
@@ -204,7 +205,7 @@ class Selection:
             self.room -= cost
 
     def cost(self, excerpt: Excerpt, pieces: list[Piece]) -> int:
-        """Return the room that pieces take at most, what joins them to others included."""
+        """Return the maximum space that pieces take, including the gaps around them."""
         indexes = excerpt.shown | {piece.index for piece in pieces}
         first = None if excerpt.shown else pieces[0]
         cost = 0
@@ -212,9 +213,9 @@ class Selection:
             if piece.kind == "tail":
                 gap = "\n"
             elif piece is first and pieces[-1].kind in ("sentence", "item"):
-                gap = ""  # nothing stands before it
+                gap = ""  # nothing precedes it
             elif piece.kind == "head":
-                gap = PARAGRAPH_GAP + ROWS_GAP  # of what is missing below the last row, too
+                gap = PARAGRAPH_GAP + ROWS_GAP  # also for omitted rows after the last shown row
             elif piece.index - 1 in indexes or piece.index + 1 in excerpt.shown:
                 gap = "\n\n"
             else:
@@ -224,7 +225,7 @@ class Selection:
 
 
 def lead_in(page: PageText, unit: Piece) -> list[Piece]:
-    """Return the short sentence with a colon that introduces the table or list of a unit."""
+    """Return the short sentence ending with a colon that introduces a unit's table or list."""
     if not unit.above:
         return []
     first = unit.frames[0].index if unit.frames else unit.index
@@ -238,9 +239,9 @@ def lead_in(page: PageText, unit: Piece) -> list[Piece]:
 
 
 def announced(page: PageText, unit: Piece) -> list[Piece]:
-    """Return what a sentence announces, up to the first unit of it; [] if it announces nothing.
+    """Return the pieces that a sentence announces, up to the first unit; [] if there are none.
 
-    It ends with a colon or a question mark, or says that something follows.
+    Such a sentence ends with a colon, a question mark or a phrase such as "as follows".
     """
     if unit.kind not in ("sentence", "item") or not re.search(_ANNOUNCING, page.of(unit)):
         return []
@@ -255,7 +256,7 @@ def announced(page: PageText, unit: Piece) -> list[Piece]:
 
 
 def definition(page: PageText, unit: Piece) -> list[Piece]:
-    """Return the text between an item, such as an option, and a unit below it: it defines it."""
+    """Return the text between an item, such as an option, and a unit below it: its definition."""
     lead = unit.leads[-1] if unit.leads else unit
     if lead.level < ITEM or unit.start - lead.end > DEFINITION_CHARS:
         return []
@@ -263,7 +264,7 @@ def definition(page: PageText, unit: Piece) -> list[Piece]:
 
 
 def needs_the_one_before(page: PageText, unit: Piece) -> bool:
-    """Return whether a sentence is not understood without the one before it."""
+    """Return whether a sentence cannot be understood without the previous one."""
     if not unit.index or unit.kind not in ("sentence", "item"):
         return False
     before = page.pieces[unit.index - 1]
@@ -278,12 +279,12 @@ def choose_units(
     weakest: Callable[[int], float],
     few: Collection[tuple[int, int]] = (),
 ) -> list[Excerpt]:
-    """Return the excerpts of a selection's pages that answer questions; some may be empty.
+    """Return an excerpt for each page of a selection; some may be empty.
 
-    scores: of each question. Questions share the room: the one that has used the least of it is
-    next, so that what one does not need the others get. weakest: returns the score of the weakest
-    unit that is shown, when an answer has so many characters. few: (number of the question,
-    of the page), from 0, for which FEW_UNITS at most are shown.
+    scores: those for each question. Questions share the space: the question that has used the least
+    is next, and space that one does not need goes to the others. weakest: returns the minimum score
+    of a unit, from the number of characters used. few: pairs (question number, page number), from
+    0, for which at most FEW_UNITS are shown.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
@@ -309,9 +310,9 @@ def choose_units(
 
 
 def complete_named(selection: Selection, number: int, unit: Piece, questions: list[str]) -> None:
-    """Show whole the sections of a unit whose headings a question names.
+    """Complete the sections around a unit whose headings a question names.
 
-    Of a long section its first list comes whole: that of its parameters.
+    In a section that is too long, only the first list, usually the parameters, is completed.
     """
     excerpt = selection.excerpts[number]
     for heading in unit.leads:
@@ -323,7 +324,7 @@ def complete_named(selection: Selection, number: int, unit: Piece, questions: li
 
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
-    """Return the first list right below a heading; [] if there is none, or it is long."""
+    """Return a heading and the first list below it; [] if there is no list, or it is long."""
     below = (piece for piece in page.pieces[heading.index + 1 :] if heading in piece.leads)
     own = [*itertools.takewhile(lambda one: one.end - heading.end <= LIST_WITHIN, below)]
     block = next((piece.block for piece in own if piece.kind == "item"), 0)
@@ -333,7 +334,7 @@ def first_list(page: PageText, heading: Piece) -> list[Piece]:
 
 
 def complete_excerpts(selection: Selection) -> None:
-    """Show whole, as far as the room goes, lists, tables and code that are begun and are short."""
+    """Complete the short lists, tables and code blocks that are shown in part, if space allows."""
     for excerpt in selection.excerpts:
         if excerpt.is_aside:
             continue
@@ -343,13 +344,13 @@ def complete_excerpts(selection: Selection) -> None:
 
 
 def is_named(heading: Piece, weights: dict[str, float]) -> bool:
-    """Return whether a question, of which the terms are given, holds all words of a heading."""
+    """Return whether a question contains all words of a heading; weights: the question's terms."""
     (held,) = count_terms([heading.words], weights)
     return asked_share(heading.words, held) == 1
 
 
 def section_below(page: PageText, heading: Piece) -> list[Piece]:
-    """Return a heading with all that stands below it; [] if that is too long to be shown whole."""
+    """Return a heading with its section; [] if that is too long to be shown whole."""
     section = [heading]
     for piece in page.pieces[heading.index + 1 :]:
         if piece.kind == "lead" and piece.level <= heading.level:
@@ -361,7 +362,7 @@ def section_below(page: PageText, heading: Piece) -> list[Piece]:
 
 
 def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
-    """Return the lists, tables and code that are shown in part or that a colon announces."""
+    """Return the lists, tables and code blocks that are partly or fully shown, or announced."""
     blocks: dict[int, list[Piece]] = {}
     for piece in excerpt.page.pieces:
         blocks.setdefault(piece.block, []).append(piece)
@@ -374,11 +375,11 @@ def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
 
 
 def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) -> list[str]:
-    """Return the headings, up to MOST_CUT, of sections that look whole in an excerpt and are not.
+    """Return the headings of up to MOST_CUT sections that look complete in an excerpt but are not.
 
-    These are sections that a question names, and those of a list, table or code, which are shown in
-    part; of these, the ones of which most is shown come first. strong: units that answer well;
-    sections without one are not wanted whole.
+    These are partly shown sections that a question names, and sections with a partly shown list,
+    table or code block. Sections with the most shown pieces come first. strong: units that answer
+    well; a section without one is skipped.
     """
     shown = excerpt.shown
     wanted = {lead.index: lead for unit in strong for lead in unit.leads if lead.level < STRONG}
@@ -397,7 +398,7 @@ def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) ->
 
 
 def is_whole(excerpt: Excerpt, heading: Piece) -> bool:
-    """Return whether all that stands below a heading is shown."""
+    """Return whether the whole section below a heading is shown."""
     for piece in excerpt.page.pieces[heading.index + 1 :]:
         if piece.kind == "lead" and piece.level <= heading.level:
             break
@@ -414,7 +415,7 @@ def is_announced(excerpt: Excerpt, block: list[Piece]) -> bool:
 
 
 def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Piece]]:
-    """Return (score, number of the page, unit) of the units that answer, the best first."""
+    """Return (score, page number, unit) for each unit that answers, the best first."""
     found = [
         (score, number, unit)
         for number, (page, of_page) in enumerate(zip(pages, scores, strict=True))
@@ -425,9 +426,9 @@ def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Pie
 
 
 def telling_part(text: str, room: int, question: str, size: Callable[[str], int]) -> str:
-    """Return the part of a text that holds the most of a question's terms within a room.
+    """Return the part of a text with the most question terms, within room characters.
 
-    It begins at the beginning of the text or at a word that holds a term, as far in as the text.
+    It begins at the start of the text or at a word with a term, with the text's indentation.
     """
     weights = term_weights(question)
     indent = " " * min(MOST_INDENT, len(text) - len(text.lstrip(" ")))
@@ -443,7 +444,7 @@ def telling_part(text: str, room: int, question: str, size: Callable[[str], int]
             total -= part.popleft()[1]
         if total > most:
             most, start = total, part[0][0] if match.end() > room else 0
-    last = max(0, len(text) - room)  # from here on, all fits
+    last = max(0, len(text) - room)  # from here on, the remaining text fits
     start = min(start, text.find(" ", last) + 1 or last)
     end = min(len(text), start + room)
     while size(text[start:end]) > room:

@@ -1,8 +1,8 @@
-"""The terms of a question and how often texts hold them, in any language.
+"""Find a question's terms and count them in texts, in any language.
 
-A word gives itself and its beginnings, which do for stems in every language, and a pair with the
-word before it. Scripts without spaces between words give pairs of characters, those of Southeast
-Asia triples.
+A word yields itself, its beginnings, which serve as stems in every language, and a pair with the
+previous word. Scripts without spaces between words yield pairs of characters; those of Southeast
+Asia yield triples.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     Counts = dict[str, float]
 
-BEGINNINGS = (3, 4, 6)  # letters of a word that stand for its stem
-HEAD_LETTERS = BEGINNINGS[0]  # that are compared first, to pass over most words quickly
+BEGINNINGS = (3, 4, 6)  # first letters of a word that represent its stem
+HEAD_LETTERS = BEGINNINGS[0]  # letters compared first, to skip most words quickly
 BEGINNING_WEIGHT = 0.5  # of a beginning; the word itself has 1
-# That a word begins with the HEAD_LETTERS of one with more letters than SHORT_WORD may be chance.
+# Weight of the first HEAD_LETTERS of a word longer than SHORT_WORD: they may match by chance.
 SHORT_WORD, CHANCE_WEIGHT = 4, 0.25
-PAIR_LETTERS = 5  # of each of two words in a row that make a pair
+PAIR_LETTERS = 5  # letters of each word in a pair of consecutive words
 PAIR_WEIGHT = 0.3
-# Of "what", "is" and "how": they stand everywhere, but "what is" finds definitions.
+# Weight of "what", "is" and "how": they occur everywhere, but "what is" finds definitions.
 STOP_WORD_WEIGHT = 0.1
-FOLDED_TOGETHER = 100  # texts: a few milliseconds, after which the time is looked at
+FOLDED_TOGETHER = 100  # texts between two checks of the time: a few milliseconds
 
-LEAST_MISSPELLED = 6  # letters of a word that pages may spell otherwise
+LEAST_MISSPELLED = 6  # minimum letters of a word that pages may spell differently
 _CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"
-# What is quoted, and up to six capitalized words in a row.
+# Quoted text, or up to six capitalized words in a row.
 _NAME = (
     r"[\"“]([^\"“”\n]{2,100})[\"”]"
     rf"|\b{_CAPITALIZED}(?:[ ](?:(?:of|the|de|von|van)[ ])?{_CAPITALIZED}){{0,5}}"
@@ -44,20 +44,20 @@ _SYMBOL = (
     r"|\b\w{0,60}?(?:[a-z][A-Z]|[^\W_]_[^\W_])\w{0,60}"
     r"|\b[A-Z]{2,20} BY\b|\b(?:AS|FOR|IF|IS|ON|WITH) [A-Z]{2,20}\b"
 )
-# They say what form an answer has, not what it is about; their capital makes no name.
+# Words for the form of an answer, not its topic; capitalized, they are not names.
 _FORM_WORDS = frozenset(
     "calculate came come compare convert define describe difference drama example examples explain "
     "explained find gave give goes kind kinds list lists name names show sort summarize tell "
     "translate tried try trying type types versus vs write".split()
 )
 
-# Words for one measure, without their endings.
+# Words for the same measure, without their endings.
 _MEASURES = (
     "height|high|tall", "length|long", "width|wide|wid|broad", "depth|deep", "weight|heavy|heavi",
     "age|old", "speed|fast",
 )  # fmt: skip
 
-# Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
+# Characters inside words that \w excludes: Hebrew points, vowel signs of Indian scripts, joiners.
 _MARKS = (
     r"\u0591-\u05c7\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd"
     r"\u0a01-\u0a03\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82"
@@ -66,7 +66,7 @@ _MARKS = (
 )
 _LONE_IDEOGRAPH = r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?![\u4e00-\u9fff])"
 WORD = rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[{_MARKS}]+[^\W_{UNSPACED}]*)*"
-# What an apostrophe joins to a word: Warsaw's, d'Alger, İstanbul'da.
+# Letters that an apostrophe joins to a word: Warsaw's, d'Alger, İstanbul'da.
 _JOINED = r"\b\w{1,2}['’](?=\w)|(?<=\w)['’]\w{1,2}\b"
 
 
@@ -84,7 +84,7 @@ def fold_text(text: str) -> str:
 
 
 def terms_of(text: str, heads: set[str] | None = None) -> Iterator[str]:
-    """Yield the terms of a folded text; heads: words that begin otherwise are passed over."""
+    """Yield the terms of a folded text; heads: skip words with other first letters."""
     before = ""
     for word in re.findall(WORD, text):
         if word[0] >= "\u0e00" and re.match(f"[{UNSPACED}]", word):
@@ -107,7 +107,7 @@ def terms_of(text: str, heads: set[str] | None = None) -> Iterator[str]:
 
 @functools.cache
 def folded_stop_words() -> frozenset[str]:
-    """Return the common words of all languages as they stand in folded texts."""
+    """Return the common words of all languages as they appear in folded texts."""
     return frozenset(fold_text(" ".join(STOP_WORDS)).split())
 
 
@@ -126,17 +126,17 @@ def term_weights(question: str) -> Counts:
 
 
 def telling_terms(weights: Counts) -> set[str]:
-    """Return the terms of a question that are no stop words, no pairs and no chance."""
+    """Return the significant terms: not stop words, pairs or beginnings that match by chance."""
     return {term for term, weight in weights.items() if weight >= BEGINNING_WEIGHT}
 
 
 def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list[str]:
-    """Return the names and words of a question that no page has; names come first.
+    """Return the symbols, names and words of a question that no page has, in this order.
 
-    held: the terms that the text of each page holds; texts: of the pages, for operators such as <@,
-    identifiers such as TaskGroup, of which "task" is not a form, and codes such as F172. A name is
-    missing if no page holds all its words. Stop words and single letters and digits do not count,
-    nor what is excluded (-snake) or follows an operator of engines (site:...).
+    held: the terms in each page. texts: the page texts, searched for operators such as <@,
+    identifiers such as TaskGroup (for which "task" is not enough) and codes such as F172. A name is
+    missing if no page contains all its words. Stop words and single letters or digits are ignored;
+    so are excluded words (-snake) and values of search operators (site:...).
     """
     asked = asked_text(question)
     names = [
@@ -166,9 +166,9 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
 
 
 def other_form(word: str) -> str:
-    """Return a pattern for how texts write a code or name a measure otherwise; "" for other words.
+    """Return a pattern for other spellings of a code or other words for a measure, else "".
 
-    Kappa15 is also Kappa 15; a page that says how high something is may not say height.
+    Kappa15 may be written Kappa 15; a page about a height may only contain the word "high".
     """
     if is_code(word):
         parts = map(re.escape, re.findall(r"\d+|\D+", word))
@@ -179,10 +179,10 @@ def other_form(word: str) -> str:
 
 
 def misses_the_point(question: str, missing: list[str], texts: Collection[str]) -> bool:
-    """Return whether the words that pages lack are what a question is about.
+    """Return whether the words that pages lack include the topic of a question.
 
-    That is one of its names; without a name any word, because none is rarer. Numbers do not count,
-    nor words that the texts of the pages spell otherwise.
+    The topic is any of its names and symbols; without them, any word. Numbers do not count, nor do
+    words that the pages spell differently.
     """
     asked = asked_text(question)
     names = {word for name in names_in(asked) for word in name} | set(symbols_in(asked))
@@ -192,7 +192,7 @@ def misses_the_point(question: str, missing: list[str], texts: Collection[str]) 
 
 
 def misspelled(words: set[str], texts: Collection[str]) -> set[str]:
-    """Return the words that differ by a letter, or by the order of two, from one of the texts."""
+    """Return the words that differ by one letter, or two swapped letters, from a word in texts."""
     found = set()
     for word in words:
         folded = fold_text(word)
@@ -208,17 +208,17 @@ def misspelled(words: set[str], texts: Collection[str]) -> set[str]:
 
 
 def without_a_letter(word: str) -> set[str]:
-    """Return a word, and the words that it becomes without one of its letters but the first."""
+    """Return a word and its variants with one letter removed, except the first."""
     return {word, *(word[:place] + word[place + 1 :] for place in range(1, len(word)))}
 
 
 def is_code(word: str) -> bool:
-    """Return whether a word has letters before digits: with other digits it names another thing."""
+    """Return whether a word starts with letters and a digit; other digits mean another thing."""
     return bool(re.match(r"[^\W\d_]+\d", word))
 
 
 def asked_text(question: str) -> str:
-    """Return a question without what it excludes, operators of engines and joined letters."""
+    """Return a question without excluded words, search operators and joined letters."""
     return re.sub(r"(?<!\S)(?:-|\w{1,20}:)\w\S*", " ", re.sub(_JOINED, " ", question))
 
 
@@ -241,21 +241,21 @@ def names_in(text: str) -> list[list[str]]:
 
 
 def symbols_in(text: str) -> list[str]:
-    """Return the operators, identifiers and clauses of a question, each once.
+    """Return the operators, identifiers and clauses in a question, each once.
 
-    In a question that is all capitals, clauses do not differ from the other words.
+    A question in all capitals has no clauses, because they look like its other words.
     """
     found = dict.fromkeys(re.findall(_SYMBOL, text))
     return [one for one in found if not (" " in one and text.isupper())]
 
 
 def plain_text(text: str) -> str:
-    """Return Markdown as symbols are looked for in it."""
+    """Return Markdown in the form that is searched for symbols."""
     return text.replace("\\_", "_").casefold()
 
 
 def is_held(word: str, held: set[str]) -> bool:
-    """Return whether a name's word is among the terms of a text: as a whole, or inflected."""
+    """Return whether a text's terms include a word of a name, whole or inflected."""
     folded = fold_text(word)
     if folded in held or is_code(word):
         return folded in held
@@ -268,9 +268,9 @@ def is_held(word: str, held: set[str]) -> bool:
 def count_terms(
     texts: list[str], wanted: Collection[str], deadline: float | None = None
 ) -> list[Counts]:
-    """Return how often each wanted term stands in each text; nothing for texts past the deadline.
+    """Count the wanted terms in each text; texts after the deadline get no counts.
 
-    Texts are folded together, because folding costs more for each call than for each character.
+    Texts are folded together, because folding costs more per call than per character.
     """
     heads = {term[:HEAD_LETTERS] for term in wanted}
     counts: list[Counts] = []

@@ -1,4 +1,5 @@
-"""From questions to a document of sources: plan, ask, rank, read, show.
+"""Turn questions into a document of sources: plan, ask, rank, read, show.
 
-commands.py has the tables and run_* of web_search. Called by the commands, ways_in/ and machine/.
+commands.py has the command tables and run_* functions of web_search. Callers: the scripts, ways_in/
+and machine/.
 """

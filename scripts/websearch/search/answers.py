@@ -1,4 +1,4 @@
-"""Answers of engines: their outcome, their storage and their part of a document."""
+"""Answers from engines: their outcome, their storage and their part of a document."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
-FOCUS_HINT = "To ask the usual engine, omit {focus}."
-CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks others this long
+FOCUS_HINT = "To use the usual engine, omit {focus}."
+CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 CLAIM_POLL_SECONDS = 0.1  # seconds between a waiting caller's checks for the answer
 STORED_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license")  # of a result
 
@@ -29,9 +29,10 @@ STORED_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license") 
 class Answer:
     """The outcome of one question at one engine or auto: results, or an error.
 
-    asked: the engine that was asked for, or "auto"; engine: the one that answered. fetched_at: when
-    it answered (UTC). is_stale: the answer is from the store and older than the question allows.
-    failures: engines that failed before, and why. billed: engine -> requests that cost money.
+    asked: the requested engine, or "auto". engine: the engine that answered. fetched_at: when it
+    answered (UTC). is_stale: the answer is from the store and older than the question allows.
+    failures: the engines that failed first, with their errors. billed: engine -> requests that cost
+    money.
     """
 
     question: Question
@@ -48,7 +49,7 @@ class Answer:
 
     @property
     def number(self) -> int:
-        """The number of the question."""
+        """The question's number."""
         return self.question.number
 
 
@@ -56,16 +57,16 @@ class Answer:
 
 
 def storage_key(question: Question, engine: str) -> str:
-    """Return the key of an answer in the store: SHA-256 over query, engine, filters and server.
+    """Return an answer's key in the store: SHA-256 of query, engine, filters, server and focus.
 
-    The stored answer has the number of results that its engine was asked for: it serves every
-    question that needs as many or fewer.
+    The number of results is not part of the key: a stored answer serves every question that needs
+    as many or fewer.
     """
     import hashlib
 
     filters = sorted(question.filters_for(engine).items())
     asked: list[Any] = [folded_query(question.text), engine, filters]
-    # A mirror of a search of the web gives the same answers; an own SearXNG, wiki or GitHub others.
+    # A mirror of a web search returns the same answers; a private SearXNG, wiki or GitHub does not.
     if ENGINES[engine].own_server or "web" not in ENGINES[engine].sources:
         asked += filter(None, [ENGINES[engine].other_address()])
     asked += ["news"] if question.is_news(engine) else []
@@ -73,7 +74,7 @@ def storage_key(question: Question, engine: str) -> str:
 
 
 def store_answer(answer: Answer, store: PageStore) -> None:
-    """Store an answer as it came, if the terms of its engine allow that; no "2 days ago"."""
+    """Store an answer if its engine's terms allow that, without ages such as "2 days ago"."""
     if not ENGINES[answer.engine].is_storable():
         return
     results = [
@@ -99,9 +100,9 @@ def store_answer(answer: Answer, store: PageStore) -> None:
 def exclusive_request(
     question: Question, engine: str, store: PageStore, deadline: float
 ) -> Iterator[None]:
-    """Keep others from asking an engine the same; wait first while another caller does.
+    """Claim a question at an engine for this caller; first wait for any other caller's claim.
 
-    A claim lasts CLAIM_SECONDS at most, because its caller may have been killed. Answers that are
+    A claim lasts at most CLAIM_SECONDS, because its caller may have been killed. Answers that are
     not stored need no claim.
     """
     if question.max_age == 0 or not ENGINES[engine].is_storable():
@@ -112,7 +113,7 @@ def exclusive_request(
     def claim(db: Any) -> bool:
         now = time.time()
         db.execute("CREATE TABLE IF NOT EXISTS claims (key PRIMARY KEY, moment)")
-        bounds = (now - CLAIM_SECONDS, now)  # a later moment: the clock was set back
+        bounds = (now - CLAIM_SECONDS, now)  # a later moment means that the clock was set back
         db.execute("DELETE FROM claims WHERE moment NOT BETWEEN ? AND ?", bounds)
         row = db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?)", (key, now))
         return bool(row.rowcount)
@@ -131,11 +132,11 @@ def exclusive_request(
 
 
 def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | None) -> bool:
-    """Fill an answer from the store; return whether it has a suitable one.
+    """Fill an answer from the store; return whether the store has a suitable one.
 
-    max_age: seconds; None: any age. A stored answer must have been asked for as many results as
-    the question needs. Its form is checked, because another version of this program may have
-    written it, and only the texts of known fields are used.
+    max_age: seconds; None: any age. The stored request must have covered at least as many results
+    as the question needs. The answer's format is checked, because another version of this program
+    may have written it. Only known text fields are used.
     """
     if max_age == 0 or not ENGINES[engine].is_storable():
         return False
@@ -161,7 +162,7 @@ def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | 
 
 
 def is_text(value: Any) -> bool:
-    """Return whether a value is text that is not empty."""
+    """Return whether a value is a non-empty string."""
     return isinstance(value, str) and bool(value)
 
 
@@ -169,9 +170,9 @@ def is_text(value: Any) -> bool:
 
 
 def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
-    """Return the error if no engine answered; the error of a single engine stays as it is.
+    """Return the combined error when no engine answered; a single engine keeps its own error.
 
-    If an engine found nothing, the kind is no_results, because that engine has answered. It is
+    If an engine found nothing, the kind is no_results, because that engine did answer. The kind is
     invalid_input only if every engine refuses the input.
     """
     if len(failures) == 1:
@@ -181,7 +182,7 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     empty = [failure for failure in failures if failure[1].kind == "no_results"]
     able = [failure for failure in failures if failure[1].kind != "invalid_input"]
     first = (empty or able or failures)[0][1]
-    if not able and len({error.message for _, error in failures}) == 1:  # said once
+    if not able and len({error.message for _, error in failures}) == 1:  # do not repeat it
         return first
     waits = [error.retry_after for _, error in failures if error.retry_after is not None]
     reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
@@ -199,14 +200,14 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
 def needs_fallback(answer: Answer) -> bool:
     """Return whether auto failed and open sources may answer instead.
 
-    no_results is an answer of the web, so it needs no fallback.
+    no_results is an answer from the web, so it needs no fallback.
     """
     error = answer.error if answer.asked in CHAINS else None
     return error is not None and error.kind != "no_results" and may_fall_back(error.kind)
 
 
 def failure_of(answers: list[Answer]) -> SearchError:
-    """Return the error of one question that no engine has answered; its hint knows the focus."""
+    """Return the error of a question that no engine answered; its hint covers the focus."""
     error = failure_of_engines(answers)
     hint = error.hint
     if answers[0].question.focus not in ("", "general") and FOCUS_HINT not in hint:
@@ -215,9 +216,9 @@ def failure_of(answers: list[Answer]) -> SearchError:
 
 
 def failure_of_engines(answers: list[Answer]) -> SearchError:
-    """Return the error of one question that no engine has answered.
+    """Return the error of a question that no engine answered.
 
-    If auto could not search the web, its error comes before those of the other sources.
+    If auto could not search the web, its error comes before the other sources' errors.
     """
     failures = [(answer.asked, answer.error) for answer in answers if answer.error]
     general = next((answer.error for answer in answers if needs_fallback(answer)), None)
@@ -227,13 +228,13 @@ def failure_of_engines(answers: list[Answer]) -> SearchError:
     others = [
         {"engine": name, "kind": error.kind} for name, error in failures if error is not general
     ]
-    # A new error: a brief asks for the error of its first question twice.
+    # A new error, because a brief needs the error of its first question twice.
     details = {"retryable": general.retryable, **general.details}
     details["attempts"] = [*general.details.get("attempts", [of_auto]), *others]
     return SearchError(general.kind, general.message, general.hint, **details)
 
 
-# ===== what documents say of answers ==============================================================
+# ===== answers in documents =======================================================================
 
 
 def answered(answers: list[Answer]) -> list[Answer]:
@@ -262,9 +263,9 @@ def failed_attempts(answers: list[Answer]) -> list[dict[str, Any]]:
 
 
 def fallback_note(answers: list[Answer], questions: int) -> str:
-    """Return the warning that names the sources that answered instead of auto.
+    """Return a warning that lists the sources that answered instead of auto.
 
-    questions: how many were asked. If auto has answered some, the sentence names the others.
+    questions: the number of all questions. If auto answered some, the warning lists the others.
     """
     sources = ", ".join(dict.fromkeys(ENGINES[answer.engine].title for answer in answers))
     numbers = {answer.number for answer in answers}
@@ -274,13 +275,13 @@ def fallback_note(answers: list[Answer], questions: int) -> str:
 
 
 def spoken_questions(numbers: Iterable[int]) -> str:
-    """Return questions by their numbers, as in a sentence."""
+    """Return a phrase for question numbers, such as "questions 1, 3"."""
     ordered = sorted(numbers)
     return f"question{'s' if len(ordered) > 1 else ''} {', '.join(map(str, ordered))}"
 
 
 def total_billed(answers: list[Answer]) -> dict[str, int]:
-    """Return the requests by engine that cost money, of all answers together."""
+    """Return the number of paid requests per engine, over all answers."""
     billed: dict[str, int] = {}
     for answer in answers:
         for engine, requests in answer.billed.items():
@@ -289,5 +290,5 @@ def total_billed(answers: list[Answer]) -> dict[str, int]:
 
 
 def all_warnings(answers: list[Answer]) -> list[str]:
-    """Return the warnings of all answers, each once."""
+    """Return the warnings from all answers, without duplicates."""
     return list(dict.fromkeys(text for answer in answers for text in answer.warnings))

@@ -1,4 +1,4 @@
-"""Ask every question at its engines, at the same time: from the store, or an engine in its pace."""
+"""Answer every question at the same time: from the store, or from engines at their own pace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from websearch.store.page_store import PageStore
 
 FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may follow
-RESULT_PAGE = 10  # results per result page: all are stored, also for a question that needs fewer
+RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
 LATE_SECONDS = 0.5  # seconds after the deadline until a question is abandoned
 
 
@@ -38,8 +38,8 @@ def ask(
 ) -> list[Answer]:
     """Return an answer for each question and engine, in the order of the questions.
 
-    If auto fails and no other engine answers its question, the fallback engines are asked.
-    deadline: on time.monotonic()'s clock. A question that fails does not affect the others.
+    If auto fails and no other engine answers its question, the fallback engines are queried. A
+    question that fails does not affect the others. deadline: on time.monotonic()'s clock.
     """
     asked = [(question, engine) for question in questions for engine in question.engines]
     if report and len(asked) == 1:
@@ -64,7 +64,7 @@ def ask(
 
 
 def store_note(engine: str) -> str:
-    """Return the warning that an engine is asked the same question again, and why."""
+    """Return the warning that an engine's answers are not stored, with the reason."""
     title = ENGINES[engine].title
     return (
         f"{title}'s results are requested each time, because its terms forbid storing them; pages "
@@ -78,7 +78,7 @@ def ask_together(
     deadline: float,
     report: ProgressCallback,
 ) -> list[Answer]:
-    """Return the answers to pairs of question and engine, in their order; late ones are errors."""
+    """Return the answers to (question, engine) pairs, in order; late answers become errors."""
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(len(asked))
@@ -102,14 +102,14 @@ def ask_together(
 
 
 def late_answer(question: Question, asked: str) -> Answer:
-    """Return the answer of an engine that did not answer in time."""
+    """Return a timeout error as the answer to a question not answered in time."""
     hint = "Raise {timeout}. Or ask fewer questions."
     error = SearchError("timeout", "No engine answered in time.", hint, retryable=True)
     return Answer(question, asked, error=error)
 
 
 def answer_question(question: Question, asked: str, store_path: str, deadline: float) -> Answer:
-    """Return the answer of the first engine that gives one; never raises."""
+    """Return the answer from the first engine that answers. Never raises."""
     from websearch.store.page_store import PageStore
 
     answer = Answer(question, asked)
@@ -125,9 +125,9 @@ def answer_question(question: Question, asked: str, store_path: str, deadline: f
 
 
 def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
-    """Fill an answer from the first engine that gives one; raises SearchError if none does.
+    """Fill an answer from the first engine that answers. Raises SearchError if none does.
 
-    A fallback engine may follow the last engine of auto.
+    Every engine of auto gets only a share of the time, because a fallback engine may follow.
     """
     order = engine_order(answer.asked)
     share = FIRST_SHARE if answer.asked in CHAINS else 1.0
@@ -149,7 +149,7 @@ def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
 def error_of_engine(
     answer: Answer, engine: str, store: PageStore, seconds: float
 ) -> SearchError | None:
-    """Fill an answer from an engine; return why it could not, or None."""
+    """Fill an answer from an engine; return the error, or None on success."""
     try:
         fill_answer(answer, engine, store, seconds)
     except SearchError as error:
@@ -160,7 +160,7 @@ def error_of_engine(
 def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: SearchError) -> bool:
     """Use a stored answer of any age if the caller allows it; otherwise mention it in the hint.
 
-    Returns whether the answer is filled. reason: why no engine answered; its hint is completed.
+    Returns whether the answer was filled. reason: why no engine answered; its hint is extended.
     """
     if answer.question.stale is None:
         return False
@@ -183,9 +183,9 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
 
 
 def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -> None:
-    """Fill an answer from the store, or ask the engine within seconds. Raises SearchError.
+    """Fill an answer from the store or, within these seconds, the engine. Raises SearchError.
 
-    If another caller is asking the same, wait for its answer.
+    If another caller is sending the same question, wait for its answer.
     """
     end = time.monotonic() + seconds
     if take_stored(answer, engine, store, answer.question.max_age):
@@ -196,9 +196,9 @@ def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -
 
 
 def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) -> None:
-    """Ask the engine, and fill and store the answer. Raises SearchError.
+    """Query the engine, then fill and store the answer. Raises SearchError.
 
-    After waiting for its turn, check the store again: another process may have asked the same.
+    After a wait for its turn, check the store again: another process may have stored the answer.
     end: on time.monotonic()'s clock.
     """
     from websearch.store.page_store import utc_time
@@ -231,9 +231,9 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
 
 
 def keep_to_filters(answer: Answer) -> None:
-    """Omit the results that the question's filters exclude, and count them in warnings.
+    """Omit the results that the question's filters exclude; count them in warnings.
 
-    Engines do not always obey filters. Raises SearchError (no_results) if nothing is left.
+    Engines do not always obey filters. Raises SearchError (no_results) if no results remain.
     """
     from websearch.engines.base.result_pages import (
         FILTERED_HINT,

@@ -1,4 +1,4 @@
-"""The commands of web_search: their tables of parameters, and run_* for each of them."""
+"""The commands of web_search: their parameter tables and run_* functions."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMANDS", "RUN", "consolidated_text", "run_brief", "run_cache", "run_recall", "run_search",
 ]  # fmt: skip
-DEFAULT_COUNT = 5  # pages that are read
+DEFAULT_COUNT = 5  # pages read per search
 DEFAULT_SOURCES = 8  # sources per brief
 PAGES_OF_A_QUESTION = 5  # pages read per question of a brief: any may contain the answer
 MAX_COUNT = 50  # results that engines return in a few result pages
 PAGE_TIMEOUT = 3.0  # seconds per page, redirects included
-SEARCH_SHARE = 0.7  # the engines' share of the remaining time if pages are read afterwards
+SEARCH_SHARE = 0.7  # the engines' share of the remaining time if pages are read afterward
 INPUT_HINT = "Name a file with one question per line, or @- for standard input."
-MOST_RECALLED = 100  # pages searched for some that may be shown
-RANKED_OF_RECALL = 20  # pages ranked by their passages; more take time and find little
-WORKERS = 4  # searches of a batch at once; an engine without a key keeps its pace
+MOST_RECALLED = 100  # pages fetched from the store if the owner's rules exclude some
+RANKED_OF_RECALL = 20  # pages ranked by their passages; more would take time and find little
+WORKERS = 4  # concurrent searches of a batch; an engine without a key keeps its pace
 ITEM_CHARS = 1_000  # characters per search in a batch document: less cannot answer
 
 # ===== commands and their parameters ==============================================================
@@ -139,7 +139,7 @@ COMMANDS: dict[str, ShownCommand] = {
         ],
         "cannot": dict.fromkeys(
             ("engine", "since", "country", "language", "safe", "exclude_site"),
-            "recall asks no engine. It finds stored pages by their words and by site.",
+            "recall queries no engine. It finds stored pages by their words and by site.",
         ),
     },
     "cache": {
@@ -196,12 +196,12 @@ SEARCH_NAMES = {item["name"] for item in (*SEARCHING, *COMMON_PARAMS)}
 def run_search(
     params: dict[str, Any], report: ProgressCallback = None, caller: str = history.COMMAND_LINE
 ) -> Document:
-    """Search, read the pages found and return the passages that answer. Never raises.
+    """Search, read the pages found and return the passages that answer the query. Never raises.
 
     params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
-    dry_run, verbose. Returns {ok, engine, results: [{title, url, date?, text or snippet, error?}],
-    from_cache?, fetched_at?, ...}, or an error document whose details may list the attempts.
-    caller: the interface that asks, for the history.
+    dry_run, verbose. caller: the calling interface, for the history. Returns {ok, engine, results:
+    [{title, url, date?, text or snippet, error?}], from_cache?, fetched_at?, ...}, or an error
+    document whose details may list the attempts.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -219,7 +219,7 @@ def run_brief(
 
     params: those of COMMANDS["brief"] without input. Returns {ok, today, queries: [{query, engine,
     found} or {query, error, kind}], sources: [{number, title, url, date?, queries, text or error,
-    also?}], from_cache: numbers of the questions that needed no request, ...}, or an error
+    also?}], from_cache: the numbers of the questions that needed no request, ...}, or an error
     document.
     """
 
@@ -233,9 +233,9 @@ def run_brief(
 
 
 def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a brief for the command line, which may read the questions from a file.
+    """Run a brief for the command line, optionally with questions from a file.
 
-    A single question, such as the remainder of xargs, is a search.
+    A single question, such as the last one from xargs, runs a search.
     """
     params = read_queries(params, INPUT_HINT)
     queries = params.get("queries", [])
@@ -250,10 +250,10 @@ def run_batch(
     report: ProgressCallback = None,
     emit: Callable[[int, Document], None] | None = None,
 ) -> Document:
-    """Search for many questions; results holds the document of each, in order. Never raises.
+    """Search for many questions; return their documents in results, in order. Never raises.
 
-    params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars are for each
-    search. emit(number, document) is called with each document as soon as it is ready.
+    params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars apply to
+    each search. emit(number, document) is called for each document as soon as it is ready.
     """
 
     def operation(checked: dict[str, Any]) -> Document:
@@ -295,7 +295,7 @@ def run_batch(
 def run_batch_file(
     params: dict[str, Any], report: ProgressCallback = None, options: Any = None
 ) -> Document | int:
-    """Run a batch for the command line, which may read the questions from a file."""
+    """Run a batch for the command line, optionally with questions from a file."""
     options = options or {}
     if "input" not in params or params.get("dry_run") or not options.get("jsonl"):
         return run_with_input(run_batch, INPUT_HINT, params, report, options)
@@ -307,10 +307,10 @@ def run_batch_file(
 def answer_document(
     params: dict[str, Any], report: ProgressCallback, caller: str, *, is_brief: bool
 ) -> Document:
-    """Return the document of a search (query) or of a brief (queries). Raises SearchError, DryRun.
+    """Return the document of a search (query) or a brief (queries). Raises SearchError or DryRun.
 
-    A search is a brief of one question: they differ in how the sources are shown. caller: who asks,
-    for the history.
+    A search is a brief with one question; only the display of the sources differs. caller: the
+    calling interface, for the history.
     """
     from contextlib import closing
 
@@ -362,9 +362,9 @@ def with_recall_hint(error: SearchError, query: str, store: PageStore) -> Search
 
 
 def within_rules(sources: list[Source], answer: Answer) -> list[Source]:
-    """Return the sources that the owner's rules allow; a warning of the answer counts the others.
+    """Return the sources that the owner's rules allow; a warning in the answer counts the others.
 
-    Raises SearchError (no_results) if there are none.
+    Raises SearchError (no_results) if the rules allow none.
     """
     shown = [source for source in sources if not refusing_rule(source.result["url"])]
     left_out = len(sources) - len(shown)
@@ -380,10 +380,10 @@ def within_rules(sources: list[Source], answer: Answer) -> list[Source]:
 
 
 def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search the pages that were read before, offline. Never raises.
+    """Search the pages read before, offline. Never raises.
 
-    params: those of COMMANDS["recall"]. Returns {ok, query, today, results: [{position, title,
-    url, date?, fetched_at, text}]}.
+    params: those of COMMANDS["recall"]. Returns {ok, today, results: [{title?, url, date?,
+    fetched_at, text or snippet}], ...}.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -420,9 +420,9 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 
 def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """Return the stored pages with the words that may be shown, and how many may not.
+    """Return the matching stored pages that the owner's rules allow, and the number omitted.
 
-    There are more than count, because their passages decide which are shown.
+    There may be more than count, because their passages decide which ones are shown.
     """
     count = max(params["count"], RANKED_OF_RECALL)
     for most in (count, MOST_RECALLED):  # the second pass replaces omitted pages
@@ -441,7 +441,7 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     """Report the contents of the store (action stats) or remove them (action clear). Never raises.
 
     Returns {ok, action, ...}: the store's stats and the spending, or how many answers, pages and
-    entries of the history were removed. With dry_run, clear removes nothing.
+    history entries were removed. With dry_run, clear removes nothing.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -478,9 +478,9 @@ def spending(store: PageStore) -> dict[str, Any]:
 
 
 def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a search for the command line, which sends a URL or file to the right command.
+    """Run a search for the command line; refuse a URL or file with a hint to the right command.
 
-    Raises SearchError (invalid_input).
+    The refusal is a SearchError (invalid_input).
     """
     query = params.get("query")
     if isinstance(query, str) and re.fullmatch(r"https?://\S+", query):

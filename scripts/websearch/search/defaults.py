@@ -1,7 +1,7 @@
-"""The user's own defaults of searches: lines such as DEFAULT_COUNTRY: de in secrets.yaml.
+"""Apply the user's search defaults: lines such as DEFAULT_COUNTRY: de in secrets.yaml.
 
 A parameter that the caller passes wins. Country and language are soft filters: an engine that
-lacks them is asked without them.
+lacks them is queried without them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ SOFT_FILTERS = ("country", "language")
 
 
 def user_defaults() -> dict[str, str]:
-    """Return the defaults that are set, by the names of their parameters."""
+    """Return the defaults that are set, by parameter name."""
     secrets = read_secrets()
     return {name: secrets[variable(name)] for name in NAMES if secrets.get(variable(name))}
 
 
 def variable(name: str) -> str:
-    """Return the name of a default's line."""
+    """Return the name of the secrets.yaml line for a parameter's default."""
     return f"DEFAULT_{name.upper()}"
 
 
 def with_defaults(params: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return parameters of a search completed from the user's defaults."""
+    """Return search parameters, with the user's defaults filled in for these names."""
     defaults = user_defaults()
     return {**{name: defaults[name] for name in names if name in defaults}, **params}
 
@@ -39,9 +39,9 @@ def with_defaults(params: dict[str, Any], names: tuple[str, ...]) -> dict[str, A
 def with_defaults_hint(
     document: Document, params: dict[str, Any], table: list[Parameter]
 ) -> Document:
-    """Return the document of a call; if its input is invalid, the hint names the defaults to blame.
+    """Return a call's document; if its input is invalid, the hint lists the defaults at fault.
 
-    params: those that the caller passed. table: the parameters of the command.
+    params: those that the caller passed. table: the command's parameters.
     """
     details = object_field(document, "details")
     if details.get("kind") == "invalid_input":
@@ -60,7 +60,7 @@ def with_defaults_hint(
 
 
 def is_refused(parameter: Parameter, value: str, engines: list[str]) -> bool:
-    """Return whether a default is invalid for its parameter, or an engine refuses it."""
+    """Return whether a default is invalid for its parameter or refused by an engine."""
     from websearch.search.engine_calls import planned_request
 
     name = parameter["name"]

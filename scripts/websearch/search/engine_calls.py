@@ -1,8 +1,8 @@
-"""One question to one engine in the table: a module of this package, or a separate script.
+"""Send one question to one engine in the table: a module of this package, or a separate script.
 
 An unsupported question is refused when the call is created, before anything waits for it. With a
-key, requests are sent at once and retried like those to any API. Without a key, each waits for its
-turn in the engine's pace, which all processes share.
+key, requests are sent at once and retried like those to any API. Without a key, each request waits
+for its turn, because all processes share the engine's pace.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ class Reply:
 
     results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; author and
     license if the source's terms require them, text if the provider returned the page's text.
-    further: more results than requested, in the same response. credits: the number charged by
-    the provider; None if not reported. next_offset: of a script's next result page; 0 without one.
+    further: results beyond the requested count, in the same response. credits: the number that the
+    provider charged; None if not reported. next_offset: the offset of a script's next result page;
+    0 if there is none.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
@@ -84,7 +85,8 @@ class EngineCall:
     """One question to one engine.
 
     params: query, count, filters, verbose, focus (news); others are ignored. deadline: on
-    time.monotonic()'s clock. Raises SearchError if the engine does not support the question.
+    time.monotonic()'s clock. Creating it raises SearchError if the engine does not support the
+    question.
     """
 
     name: str
@@ -109,7 +111,7 @@ class EngineCall:
     def wait_for_turn(self) -> bool:
         """Wait until the engine accepts a request; return whether this took time.
 
-        Raises SearchError, also if the engine is paused.
+        Raises SearchError, for example if the engine is paused.
         """
         present_state(self.name).check_rest(self.name)
         return False
@@ -123,12 +125,12 @@ class EngineCall:
 
 
 def engine_call(name: str, params: dict[str, Any], deadline: float) -> EngineCall:
-    """Return the call of an engine in the table. Raises SearchError."""
+    """Return the call to an engine in the table. Raises SearchError."""
     return (ScriptCall if ENGINES[name].function else ModuleCall)(name, params, deadline)
 
 
 def planned_request(name: str, params: dict[str, Any]) -> dict[str, Any] | SearchError:
-    """Return the first request to an engine for a dry run, or the reason that it is impossible."""
+    """Return the first request to an engine for a dry run, or the error that prevents it."""
     try:
         return engine_call(name, params, math.inf).planned_request()
     except SearchError as error:
@@ -142,12 +144,12 @@ class ScriptCall(EngineCall):
     """A question to an engine with its own script, which returns a document."""
 
     def __post_init__(self) -> None:
-        """Count the result pages needed for the question. Raises SearchError."""
+        """Count the result pages that the question needs. Raises SearchError."""
         super().__post_init__()
         self.pages = math.ceil(self.wanted / self.params["count"])
 
     def ask_script(self, **options: Any) -> Document:
-        """Return the document of the script's function."""
+        """Return the document from the script's function."""
         engine, module = self.engine, load_module(self.name)
         search = getattr(module, engine.news if self.is_news else engine.function)
         fixed = {} if self.is_news else engine.params
@@ -156,7 +158,7 @@ class ScriptCall(EngineCall):
         return document
 
     def planned_request(self) -> dict[str, Any]:
-        """Return the request in the script's dry run. Raises SearchError."""
+        """Return the request from the script's dry run. Raises SearchError."""
         document = self.ask_script(dry_run=True)
         if not document["ok"]:
             raise error_from_document(document)
@@ -164,7 +166,7 @@ class ScriptCall(EngineCall):
         return request
 
     def send(self) -> Reply:
-        """Call the script, also for more result pages; build the reply from its documents."""
+        """Call the script once per result page; build the reply from its documents."""
         reply = page = self.ask_page()
         pages = 1
         for number in range(1, math.ceil(self.wanted / self.params["count"])):
@@ -190,7 +192,7 @@ class ScriptCall(EngineCall):
         return reply
 
     def ask_page(self, **options: Any) -> Reply:
-        """Return the reply for one call of the script."""
+        """Return the reply from one call to the script."""
         started = time.monotonic()
         document = self.ask_script(timeout=max(MIN_TIMEOUT, self.deadline - started), **options)
         error = None if document["ok"] else error_from_document(document)
@@ -215,7 +217,7 @@ def error_from_document(document: Document) -> SearchError:
 
 
 class ModuleCall(EngineCall):
-    """A question to an engine that is a module of this package: its requests and result pages."""
+    """A question to an engine that is a module of this package."""
 
     def __post_init__(self) -> None:
         """Check the filters and create the first request. Raises SearchError."""
@@ -230,7 +232,7 @@ class ModuleCall(EngineCall):
 
     @functools.cached_property
     def turns(self) -> PacedEngine | None:
-        """The turns of the call; None with a key. Raises SearchError."""
+        """The call's turns; None with a key. Raises SearchError."""
         if self.engine.has_key():
             return None
         return PacedEngine(self.name, self.deadline, self.warnings, self.report)
@@ -250,7 +252,7 @@ class ModuleCall(EngineCall):
             self.turns.give_back()
 
     def send(self) -> Reply:
-        """Query the engine, and log the operation; a failure becomes part of the reply."""
+        """Query the engine and log the operation; a failure becomes part of the reply."""
         started = time.monotonic()
         verbose = bool(self.params.get("verbose"))
         answer: Reply | SearchError = result_or_error(self.ask, verbose=verbose)
@@ -295,7 +297,7 @@ class ModuleCall(EngineCall):
         )
 
     def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:
-        """Return the error for result pages without results, or with only other sites'."""
+        """Return the error for result pages whose results, if any, are all from other sites."""
         if others:
             message = other_sites_warning(self.engine, others)
             return SearchError("no_results", message, FILTERED_HINT)
@@ -323,10 +325,10 @@ class ModuleCall(EngineCall):
     def fetch_result_pages(
         self, fetch: Callable[[EngineRequest, ReadAnswer], ResultPage]
     ) -> tuple[list[ResultPage], SearchError | None]:
-        """Return the result pages with the requested results, and the error that ended them early.
+        """Return the result pages with the requested results, and any error that cut them short.
 
-        Stops at a result page without new results, but sends the first request's if_empty and also
-        before. Raises SearchError if the first one fails.
+        Stops at a result page without new results, after any if_empty and also requests have been
+        sent. Raises SearchError if the first request fails.
         """
         module, count = load_module(self.name), self.params["count"]
         pages: list[ResultPage] = []
@@ -353,10 +355,10 @@ class ModuleCall(EngineCall):
 
 
 def merged_results(result_pages: list[ResultPage]) -> list[dict[str, Any]]:
-    """Return the results of all result pages, each URL once.
+    """Return the results from all result pages, each URL once.
 
-    A result page continues the previous page's ranking. A page of another kind (is_beside) has a
-    separate ranking: the first results of each kind come first.
+    A result page continues the previous page's ranking. A page of another kind (is_beside) starts
+    its own ranking; the rankings are interleaved.
     """
     ranked: list[tuple[int, dict[str, Any]]] = []
     before = 0  # results of the same ranking

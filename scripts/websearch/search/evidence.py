@@ -1,4 +1,4 @@
-"""How well the pages that were read answer the questions of a call, and what no page has."""
+"""Measure how well the pages read answer the questions, and find the words that no page has."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from websearch.search.read_sources import PageReader
 
 MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
-MAX_MISSING = 5  # words that no page has, which are named
-# Of a question's words, the share that one place of a page has at least if it answers. One in ten
-# questions whose page was read has less, and half of those whose page was not.
+MAX_MISSING = 5  # words listed as missing from all pages
+# Minimum share of a question's words in one passage of a page that answers it. The share is lower
+# for one in ten questions whose page was read, and for half of those whose page was not.
 ANSWERING_SHARE = 0.6
-FURTHER_PAGES = 5  # that are read then
-OUTSIDE_CHARS = 300  # of what is outside of a page's text
+FURTHER_PAGES = 5  # pages read if no page answers
+OUTSIDE_CHARS = 300  # characters from outside a page's text
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a document is shown within: characters (0: any number), and a deadline for its texts.
+    """The limits of a document: characters (0: no limit), time and sources.
 
-    deadline: on time.monotonic()'s clock. count: the most sources of a brief or a recall.
+    deadline: for its texts, on time.monotonic()'s clock. count: the maximum number of sources in a
+    brief or recall.
     """
 
     max_chars: int
@@ -48,11 +49,11 @@ class Limits:
 
 @dataclass(slots=True)
 class Evidence:
-    """Sources, the texts of their pages, and how well each unit of them answers each question.
+    """Sources, the texts of their pages, and how well each unit answers each question.
 
-    queries: the questions. scores: of each question, for each page. missing: of each question, the
-    words that no page has; [] if a page was not searched whole. outsides: what is outside of each
-    page's text of those words of its questions that the text lacks; "" for most.
+    queries: the questions. scores: for each question, those of each page. missing: for each
+    question, the words that no page has; [] if a page was not searched completely. outsides: for
+    each page, the passages outside its text with question words that the text lacks; usually "".
     """
 
     sources: list[Source]
@@ -63,25 +64,25 @@ class Evidence:
     outsides: list[str]
 
     def keep(self, indexes: list[int]) -> None:
-        """Remove all other sources, and put these into this order."""
+        """Keep only the sources at these indexes, in this order."""
         self.sources = [self.sources[index] for index in indexes]
         self.pages = [self.pages[index] for index in indexes]
         self.outsides = [self.outsides[index] for index in indexes]
         self.scores = [[of_question[index] for index in indexes] for of_question in self.scores]
 
     def strengths(self) -> list[list[float]]:
-        """Return for each question how well the best unit of each source answers it."""
+        """Return, for each question, how well the best unit of each source answers it."""
         return [
             [max(of_page, default=0.0) for of_page in of_question] for of_question in self.scores
         ]
 
     def best(self) -> list[float]:
-        """Return how well the best unit of each source answers a question; 0 if none is ranked."""
+        """Return how well each source's best unit answers any question; 0 if nothing is ranked."""
         bests = [max(of_source) for of_source in zip(*self.strengths(), strict=True)]
         return bests or [0.0] * len(self.sources)
 
     def strong_units(self, index: int, least: float) -> list[Piece]:
-        """Return the units of a source that answer a question at least so well."""
+        """Return the units of a source that score at least this much for some question."""
         scores = zip(*(of_question[index] for of_question in self.scores), strict=True)
         return [
             unit
@@ -90,12 +91,12 @@ class Evidence:
         ]
 
     def excerpts(self, room: int) -> list[Excerpt]:
-        """Return what answers of each source, within room characters of JSON for all."""
+        """Return the excerpts that answer, one per source, within room characters of JSON."""
         return excerpts_of(self.pages, self.queries, self.scores, room, self.missing)
 
 
 def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
-    """Return sources with their pages ranked; is_cut marks those that are not searched whole."""
+    """Return the sources with ranked pages; set is_cut for pages not searched completely."""
     titles = [str(source.result.get("title", "")) for source in sources]
     texts = [
         without_title(source.text, title) for source, title in zip(sources, titles, strict=True)
@@ -120,16 +121,16 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
     for own, words in zip(found, missing, strict=False):
         beside = "\n".join(outsides[index] for index in own).casefold()
         words[:] = [word for word in words if word.casefold() not in beside]
-        # What was not read, or not whole, may hold them.
+        # A page that was not searched completely may contain them.
         if any(sources[index].is_cut for index in own):
             words.clear()
     return Evidence([*sources], queries, pages, scores, missing, outsides)
 
 
 def outside_of(source: Source, queries: list[str], deadline: float) -> str:
-    """Return what is outside of a source's text of the words of its questions that it lacks.
+    """Return passages outside a source's text that contain most of the question words it lacks.
 
-    It is shown if it holds most of these words.
+    Returns "" if no question has such passages.
     """
     text = f"{source.result.get('title', '')}\n{source.text}"
     for query in (queries[number - 1] for number in sorted(source.questions)):
@@ -142,7 +143,7 @@ def outside_of(source: Source, queries: list[str], deadline: float) -> str:
 
 
 def answers_poorly(evidence: Evidence) -> bool:
-    """Return whether no page seems to answer the only question of a call."""
+    """Return whether no page seems to answer the call's only question."""
     if not evidence.scores:
         return False
     (question,) = evidence.queries
@@ -156,10 +157,10 @@ def answers_poorly(evidence: Evidence) -> bool:
 def with_further(
     evidence: Evidence, ranked: list[Source], reader: PageReader, limits: Limits
 ) -> Evidence:
-    """Return the evidence of a question, with pages of further results if none answers yet.
+    """Return the evidence for a question, adding the pages of more results if none answers yet.
 
-    ranked: all results. There is one try, in the time that is left; a bug of the program on further
-    pages changes nothing.
+    ranked: all results. This is tried once, in the remaining time. If a bug occurs on these pages,
+    the evidence is returned unchanged.
     """
     was_read = {url for one in evidence.sources for url in (one.result["url"], *one.also)}
     further = [one for one in ranked if not (one.error or one.result["url"] in was_read)]
@@ -172,9 +173,9 @@ def with_further(
 def read_further(
     evidence: Evidence, further: list[Source], reader: PageReader, limits: Limits
 ) -> Evidence:
-    """Return evidence of as many sources, those that answer best, in the order of their ranks.
+    """Return evidence with the best of the old and new sources; their number does not change.
 
-    Further pages that cannot be read do not come.
+    further: results to read; those whose pages cannot be read are dropped.
     """
     others = [source for source in read(further, FURTHER_PAGES, reader) if source.text]
     merged = merge_same_texts([*evidence.sources, *others])
@@ -183,15 +184,15 @@ def read_further(
     in_order = sorted(range(len(merged)), key=lambda index: -best[index])
     both.keep(sorted(in_order[: len(evidence.sources)]))
     warnings = [text for source in merged for text in source.warnings]
-    both.sources[0].warnings = list(dict.fromkeys(warnings))  # those of pages that do not stay, too
+    both.sources[0].warnings = list(dict.fromkeys(warnings))  # also those of dropped pages
     return both
 
 
 def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
-    """Return a sentence for each question that has words which no page has.
+    """Return a sentence for each question with words that no page contains.
 
-    missing: of each question, these words. Nothing is said if no page was read. What a snippet has
-    does not count: it may be of a menu, or of a page that is another one now.
+    missing: these words, for each question. A question for which no page was read gets no sentence.
+    Snippets are ignored: they may come from a menu or from an older version of a page.
     """
     notes = []
     for number, words in enumerate(missing, 1):

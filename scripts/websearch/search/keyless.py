@@ -1,4 +1,4 @@
-"""The engines that answer without a key as one command."""
+"""The command that searches with an engine that needs no key."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from websearch.search.engine_calls import Reply
 
 DEFAULT_COUNT = 10
-MAX_COUNT = 50  # five pages: more draws DuckDuckGo's challenge, and nobody reads further
+MAX_COUNT = 50  # five result pages: more of them trigger DuckDuckGo's challenge
 __all__ = ["COMMANDS", "RUN", "as_results", "run_search", "to_markdown"]
 
 # ===== commands and their parameters ==============================================================
@@ -60,7 +60,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search with one engine; return the document of its results. Never raises.
+    """Search with one engine; return a document of its results. Never raises.
 
     params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose.
     """
@@ -84,7 +84,7 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 
 def reply_document(engine: str, reply: Reply) -> Document:
-    """Return the document of a reply; nothing found is an error with what else the reply holds."""
+    """Return a reply's document; if nothing was found, the error keeps the reply's other fields."""
     today = utc_day(time.time())
     fields = {
         "results": [with_day(result, today) for result in reply.results],
@@ -108,11 +108,11 @@ def as_results(document: Document) -> list[dict[str, Any]]:
 
 RUN: dict[str, Callable[..., Document]] = {"search": run_search}
 
-# ===== the document for people ====================================================================
+# ===== Markdown ===================================================================================
 
 
 def to_markdown(document: Document) -> str:
-    """Return a document as Markdown for a person or a model."""
+    """Return a document as Markdown."""
     failed = document.get("unresponsive_engines", [])
     return frame_markdown(
         document,
@@ -134,7 +134,7 @@ def labelled(label: str, texts: list[str]) -> str:
 
 
 def result_markdown(position: int, item: dict[str, Any]) -> str:
-    """Return a result as a numbered list entry: linked title, date, snippet."""
+    """Return a result as a numbered list item: linked title, date, snippet."""
     title = f"{item['title']} [{item['file_type']}]" if "file_type" in item else item["title"]
     line = f"{position}. {markdown_link(title, item['url'])}"
     facts = [item[name] for name in ("date", "age", "author", "license") if name in item]

@@ -1,4 +1,4 @@
-"""Plan a call: its questions, the engines of each, and the requests that a dry run shows."""
+"""Plan a call: its questions, their engines, and the requests that a dry run shows."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
-RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request
+RESULTS_OF_A_QUESTION = 10  # in a brief: one result page per engine, which costs one request
 STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a call, and its engines.
+    """A call's question and its engines.
 
     number: from 1. engines: names; "auto" means the first configured engine that answers.
-    filters: those of the caller. soft_filters: sent only to engines that have them
+    filters: from the caller. soft_filters: sent only to engines that support them
     (soft_filters_for). max_age: the age in seconds up to which a stored answer or page is used
-    (0: none). stale: whether a stored answer of any age will do if no engine answers; None: the
-    caller cannot ask for one. verbose: requests are logged on stderr.
+    (0: never). stale: whether to use a stored answer of any age if no engine answers; None: the
+    call does not allow it. verbose: requests are logged to stderr.
     """
 
     number: int
@@ -52,29 +52,29 @@ class Question:
     verbose: bool = False
 
     def for_engine(self, engine: str) -> dict[str, Any]:
-        """Return the parameters of an EngineCall."""
+        """Return the parameters for an EngineCall."""
         asked = {"query": self.text, "count": self.count, "verbose": self.verbose}
         asked |= {"focus": self.focus} if self.is_news(engine) else {}
         return {**asked, **self.filters_for(engine)}
 
     def is_news(self, engine: str) -> bool:
-        """Return whether an engine is asked for news, not for pages."""
+        """Return whether an engine is queried for news, not for pages."""
         return self.focus == "news" and bool(ENGINES[engine].news)
 
     def filters_for(self, engine: str) -> dict[str, Any]:
-        """Return the filters for an engine: those of the caller, the user and the focus."""
+        """Return the filters for an engine, from the caller, the user's defaults and the focus."""
         can = ENGINES[engine].present_filters()
         soft_filters = {name: value for name, value in self.soft_filters.items() if name in can}
         return {**soft_filters, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
 
 def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
-    """Return the questions of a search (query) or of a brief (queries); raises SearchError."""
+    """Return the questions of a search (query) or a brief (queries). Raises SearchError."""
     budgets()  # a malformed budget is an error before any request
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
     if len(engines) > 1 and params.get("stale"):
-        message = f"stale asks one engine, or auto, not {quoted(', '.join(engines))}."
+        message = f"stale works with a single engine or auto, not {quoted(', '.join(engines))}."
         raise SearchError("invalid_input", message, STALE_HINT)
     max_age = seconds_of_duration("ttl", params["ttl"], "30m, 24h or 7d")
     can_be_stale = not is_brief and len(engines) == 1
@@ -96,7 +96,10 @@ def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
 
 
 def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the user's defaults of a question; without any, the language of its script."""
+    """Return the user's default filters for a question; without any, the language of its script.
+
+    If the caller passes a soft filter, the script is ignored.
+    """
     soft_filters = {name: value for name, value in user_defaults().items() if name in SOFT_FILTERS}
     if soft_filters or any(name in params for name in SOFT_FILTERS):
         return soft_filters
@@ -104,16 +107,16 @@ def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def folded_query(query: str) -> str:
-    """Return a query for comparison: trimmed, in lower case except operators."""
+    """Return a query for comparison: trimmed, and in lower case except for operators."""
     return re.sub(r"(?!(?:AND|OR|NOT)\b)\w+", lambda word: word[0].lower(), query.strip())
 
 
 def distinct_queries(queries: list[str]) -> list[str]:
-    """Return the questions, each once; raises SearchError (invalid_input) for too few or many."""
+    """Return each question once. Raises SearchError (invalid_input) for too few or too many."""
     if not MIN_QUESTIONS <= len(queries) <= MAX_QUESTIONS:
         limits = f"{MIN_QUESTIONS} to {MAX_QUESTIONS}"
         message = f"A brief takes {limits} questions in queries, not {len(queries)}."
-        few = "Ask a single question as query of a search."
+        few = "For a single question, use a search with query."
         many = "Ask the others in a second brief."
         hint = few if len(queries) < MIN_QUESTIONS else many
         raise SearchError("invalid_input", message, hint)
@@ -127,9 +130,9 @@ def distinct_queries(queries: list[str]) -> list[str]:
 
 
 def dry_run(questions: list[Question], is_brief: bool) -> DryRun:
-    """Return a dry run: the first request to each engine, and what costs money.
+    """Return a dry run: the first request to each engine, and the costs.
 
-    A search with one engine shows only its request. Raises SearchError if no request can be sent.
+    A search with one engine shows only its request. Raises SearchError if no request is possible.
     """
     pairs = [(question, engine) for question in questions for engine in question.engines]
     planned = [first_usable_engine(question, engine) for question, engine in pairs]
@@ -159,9 +162,9 @@ def dry_run(questions: list[Question], is_brief: bool) -> DryRun:
 def first_usable_engine(
     question: Question, name: str
 ) -> tuple[str, dict[str, Any] | SearchError, list[dict[str, Any]]]:
-    """Return the first engine of a name that can do what is asked, its request, and who cannot.
+    """Return a name's first engine that supports the question, its request and skipped engines.
 
-    If there is none: "", why the first one cannot, and nobody.
+    If no engine supports it, return "", the first engine's error and [].
     """
     refusals: dict[str, SearchError] = {}
     for engine in engine_order(name):

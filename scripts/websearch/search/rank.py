@@ -1,4 +1,4 @@
-"""Rank the results of several answers by reciprocal rank: one address is one source."""
+"""Rank the results of several answers by reciprocal rank; each URL becomes one source."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ RANK_CONSTANT = 60
 
 @dataclass(slots=True, eq=False)
 class Source:
-    """One source: a result, the numbers of the questions that it answers, its engines, its page.
+    """A source: a result, the numbers of its questions, its engines and its page.
 
-    text: of the page; outside: see reading.page.Page; shingles: see read.shingles. is_cut: the text
-    is not the whole page. error: why the page could not be read. also: other addresses of the same
-    text. is_fetched: the page was asked for, not in the store.
+    text: that of the page. outside: see reading.page.Page. shingles: see read_sources.shingles.
+    is_cut: the text is not the whole page. error: why the page could not be read. also: other URLs
+    with the same text. is_fetched: the page came from the web, not from the store.
     """
 
     result: dict[str, Any]
@@ -41,15 +41,15 @@ class Source:
 
 
 def rank(answers: list[Answer]) -> list[Source]:
-    """Return the sources in answers, the best first, nothing read yet.
+    """Return the sources in answers, best first, without reading their pages.
 
     A source scores the sum of 1 / (RANK_CONSTANT + rank) over the answers that contain it; a URL
-    counts once in each. Equal scores keep the order of the answers, so one list keeps its order.
-    URLs whose host is unclear are omitted. The result is that of the best rank, with the fields
-    that only others have (such as a date).
+    counts once per answer. Equal scores keep the order of the answers, so a single answer keeps its
+    order. URLs whose host is unclear are omitted. If several answers contain a URL, the result with
+    the best rank wins; fields that it lacks (such as a date) come from the others.
     """
     from websearch.base.site_rules import has_unclear_host
-    from websearch.engines.base.result_pages import canonical_url  # 10 ms, for what has been found
+    from websearch.engines.base.result_pages import canonical_url  # takes 10 ms to import
 
     sources: dict[str, Source] = {}
     for answer in answered(answers):

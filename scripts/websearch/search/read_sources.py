@@ -57,8 +57,9 @@ class PageReader:
 def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
     """Return up to count sources in order of rank, with the texts and dates of their pages.
 
-    Each question's best source is among them. Pages that cannot be read, or that repeat another
-    page's text, are replaced by the next; they are returned only if nothing else is left.
+    Each question's best source is among them. Pages that cannot be read or that repeat another
+    page's text are replaced by the next results. An unreadable page is returned only if no others
+    are left.
     """
     chosen = best_sources(sources, count)
     read_pages(chosen, reader)
@@ -81,7 +82,7 @@ def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
 
 
 def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
-    """Return count sources in their order: each question's best source, then the first others.
+    """Choose count sources, in their order: each question's best source, then the next ones.
 
     numbers: questions that already have a source.
     """
@@ -100,7 +101,7 @@ def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ())
 
 
 def read_pages(sources: list[Source], reader: PageReader) -> None:
-    """Set texts, dates and errors of sources: from their provider, the store or the web."""
+    """Set the sources' texts, dates and errors from their provider, the store or the web."""
     urls = [source.result["url"] for source in sources if not source.result.get("text")]
     stored = {} if reader.max_age == 0 else reader.store.get_pages(urls, reader.max_age)
     pages = {
@@ -137,7 +138,7 @@ def fill_source(source: Source, page: Page) -> None:
 
 
 def set_aside(source: Source, error: SearchError) -> None:
-    """Reduce a source to its snippet or the beginning of its text; add a warning for a bug."""
+    """Reduce a source to its snippet or the beginning of its text; add a warning about the bug."""
     snippet = source.result.get("snippet") or one_line(source.text, SNIPPET_CHARS)
     source.result = {**source.result, "snippet": snippet}
     source.text, source.shingles, source.is_cut = "", frozenset(), True
@@ -145,9 +146,9 @@ def set_aside(source: Source, error: SearchError) -> None:
 
 
 def is_on_other_host(url: str, page: Page) -> bool:
-    """Return whether a page is on another host than its URL.
+    """Return whether a page was read from another host than its URL's.
 
-    In a damaged store, the URL may be anything.
+    In a damaged store, the final URL can be any value.
     """
     host = r"(?i)https?://(?:www\.)?([^/?#]*)"
     first, last = (re.match(host, str(text)) for text in (url, page.fields.get("final_url")))
@@ -158,9 +159,9 @@ def is_on_other_host(url: str, page: Page) -> bool:
 def fetch_pages(
     urls: list[str], reader: PageReader, done: int
 ) -> tuple[dict[str, Page], list[str]]:
-    """Read pages from the web and store those that were read; return (pages by URL, warnings).
+    """Read pages from the web and store the readable ones; return (pages by URL, warnings).
 
-    done: number of pages already read.
+    done: the number of pages already read.
     """
     from websearch.reading.pages_document import bug_warnings, proxy_notes
     from websearch.reading.read import read_for_search
@@ -178,7 +179,7 @@ def fetch_pages(
 
 
 def with_distinct_texts(sources: list[Source]) -> list[Source]:
-    """Return the sources with a text, each text once."""
+    """Return the sources that have a text, one per distinct text."""
     first = same_texts([source.shingles for source in sources])
     return [source for index, source in enumerate(sources) if first[index] == index and source.text]
 
@@ -196,11 +197,10 @@ def merge_same_texts(sources: list[Source]) -> list[Source]:
 
 
 def same_texts(sets: list[frozenset[int]]) -> list[int]:
-    """Return, for each text, the index of the first identical text, which may be its own.
+    """Return, for each text, the index of the first text that matches it, which may be its own.
 
-    sets: the texts' shingles. Two texts are identical if they share more than SAME_TEXT of their
-    shingles: syndicated articles differ in only a few lines. A teaser and its article are
-    different texts.
+    sets: the texts' shingles. Two texts match if they share more than SAME_TEXT of their shingles:
+    syndicated articles differ in only a few lines. A teaser does not match its article.
     """
     first: list[int] = []
     for index, own in enumerate(sets):

@@ -1,4 +1,4 @@
-"""Dates of results: settled by their pages, compared with periods; warnings on years."""
+"""Check result dates against pages and periods; warn about past years in queries."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Days that a period reaches back; a day more, because dates and days of time zones differ.
+# Days that a period reaches back, plus one because days differ between time zones.
 PERIOD_DAYS = {"hour": 2, "day": 2, "week": 8, "month": 32, "year": 367}
-CHANGED_LATER = 31 * DAY  # after which the change of a page is shown with its date
+CHANGED_LATER = 31 * DAY  # seconds between a page's date and a later change that is also shown
 
 # Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
-# year asks for the newest of a year that is over.
+# year asks for the latest from a year that is over.
 _NOW_WORDS = (
     r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|derni(?:er|ère)s?"
     r"|actuel\w*|aujourd'hui|último\w*|última\w*|actual(?:es)?|hoy|ultim[aoei]|attual[ei]|oggi"
@@ -26,21 +26,21 @@ _NOW_WORDS = (
 
 
 def year_warning(query: str, today: str) -> str:
-    """Return a warning if a query asks for the latest of a past year, else "".
+    """Return a warning if a query asks for the latest from a past year, else "".
 
-    Models search for the "latest" of the year that their training ended in.
+    Models search for the "latest" from the year in which their training ended.
     """
     years = [int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", query)]
     this_year = int(today[:4])
     if not years or max(years) >= this_year or not re.search(_NOW_WORDS, query):
         return ""
-    return f"The query names {max(years)} and asks for the latest: it is {this_year} now."
+    return f"The query asks for the latest from {max(years)}, but it is {this_year} now."
 
 
 def settled_date(date: str, published: str, today: str) -> str:
-    """Return the date of a result: the engine's, or the page's if the engine has none.
+    """Return a result's date: the engine's, or the page's if the engine has none.
 
-    If the two differ by more than a day, the page's own date wins and "(page)" says so.
+    If the two differ by more than a day, the page's date wins, followed by "(page)".
     """
     page_day = parse_day(published, today)
     if not page_day or not date:
@@ -52,23 +52,23 @@ def settled_date(date: str, published: str, today: str) -> str:
 
 
 def changed_day(date: str, updated: str, today: str) -> str:
-    """Return on which day a page was changed, if that is more than a month after its date."""
+    """Return the day of a page's last change if that is over a month after its date, else ""."""
     changed = parse_day(updated, today)
     later = seconds_of(changed) - seconds_of(parse_day(date, today))
     return changed if later > CHANGED_LATER else ""
 
 
 def dates_of(page: dict[str, Any], today: str) -> dict[str, str]:
-    """Return date and changed of a page from the store, if known."""
+    """Return the date and changed fields for a stored page, if known."""
     published, updated = page["published"], page.get("updated", "")
     changed = changed_day(published, updated, today)
     return drop_empty({"date": parse_day(published, today), "changed": changed})
 
 
 def is_in_period(date: str, since: str, today: str) -> bool:
-    """Return whether a date may be within a period; one that is not understood may be.
+    """Return whether a date may be within a period; True if the date cannot be parsed.
 
-    since: a word of PERIOD_DAYS, a range of days (A..B), or "" for any time.
+    since: a key of PERIOD_DAYS, a range of days (A..B), or "" for any time.
     """
     day = parse_day(date, today)
     if not day or not since:
@@ -80,7 +80,7 @@ def is_in_period(date: str, since: str, today: str) -> bool:
 
 
 def dated_result(result: dict[str, Any], page: dict[str, Any], today: str) -> dict[str, Any]:
-    """Return a result with its date settled by its page, and marked if that is an archived copy."""
+    """Return a result with its date checked against its page, plus any archived-copy fields."""
     from websearch.pages.fetch.archive import archived_fields
 
     date = settled_date(str(result.get("date", "")), str(page.get("published") or ""), today)

@@ -1,4 +1,4 @@
-"""Show sources as the document of a search, a brief or a recall, within its budget."""
+"""Show sources as the document of a search, brief or recall, within its budget."""
 
 from __future__ import annotations
 
@@ -39,32 +39,31 @@ if TYPE_CHECKING:
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 
-# Of a result, in a brief. final_url: only if a redirect has led to another host.
+# Fields of a result that a brief shows. final_url: only after a redirect to another host.
 SOURCE_FIELDS = (
     "final_url", "date", "age", "changed", "author", "license", "archived", "archived_url",
 )  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
-TITLE_CHARS = 200  # of a source; longer titles are lists of search words
-SNIPPET_WORDS = 5  # of a snippet's beginning that are looked for in its page
-LINE_CHARS = 120  # of the snippet of a page without an answer
-# Characters of JSON: with less room for the text of each, one is left out.
-LEAST_TEXT = 250
-MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
-HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are numbered
-NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
+TITLE_CHARS = 200  # per source; longer titles are lists of search words
+SNIPPET_WORDS = 5  # first words of a snippet to find in its page
+LINE_CHARS = 120  # per snippet of a page without an answer
+LEAST_TEXT = 250  # characters of JSON per text; with less space, an item is omitted
+MIN_ROOM = 40  # characters of JSON for all texts together; less space stays empty
+HIGHEST_NUMBER = 20  # placeholder that reserves the width of a source's number
+NO_LIMIT = 1_000_000_000  # characters; more than all pages of a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _HEADINGS = r"(?m)^#{1,6} .*\n?"
-# Of sentences; a menu has colons, too.
+# Punctuation of sentences, without colons, which menus also have.
 _PUNCTUATION = r"\w[,.;!?](?:\s|$)|[\u3001\u3002\uff01\uff0c\uff1f]"
-_NUMBER = r"\d{2,9}"  # of a question
-# Characters that are kept free for the names of a page's sections that are cut, and the part of the
-# room that they are at most.
+_NUMBER = r"\d{2,9}"  # a number in a question
+# Characters reserved per page for the names of cut sections, and the largest part of the space
+# (1/20) that they take in total.
 CUT_CHARS, CUT_SHARE = 60, 20
-OUTSIDE_SHARE = 3  # at most this part of the room is for what is outside of the pages' texts
-# Of the best unit: whoever reads a weaker section does not want more of it.
+OUTSIDE_SHARE = 3  # passages outside the pages' texts take at most 1/3 of the space
+# Minimum share of the best unit's score for which a cut section is named.
 LEAST_CUT_STRENGTH = 0.5
-TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
+TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # the JSON around a text
 
 
 # ===== documents ==================================================================================
@@ -73,10 +72,10 @@ TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around
 def show_sources(
     show: Callable[[list[Source]], Document], sources: list[Source], *, verbose: bool
 ) -> Document:
-    """Return the document that show makes of sources.
+    """Return the document that show makes from sources.
 
-    A source whose text meets a bug of the program there is set aside, with a warning; the others
-    are shown as ever. verbose: see result_or_error.
+    A source whose text triggers a bug is reduced to a snippet, with a warning; the others are shown
+    as usual. verbose: see result_or_error.
     """
     document: Document | SearchError = result_or_error(show, sources, verbose=verbose)
     if is_bug(document):
@@ -87,7 +86,7 @@ def show_sources(
     if isinstance(document, SearchError):
         if not is_bug(document):
             raise document
-        for source in sources:  # it takes several of them
+        for source in sources:  # the bug needs several of them
             set_aside(source, document)
         return show(sources)
     return document
@@ -96,7 +95,7 @@ def show_sources(
 def show_search(
     answers: list[Answer], evidence: Evidence, store: PageStore, limits: Limits
 ) -> Document:
-    """Return the document of one question: its results with the passages of their pages."""
+    """Return the document for one question: its results, with passages from their pages."""
     question, good, sources = answers[0].question, answered(answers), evidence.sources
     several, engines = len(answers) > 1, [answer.engine for answer in good]
     document: Document = {
@@ -121,9 +120,10 @@ def show_search(
 def show_brief(
     answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
 ) -> Document:
-    """Return the document of several questions: what became of each, and numbered sources.
+    """Return the document for several questions: the outcome of each, and numbered sources.
 
-    A source is shown because its text answers a question; its queries are those that it answers.
+    keep_those_that_answer chooses the sources. The queries of a source with a text are the
+    questions that the text answers.
     """
     questions = questions_of(answers)
     evidence = gather_evidence(sources, [question.text for question in questions], limits)
@@ -152,10 +152,10 @@ def show_brief(
 
 
 def show_recall(query: str, sources: list[Source], warnings: list[str], limits: Limits) -> Document:
-    """Return the document of a recall: stored pages, with the passages that answer the query.
+    """Return the document for a recall: stored pages, with the passages that answer the query.
 
-    The pages whose best passages answer best come first: a page that holds all words somewhere is
-    not yet about them. Without a limit of characters nothing is ranked, and the order stays.
+    The pages with the best passages come first, because a page that contains all the words may not
+    be about them. Without a character limit, nothing is ranked and the order stays.
     """
     today = utc_day(time.time())
     evidence = gather_evidence(sources, [query], limits)
@@ -189,10 +189,11 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
 
 
 def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
-    """Remove the sources of a brief whose texts answer nothing, and those above limits.count.
+    """Remove the sources of a brief whose texts answer nothing, and those beyond limits.count.
 
-    Each question keeps the source that answers it best, or the first one that it found; of the
-    others those stay that answer best. Without a limit of characters the first sources stay.
+    Each question keeps the source that answers it best, or else the first source found for it. The
+    remaining places go to the best of the other sources. Without a character limit, each question's
+    best-ranked source and the first others stay.
     """
     if not evidence.scores:
         best_found = best_sources(evidence.sources, limits.count)
@@ -212,7 +213,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     others = sorted(answering, key=lambda index: -best[index])
     chosen = list(dict.fromkeys([*first, *others]))[: limits.count]
     strengths = evidence.strengths()
-    # The number of the question that a source answers best: sources follow the questions.
+    # The question that each source answers best; sources are sorted by it.
     numbers = {
         index: max(range(len(strengths)), key=lambda number: strengths[number][index])
         for index in chosen
@@ -221,7 +222,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:
-    """Return the error of a call in which no question was answered: that of its first question."""
+    """Return the first question's error for a call that answered none, with all outcomes."""
     error = failure_of([answer for answer in answers if answer.number == 1])
     queries = query_outcomes(answers) if is_brief else []
     billed, warnings = total_billed(answers), all_warnings(answers)
@@ -229,11 +230,11 @@ def failure(answers: list[Answer], is_brief: bool) -> SearchError:
     return error
 
 
-# ===== what documents say =========================================================================
+# ===== facts in documents =========================================================================
 
 
 def questions_of(answers: list[Answer]) -> list[Question]:
-    """Return the questions of answers, each once."""
+    """Return the questions that the answers belong to, each once."""
     return list({answer.number: answer.question for answer in answers}.values())
 
 
@@ -244,7 +245,7 @@ def notes(
     store: PageStore,
     missing: list[str],
 ) -> dict[str, Any]:
-    """Return attempts, warnings and billed, as far as there is something to say."""
+    """Return the document's attempts, warnings and billed fields; empty ones are omitted."""
     billed, today = total_billed(answers), utc_day(time.time())
     warnings = [*missing, *all_warnings(answers)]
     warnings += [text for source in sources for text in source.warnings]
@@ -262,7 +263,7 @@ def notes(
 
 
 def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
-    """Return what became of each question: {query, engine or engines, found} or error and kind."""
+    """Return each question's outcome: {query, engine or engines, found} or {query, error, kind}."""
     outcomes = []
     for question in questions_of(answers):
         of_question = [answer for answer in answers if answer.number == question.number]
@@ -281,7 +282,7 @@ def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
 
 
 def shown_result(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:
-    """Return a source as a result of a search, without its text, which replaces the snippet."""
+    """Return a source as a search result, without its text, which replaces the snippet later."""
     result = {name: source.result.get(name) for name in RESULT_FIELDS}
     if source.text:
         del result["snippet"]
@@ -295,9 +296,9 @@ def shown_result(source: Source, questions: list[Question], names_engines: bool)
 
 
 def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
-    """Return the numbers of a source's questions, such as years, that its page does not hold.
+    """Return the numbers in a source's questions, such as years, that its page does not contain.
 
-    A page of another year looks like an answer otherwise.
+    Otherwise, a page about another year would look like an answer.
     """
     asked = " ".join(one.text for one in questions if one.number in source.questions)
     text = f"{source.result.get('title', '')} {source.text}"
@@ -306,7 +307,7 @@ def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
 
 
 def shown_source(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:
-    """Return a source of a brief, without its text; its number comes later."""
+    """Return a source as shown in a brief, without its text and with a placeholder number."""
     result = source.result
     return drop_empty(
         {
@@ -328,11 +329,11 @@ def shown_source(source: Source, questions: list[Question], names_engines: bool)
 
 
 def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> None:
-    """Put what answers into a document's results or sources, within its limits.
+    """Put the passages that answer into a document's results or sources, within its limits.
 
-    evidence: of these items. If the room is too small for a passage of each text, the attempts go
-    first, then items, as last_to_spare says; the only source of a question goes last. A text that
-    was cut is marked truncated, beside the length of the page.
+    evidence: that of these items. If there is no space for a passage from each text, the attempts
+    are removed first, then items in the order of last_to_spare. A cut text gets the fields
+    truncated and chars, the length of the page's text.
     """
     name = "sources" if "sources" in document else "results"
     items: list[dict[str, Any]] = document[name]
@@ -343,7 +344,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         return [index for index, page in enumerate(evidence.pages) if page.text]
 
     def room() -> int:
-        """Return the characters that are left for texts."""
+        """Return the number of characters left for texts."""
         shown = {**document, **({"truncated": {**cut, "hint": LEFT_OUT_HINT}} if cut else {})}
         return limit - len(dump_json(shown)) - len(readable()) * len(TEXT_FIELDS)
 
@@ -359,7 +360,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         cut["items_dropped"] = {name: cut.get("items_dropped", {name: 0})[name] + 1}
     if cut:
         document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
-    # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
+    # With less than MIN_ROOM, one item is left, and its other fields use the space.
     rest = room() if room() >= MIN_ROOM else 0
     rest -= min(CUT_CHARS * len(readable()), rest // CUT_SHARE)
     rest -= keep_outsides(evidence, rest)
@@ -379,7 +380,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
 
 
 def keep_outsides(evidence: Evidence, room: int) -> int:
-    """Return the characters of what is outside of texts; it goes if that is much of the room."""
+    """Return the size of the passages outside texts, or remove them if they take too much space."""
     size = sum(json_size(f"\n\n{outside}") for outside in evidence.outsides if outside)
     if size * OUTSIDE_SHARE <= room:
         return size
@@ -388,16 +389,16 @@ def keep_outsides(evidence: Evidence, room: int) -> int:
 
 
 def add_outside(item: dict[str, Any], outside: str) -> None:
-    """Put what is outside of a page's text behind the text of an item."""
+    """Append the passages from outside a page's text to an item's text."""
     if outside:
         item["text"] = f"{item.get('text', '')}\n\n{outside}".lstrip()
 
 
 def line_of(source: Source) -> str:
-    """Return what a page without an answer is about: its snippet from a word on, or its beginning.
+    """Return a line about a page without an answer: its snippet from a whole word, or its start.
 
-    A snippet that the text does not have is of a menu if it has no punctuation of sentences or
-    begins in lower case.
+    A snippet that is not in the text comes from a menu if it has no sentence punctuation or begins
+    in lower case.
     """
     snippet = str(source.result.get("snippet") or "")
     words = [*re.finditer(r"\w+", snippet)]
@@ -412,7 +413,7 @@ def line_of(source: Source) -> str:
 def put_if_it_fits(
     document: Document, item: dict[str, Any], name: str, value: Any, limit: int
 ) -> None:
-    """Set a field of an item if it has a value and the document keeps its limit with it."""
+    """Set an item's field if it has a value and the document stays within its limit."""
     if value:
         item[name] = value
         if len(dump_json(document)) > limit:
@@ -422,10 +423,10 @@ def put_if_it_fits(
 def fill_item(
     item: dict[str, Any], source: Source, page: PageText, excerpt: Excerpt | None
 ) -> None:
-    """Put an excerpt of a page's text into an item, or the text; None: the whole text."""
+    """Put an excerpt of a page into an item; None: put the whole text."""
     text = excerpt_text(excerpt) if excerpt else page.text
     if text and json_size(page.text) - json_size(text) <= len(TEXT_FIELDS):
-        text = page.text  # what is left out takes no more room than to say so
+        text = page.text  # the omitted text takes no more space than the fields that report it
     if not text:
         return
     item["text"] = text
@@ -436,11 +437,11 @@ def fill_item(
 
 
 def last_to_spare(evidence: Evidence) -> int:
-    """Return the index of the source that is left out first.
+    """Return the index of the source to omit first.
 
-    Of one question, that is the last one; those without an answer go before it, and the one that
-    answers best stays. Of several, it is the one that answers worst. The only source of a question
-    is spared if there is another one.
+    For one question, this is the last source: first among those that answer nothing, then among the
+    others, except the best. For several questions, it is the source that answers worst. A
+    question's only source is omitted only after all others.
     """
     sources, best = evidence.sources, evidence.best()
     if len(evidence.queries) == 1:

@@ -1,4 +1,4 @@
-"""Convert the documents of web_search to Markdown, with a function for each kind."""
+"""Convert the documents of web_search to Markdown, with one function per command."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SECTION_CHARS = 100  # per heading
 
 
 def page_text(text: str) -> str:
-    """Return page text below "## URL": no line looks like a border, no heading is higher."""
+    """Return page text to put below "## URL": no line looks like a border or a higher heading."""
     border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # re finds \n quickly
     return lower_headings(re.sub(border, r"\n\\", f"\n{text}")[1:], 3)
 
 
 def consolidated_text(document: Document) -> str:
-    """Return a document's page texts as one: "## URL", text, and "---" between two pages.
+    """Return a document's page texts as one: "## URL", the text, and "---" between pages.
 
     A page without an answer shows its snippet.
     """
@@ -54,7 +54,7 @@ def batch_markdown(document: Document) -> str:
 
 
 def search_markdown(document: Document) -> str:
-    """Return the results of a search or recall as Markdown, text from the web fenced."""
+    """Return the results of a search or recall as Markdown, with web text fenced."""
     if "request" in document and "billed" in document:
         return f"{frame_markdown(document)}\n\nThis costs money: {', '.join(document['billed'])}."
     sections = joined_sections(document.get("results", []))
@@ -74,7 +74,7 @@ def search_markdown(document: Document) -> str:
 
 
 def joined_sections(items: list[dict[str, Any]]) -> str:
-    """Return the sections of results or sources, with "---" between whole pages."""
+    """Return the sections of results or sources, with "---" before and after each whole page."""
     sections: list[str] = []
     was_whole = False
     for item in items:
@@ -122,7 +122,7 @@ def item_markdown(item: dict[str, Any]) -> str:
 
 
 def cut_line(item: dict[str, Any]) -> str:
-    """Return how to read the whole of partly shown sections; "" if there are none."""
+    """Return how to read partly shown sections whole; "" if there are none."""
     address = plain_address(item["url"])
     names = [disarm_text(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
     sections = " or ".join(quoted(name, SECTION_CHARS) for name in names)
@@ -130,7 +130,7 @@ def cut_line(item: dict[str, Any]) -> str:
 
 
 def shown_part(item: dict[str, Any]) -> str:
-    """Return the share of a page that an item shows; "" if all is shown."""
+    """Return how much of a page an item shows; "" if it shows everything."""
     return f"{len(item['text']):,} of {item['chars']:,} characters" if "chars" in item else ""
 
 

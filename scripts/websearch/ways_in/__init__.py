@@ -1,4 +1,4 @@
-"""Interfaces: the front door and its help, the terminal, MCP, HTTP and the desk.
+"""Provide the interfaces: the front door and its help, the terminal, MCP, HTTP and the desk.
 
-Called by the commands in scripts/ and by machine/.
+The commands in scripts/ and machine/ call this package.
 """

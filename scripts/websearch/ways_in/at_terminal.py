@@ -1,6 +1,6 @@
-"""Run the front door for a person at a terminal: results by number, settings, a pager, sentences.
+"""Run the front door for a person at a terminal: numbered results, settings, a pager.
 
-The output of a command is held until it ends, so a long one can go to the pager.
+A command's output is held until the command ends, so long output can go to the pager.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
     Start = Callable[[dict[str, Any], list[str], View], int]
 
-# Commands that ask or do not end, and flags of endless lists: their output is not held.
+# Commands and flags whose output is not held: they prompt, run indefinitely or stream lists.
 STREAMING_COMMANDS = ("batch", "serve", "mcp", "install", "key")
 STREAMING_FLAGS = ("--urls-from", "--jsonl", "--skip-done", "--params-json")
-MAX_AGE = 7 * 24 * 3600.0  # seconds; age of the last results
-LESS = "FRX"  # options of less: leave if all fits one screen, keep styles, keep the screen
+MAX_AGE = 7 * 24 * 3600.0  # seconds that the last results remain usable
+LESS = "FRX"  # options for less: quit if the text fits on one screen, keep styles, keep the screen
 
 
 class Screen(io.TextIOWrapper):
-    """Replaces stdout until a command ends."""
+    """A replacement for stdout until a command ends."""
 
     def __init__(self) -> None:
         self.data = io.BytesIO()
@@ -91,7 +91,7 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool, s
 
 
 def run_on_screen(script: dict[str, Any], words: list[str], view: View, start: Start) -> int:
-    """Run a command line whose output is held; return the exit code."""
+    """Run a command line that prints to a Screen; return the exit code."""
     if words in ([], ["help"], ["--help"], ["-h"]):
         kit.print_text(terminal_help.overview(script, view.program, terminal_width()))
         return 0
@@ -116,9 +116,9 @@ def open_result(words: list[str]) -> int:
 
 
 def keep_results(document: Document, view: View) -> None:
-    """Store the results shown, for open and read, unless an engine forbids it.
+    """Store the shown results for open and read, unless an engine forbids storing them.
 
-    Removing their query from the store removes them.
+    Clearing their query from the store also removes them.
     """
     outcomes = [document, *document.get("queries", [])]
     names = {name for item in outcomes for name in item.get("engines", [item.get("engine")])}
@@ -132,7 +132,7 @@ def keep_results(document: Document, view: View) -> None:
 
 
 def last_result(number: str) -> dict[str, Any]:
-    """Return a result of the last search: {url, title?}. Raises SearchError (invalid_input)."""
+    """Return a result from the last search: {url, title?}. Raises SearchError (invalid_input)."""
     with contextlib.closing(PageStore()) as store:
         answer = store.get_answer(LAST_RESULTS, MAX_AGE) or {"content": {}}
     results = answer["content"].get("results") or []
@@ -149,7 +149,7 @@ def last_result(number: str) -> dict[str, Any]:
 
 
 def may_clear() -> bool:
-    """Ask whether to clear the store; return the answer, True without a terminal."""
+    """Ask whether to clear the store; return the answer (True without a terminal)."""
     if not (sys.stdin and sys.stdin.isatty()):
         return True
     with contextlib.suppress(EOFError, KeyboardInterrupt):
@@ -159,7 +159,7 @@ def may_clear() -> bool:
 
 
 def receipt(text: str) -> str:
-    """Return the receipt of a written file as a sentence; other texts unchanged."""
+    """Return a sentence for the JSON that reports a written file; return other texts unchanged."""
     document = kit.json_fields(text) or {}
     if "output" not in document:
         return text
@@ -175,7 +175,7 @@ def show(text: str, has_pager: bool) -> None:
         kit.print_text(text.removesuffix("\n")) if text else None
         return
     environment = {"LESS": LESS, **os.environ}
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager handles Ctrl-C
     try:
         subprocess.run(command, input=text.encode(), env=environment, check=False)  # noqa: S603
     finally:

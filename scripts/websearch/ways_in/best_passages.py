@@ -1,7 +1,7 @@
 """Select the passages of a result that a person sees first: those with the most query words.
 
-A result's text is made for models, in page order and with gaps. A person reads two or three
-passages, then asks for more.
+A result's text is written for models, in page order and with gaps. A person reads two or three
+passages before deciding to read more.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PIECE_CHARS = 600  # characters of a passage; longer lists and paragraphs are split
-GAP = "[…]"  # omitted text
+PIECE_CHARS = 600  # characters per passage; longer lists and paragraphs are split
+GAP = "[…]"  # replaces omitted text
 _HEADING = re.compile(r"#{1,6} +\S[^\n]*")
 
 
 def query_words(query: str) -> list[str]:
-    """Return a query's words that distinguish passages, without single ASCII letters."""
+    """Return a query's words that distinguish passages: no stop words or single ASCII letters."""
     words = dict.fromkeys(re.findall(r"\w{2,}|[^\W\x00-\x7f]", query.lower()))
     return [word for word in words if word not in STOP_WORDS]
 
@@ -48,9 +48,9 @@ def best_passages(text: str, words: Sequence[str], count: int) -> tuple[list[str
 
 
 def passages_of(text: str) -> list[tuple[str, str]]:
-    """Return (heading, passage) pairs of a text.
+    """Return the (heading, passage) pairs in a text.
 
-    A paragraph that ends in a colon belongs to the passage after it.
+    A one-line paragraph that ends with a colon belongs to the next passage.
     """
     passages: list[tuple[str, str]] = []
     heading = lead = ""
@@ -69,7 +69,7 @@ def passages_of(text: str) -> list[tuple[str, str]]:
 
 
 def pieces_of(block: str) -> list[str]:
-    """Return a block in pieces of about PIECE_CHARS at most; tables and code stay whole."""
+    """Return a block in pieces of up to about PIECE_CHARS; tables and code stay whole."""
     start = block.lstrip()
     if len(block) <= PIECE_CHARS or start.startswith("|") or FENCES.match(start):
         return [block]

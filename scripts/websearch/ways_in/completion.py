@@ -1,4 +1,4 @@
-"""Shell completion for web_search.py: its commands and flags, from its tables."""
+"""Generate shell completion for web_search.py: commands and flags from its tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from websearch.ways_in.terminal import to_terminal
 # Commands without a table -> their flags and words.
 WORDS = {"install": ["--dir", "--command"], "mcp": ["tools", "call"]}
 NAMES = "web-search web_search.py"  # programs to complete
-# Commands with the table in another module -> the module, and the command's name there.
+# Commands whose table is in another module -> that module, and the command's name there.
 TABLES = {
     "read": ("websearch.reading.read_list", "read"),
     "doctor": ("websearch.machine.doctor", "check"),
@@ -41,7 +41,7 @@ complete -o default -F _web_search {names}"""
 
 
 def flags_of(command: str) -> list[str]:
-    """Return a command's flags, common flags included."""
+    """Return a command's flags, including the common flags."""
     import importlib
 
     if command in WORDS:
@@ -55,7 +55,7 @@ def flags_of(command: str) -> list[str]:
 
 
 def script_for(shell: str) -> str:
-    """Return the completion script of a shell. Raises SearchError (invalid_input)."""
+    """Return the completion script for a shell. Raises SearchError (invalid_input)."""
     commands = " ".join([*COMMANDS, *OTHERS, "open", "help", "version"])
     engines, names = " ".join(["auto", "all", *ENGINES]), [*COMMANDS, *TABLES, *WORDS]
     first = f"{commands} {' '.join(flags_of('search'))}"
@@ -82,7 +82,7 @@ def script_for(shell: str) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Print the completion script of a shell; return the exit code."""
+    """Print the completion script for a shell; return the exit code."""
     try:
         print_text(script_for(" ".join(argv)))
     except SearchError as error:

@@ -1,4 +1,4 @@
-"""The front door, web_search.py: its own commands, and the other scripts as commands."""
+"""Run the front door, web_search.py: its own commands, and the other scripts as commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# First word -> the script that it starts, and the first words there.
+# First word -> the module that it starts, and that module's first words.
 OTHERS = {
     "read": ("read_page", []),
     "doctor": ("doctor", []),
@@ -32,7 +32,7 @@ OTHERS = {
     "mcp": ("mcp_server", []),
     "completion": ("websearch.ways_in.completion", []),
 }
-# Words that are not commands here -> what to run instead; kit.SIBLINGS has more of them.
+# Words that are not commands here -> a replacement; kit.SIBLINGS has more of them.
 INSTEAD = {
     "news": "web_search.py 'QUERY' --focus news asks Brave and Serper, with a key. Without a key: "
     "web_search.py 'QUERY' --since week",
@@ -48,7 +48,7 @@ ALIASES = {"help": "--help", "version": "--version"}
 
 
 def default_format(words: list[str]) -> list[str]:
-    """Return the flag of the user's default format; [] without one, or if a format is set."""
+    """Return the flag for the user's default format; [] without one, or if words set a format."""
     formats = ("--format", "--md", "--pretty", "--output", "--jsonl")
     if any(word.partition("=")[0] in formats for word in words):
         return []
@@ -63,7 +63,7 @@ def refuse(error: SearchError) -> int:
 
 
 def take(words: list[str], flag: str) -> bool:
-    """Remove a flag from the words; return whether it was set."""
+    """Remove a flag from the words; return whether it was present."""
     is_there = flag in words
     if is_there:
         words.remove(flag)
@@ -71,9 +71,9 @@ def take(words: list[str], flag: str) -> bool:
 
 
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
-    """Run the command line of web_search.py, or hand over to another command; return the exit code.
+    """Run web_search.py's command line or hand over to another script; return the exit code.
 
-    script: as for run_command_line, but each command has its to_markdown. argv: the words after
+    script: as for run_command_line, but each command has its own to_markdown. argv: the words after
     the program's name (default: sys.argv's).
     """
     words = list(sys.argv[1:] if argv is None else argv)

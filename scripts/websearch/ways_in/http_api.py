@@ -1,4 +1,4 @@
-"""The HTTP API: its routes, its responses, and the start of its server.
+"""Implement the HTTP API: its routes, its responses, and starting its server.
 
 MCP over HTTP is a route whose protocol is in mcp_http.py.
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from websearch.ways_in.http_connection import ApiServer
     from websearch.ways_in.http_messages import Answer, HttpRequest
 
-DEFAULT_PORT = 8080  # the default of GLSI
+DEFAULT_PORT = 8080  # GLSI's default
 LOOPBACK = "127.0.0.1"
 MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
 MAX_TOKEN_FILE = 10_000  # characters; a longer file was passed by mistake
-MAX_REQUEST_TIME = 120  # seconds that a request may ask for: it occupies one of few connections
+MAX_REQUEST_TIME = 120  # maximum timeout in seconds: a request occupies one of few connections
 
 # fmt: off
 COMMANDS: dict[str, kit.Command] = {
@@ -107,7 +107,7 @@ ROUTES: dict[str, dict[str, Operation]] = {
     "/health": {"GET": Operation(summary="Report that the server is up")},
     "/openapi.json": {"GET": Operation(summary="Describe this API")},
 }
-# Parameters of every operation that runs a command.
+# Parameters for every operation that runs a command.
 LIMITS: list[kit.Parameter] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": MAX_REQUEST_TIME,
      "help": "seconds for the whole request (default: 30, or that of the server)"},
@@ -123,9 +123,9 @@ LIMITS: list[kit.Parameter] = [
 
 
 def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
-    """Return the response to a request; never raises.
+    """Return the response to a request. Never raises.
 
-    settings: from check_caller, verbose, and defaults (for parameters missing in a request).
+    settings: those of check_caller, verbose, and defaults (for parameters missing from a request).
     """
     try:
         return find_answer(request, settings)
@@ -136,7 +136,7 @@ def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 
 
 def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
-    """Return the response to a request; raises SearchError and HttpError."""
+    """Return the response to a request. Raises SearchError and HttpError."""
     if desk.wants_page(request):
         return desk.answer_page(request, settings)
     check_token(request, settings)
@@ -156,10 +156,10 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 
 
 def find_operation(request: HttpRequest) -> Operation:
-    """Return the operation that a request asks for; raises HttpError (400, 404, 405).
+    """Return the requested operation. Raises HttpError (400, 404, 405).
 
-    An unexpected body is refused: if it were ignored, a DELETE whose query is in the body would
-    clear everything.
+    An unexpected body is refused. Otherwise a DELETE with its query in the body would clear
+    everything.
     """
     if request.path not in ROUTES:
         hint = nearest(request.path, ROUTES, "path") or f"The paths are {', '.join(ROUTES)}."
@@ -214,9 +214,9 @@ def search_document(document: Document, content: str) -> Document:
 
 
 def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
-    """Return the parameters of an operation, including LIMITS.
+    """Return name in the command's table -> entry with the API's name, for all parameters.
 
-    They are: name in the command's table -> entry with the API's name.
+    The parameters are those of the operation and LIMITS.
     """
     if not operation.command:
         return {}
@@ -231,10 +231,10 @@ def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
 
 
 def read_query(operation: Operation, query: str) -> dict[str, Any]:
-    """Return a query string's parameters under the API's names, aliases in the tables.
+    """Return a query string's parameters under the API's names, which are aliases in the tables.
 
-    An empty optional parameter counts as not set. Raises SearchError (invalid_input) for one that
-    is unknown, repeated or beyond the LIMITS; the command checks the others.
+    An empty optional parameter counts as not set. Raises SearchError (invalid_input) for a
+    parameter that is unknown, repeated or outside the LIMITS; the command checks the others.
     """
     from urllib.parse import parse_qsl
 
@@ -258,11 +258,11 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
         item, label = known[name], known[name]["name"]
         value = given_value(item, text)
         if value is None or not text.strip():
-            # If it were dropped, a DELETE would clear everything.
+            # Without this error, a DELETE would clear everything.
             if item.get("required") or operation.command == "cache":
                 raise SearchError("invalid_input", f"{label} is empty.", f"It is: {item['help']}.")
             continue
-        if name in kit.SYNONYMS:  # so an error quotes the parameter as the caller wrote it
+        if name in kit.SYNONYMS:  # an error must quote the parameter as the caller wrote it
             check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
             params.setdefault(label, []).extend(value)
@@ -275,7 +275,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
 
 
 def read_body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
-    """Return the parameter in the body of a request: plain text, or a JSON object with it.
+    """Return the parameter in a request's body, which is plain text or a JSON object.
 
     Raises HttpError (400) and SearchError (invalid_input).
     """
@@ -315,14 +315,14 @@ def run_serve(
 ) -> Document:
     """Serve until a signal; return {ok, provider, address, requests}.
 
-    params: from COMMANDS["serve"], and timeout, max_chars (defaults for requests), dry_run,
-    verbose. check_machine: returns doctor's document, for the desk. Raises KeyboardInterrupt at a
-    second signal; must run in the main thread.
+    params: those of COMMANDS["serve"], and timeout, max_chars (defaults for requests), dry_run,
+    verbose. check_machine: returns doctor's document, for the desk. Must run in the main thread.
+    Raises KeyboardInterrupt after a second signal.
     """
     import secrets
 
     def operation(params: dict[str, Any]) -> Document:
-        # They are for requests: max_chars must not cut an error of this command.
+        # These limits are for requests: max_chars must not cut this command's errors.
         names = [name for name in ("timeout", "max_chars") if name in params]
         limits: dict[str, Any] = {name: params.pop(name) for name in names}
         check_max_chars(limits)
@@ -343,7 +343,7 @@ def run_serve(
             "session": secrets.token_urlsafe(),
             "verbose": bool(params.get("verbose")),
             "check_machine": check_machine,
-            # Clients are programs: they get whole texts by default.
+            # Clients are programs, which get whole texts by default.
             "defaults": {"max_chars": 0, **limits},
         }
         server = open_server(family, address, settings)
@@ -353,7 +353,7 @@ def run_serve(
 
 
 def open_server(family: int, address: tuple[Any, ...], settings: dict[str, Any]) -> ApiServer:
-    """Return a server that listens on an address; raises SearchError if it cannot."""
+    """Return a server that listens on an address. Raises SearchError if it cannot."""
     from websearch.ways_in.http_connection import ApiServer
 
     try:
@@ -385,7 +385,7 @@ def serve_until_signal(server: ApiServer) -> Document:
 
 
 def port_from_environment() -> int:
-    """Return the port in $GLSI_PORT, or the default; raises SearchError."""
+    """Return the port from $GLSI_PORT, or the default. Raises SearchError."""
     value = os.environ.get("GLSI_PORT", "").strip()
     if not value:
         return DEFAULT_PORT
@@ -394,7 +394,7 @@ def port_from_environment() -> int:
 
 
 def read_token(path: str) -> str:
-    """Return a file's token; warn if others can read the file; raises SearchError."""
+    """Return the token in a file; warn if others can read the file. Raises SearchError."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
             token = file.read(MAX_TOKEN_FILE).strip()
@@ -412,7 +412,7 @@ def read_token(path: str) -> str:
 
 
 def resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
-    """Return (address family, address) to listen on; raises SearchError for an unknown host."""
+    """Return the (address family, address) to listen on. Raises SearchError for an unknown host."""
     import socket
 
     name = host.strip("[]")
@@ -426,7 +426,7 @@ def resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
 
 
 def url_of(address: tuple[Any, ...]) -> str:
-    """Return the URL of a socket's address."""
+    """Return a socket's address as a URL."""
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
     return f"http://{host}:{address[1]}"
 

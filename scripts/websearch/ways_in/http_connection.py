@@ -1,7 +1,7 @@
-"""Serve HTTP connections on http.server, with time limits, few threads and a clean stop.
+"""Serve HTTP connections with http.server, with time limits, few threads and a clean stop.
 
-Each connection has a thread, which reads requests and sends responses in order. The server gets a
-function that turns an HttpRequest into an Answer; this module does not know the API.
+Each connection has a thread, which reads requests and sends responses in order. A function that
+turns an HttpRequest into an Answer is passed to the server; this module is independent of the API.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
     from websearch.ways_in.http_messages import Answer
 
-MAX_CONNECTIONS = 64  # served at once, each by a thread; more get a 503
+MAX_CONNECTIONS = 64  # connections served at once, each by a thread; more get a 503
 BACKLOG = 128  # connections waiting to be accepted
 HEAD_TIMEOUT = 5.0  # seconds from a request's first byte to the end of its headers
 BODY_TIMEOUT = 10.0  # seconds from the end of the headers to the end of the body
 IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
-SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of a response
-LINGER_TIMEOUT = 1.0  # seconds for a client to take the response before a connection is closed
+SEND_TIMEOUT = 20.0  # seconds for a client to accept a piece of a response
+LINGER_TIMEOUT = 1.0  # seconds for a client to accept the response before the connection closes
 STOP_TIMEOUT = 10.0  # seconds for running requests after a signal to stop
-LAST_SECONDS = 1.0  # at their end, in which running requests get a 503
-MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes of a line in a body in chunks; lines at its end
-POLL_SECONDS = 0.1  # between checks for a signal
+LAST_SECONDS = 1.0  # the last seconds of STOP_TIMEOUT, in which running requests are cancelled
+MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes per line, and trailer lines, in a chunked body
+POLL_SECONDS = 0.1  # seconds between checks for a signal
 # These patterns take linear time: no two adjacent parts match the same byte.
 TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
 REQUEST_LINE = rb"%s /[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
@@ -58,8 +58,8 @@ HEADER_LINE = rb"(?:%s:[\t -~\x80-\xff]*)?\r\n" % TOKEN
 class TimedSocket(io.RawIOBase):
     """A socket as a stream with one deadline for all reads.
 
-    A socket's own timeout is per read: a client that sends a byte now and then never meets it.
-    deadline: on time.monotonic()'s clock.
+    A socket's timeout applies to each read, so a client that sends a byte now and then never
+    exceeds it. deadline: on time.monotonic()'s clock.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -67,7 +67,7 @@ class TimedSocket(io.RawIOBase):
         self.deadline = 0.0
 
     def readable(self) -> bool:
-        """Return True: io.BufferedReader asks."""
+        """Return True, which io.BufferedReader requires."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -80,14 +80,15 @@ class TimedSocket(io.RawIOBase):
 
 
 def read_head(stream: BinaryIO) -> tuple[bytes, bytes]:
-    """Return the first line of a request and its header lines; raises HttpError and OSError.
+    """Return a request's first line and its header lines. Raises HttpError and OSError.
 
-    http.server accepts requests that two servers may read differently (RFC 9112, section 11): bare
-    line feeds, folded lines, spaces before the colon, control characters. Non-ASCII bytes in the
-    first line are percent-encoded, because http.server takes some of them for white space.
+    Refuses requests that http.server accepts but that other servers may read differently (RFC 9112,
+    section 11): bare line feeds, folded lines, spaces before the colon, control characters.
+    Non-ASCII bytes in the first line are percent-encoded, because http.server treats some of them
+    as white space.
     """
     while (first := stream.readline(MAX_TARGET + 1)) == b"\r\n":
-        pass  # RFC 9112, section 2.2: empty lines before a request are skipped
+        pass  # skip empty lines before a request (RFC 9112, section 2.2)
     if len(first) > MAX_TARGET:
         message = f"The request line is longer than {MAX_TARGET} bytes."
         raise HttpError(414, message, "Shorten the query.")
@@ -135,7 +136,7 @@ def read_body(stream: BinaryIO, request: HttpRequest, length: int) -> bytes:
 
 
 def chunk_size(line: bytes) -> int:
-    """Return the size in the first line of a chunk, without its extensions."""
+    """Return the size from a chunk's first line, ignoring extensions. Raises HttpError."""
     match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n", line)
     if not match:
         raise HttpError(400, f"This is not the size of a chunk: {kit.quoted(line)[1:]}.")
@@ -143,14 +144,14 @@ def chunk_size(line: bytes) -> int:
 
 
 class ApiHandler(BaseHTTPRequestHandler):
-    """Reads the requests of one connection and sends the responses."""
+    """A handler that reads a connection's requests and sends the responses."""
 
     server: ApiServer
     protocol_version = default_request_version = request_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
     def setup(self) -> None:
-        """Add a stream with a deadline; the library's own parses only the headers."""
+        """Add a stream with a deadline; the library's stream is used only to parse headers."""
         super().setup()
         self.socket_input = TimedSocket(self.connection)
         self.stream = io.BufferedReader(self.socket_input)
@@ -167,7 +168,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             super().handle()
 
     def handle_one_request(self) -> None:
-        """Read a request and answer it; set close_connection if the connection then ends."""
+        """Read a request and answer it; set close_connection if the connection must then close."""
         self.close_connection = True
         self.set_time_limit(IDLE_TIMEOUT)
         try:
@@ -178,16 +179,16 @@ class ApiHandler(BaseHTTPRequestHandler):
         except HttpError as error:
             self.close_connection = True  # the next bytes may belong to the refused request
             self.send_answer(None, error_answer(error))
-        except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
+        except OSError:  # the client disconnected, or sent nothing for IDLE_TIMEOUT
             return
         else:
             with self.server.running_request(), cancelled_if(self.is_cancelled):
                 self.send_answer(request, self.server.answer(request))
 
     def is_cancelled(self) -> bool:
-        """Return whether the client has gone, or the server is about to stop.
+        """Return whether the client has disconnected, or the server is about to stop.
 
-        Later requests of the client stay unread; end of input means that it has gone.
+        At the end of its input, a client counts as disconnected; later requests stay unread.
         """
         end = self.server.stop_deadline
         if end and time.monotonic() > end - LAST_SECONDS:
@@ -206,7 +207,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         self.socket_input.deadline = time.monotonic() + seconds
 
     def read_request(self) -> HttpRequest:
-        """Return the next request, checked; raises HttpError and OSError."""
+        """Return the next request, checked. Raises HttpError and OSError."""
         part = "head"
         self.set_time_limit(HEAD_TIMEOUT)
         try:
@@ -214,7 +215,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             self.rfile = io.BytesIO(headers)
             self.parse_request()
             if self.request_version == "HTTP/1.0" and "host" not in self.headers:
-                self.headers["Host"] = "localhost"  # health checks of proxies omit it
+                self.headers["Host"] = "localhost"  # proxies' health checks omit it
             request = HttpRequest(self.command, self.path, self.headers)
             length = request.body_length()
             if request.is_chunked() and self.request_version == "HTTP/1.0":
@@ -231,13 +232,13 @@ class ApiHandler(BaseHTTPRequestHandler):
         return request
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
-        """Raise an HttpError for an error of the library."""
+        """Raise an HttpError for an error from the library."""
         raise HttpError(code, f"{kit.one_line(message or '', 200)}.")
 
     # ----- answering
 
     def send_answer(self, request: HttpRequest | None, answer: Answer) -> None:
-        """Send a response, count it, and log it on stderr if verbose, without its headers."""
+        """Send a response; if verbose, log it to stderr without its headers."""
         status, content, headers = answer
         body, about = body_of(content)
         headers = {**about, **headers}
@@ -255,7 +256,7 @@ class ApiHandler(BaseHTTPRequestHandler):
                 self.wfile.write(piece)
             if self.close_connection:
                 self.linger()
-        except OSError:  # the client has gone, or takes too long
+        except OSError:  # the client disconnected or is too slow
             self.close_connection = True
         if self.server.settings["verbose"]:
             what = f"{request.method} {request.target}" if request else "(no request)"
@@ -265,7 +266,8 @@ class ApiHandler(BaseHTTPRequestHandler):
     def linger(self) -> None:
         """End the response, then read and drop input for a moment. Raises OSError.
 
-        Closing a socket with unread data resets the connection; the client may lose the response.
+        Closing a socket with unread data resets the connection, and the client may lose the
+        response.
         """
         self.set_time_limit(LINGER_TIMEOUT)
         self.connection.shutdown(socket.SHUT_WR)
@@ -274,16 +276,16 @@ class ApiHandler(BaseHTTPRequestHandler):
 
 
 class ApiServer(ThreadingHTTPServer):
-    """Accepts connections, each served by a thread, until a signal stops it.
+    """A server that accepts connections, each with a thread, until a signal stops it.
 
     answer: turns a request into a response; never raises. settings: those of check_caller, and
-    verbose. connections: open ones. requests: the total so far. running: requests in progress.
-    stop_deadline: when running requests are abandoned, on time.monotonic()'s clock; 0 until a
-    signal.
+    verbose. connections: the number of open connections. requests: the total so far. running: the
+    number in progress. stop_deadline: when running requests are abandoned, on time.monotonic()'s
+    clock; 0 until a signal.
     """
 
-    daemon_threads = True  # a request longer than STOP_TIMEOUT does not keep the process alive
-    block_on_close = False  # serve waits for the requests itself, for a limited time
+    daemon_threads = True  # a request longer than STOP_TIMEOUT must not keep the process alive
+    block_on_close = False  # serve itself waits for the requests, for a limited time
     request_queue_size = BACKLOG
     timeout = POLL_SECONDS  # of handle_request
     allow_reuse_address = os.name == "posix"  # on Windows two servers could share the port
@@ -296,7 +298,7 @@ class ApiServer(ThreadingHTTPServer):
         answer: Callable[[HttpRequest], Answer],
         settings: dict[str, Any],
     ) -> None:
-        """Listen on an address; raises OSError."""
+        """Listen on an address. Raises OSError."""
         self.address_family = family
         self.answer = answer
         self.settings = settings
@@ -306,11 +308,11 @@ class ApiServer(ThreadingHTTPServer):
         super().__init__(address, ApiHandler)
 
     def server_bind(self) -> None:
-        """Bind without HTTPServer's lookup of the machine's name, which may query a DNS server."""
+        """Bind without HTTPServer's lookup of the host name, which may query a DNS server."""
         socketserver.TCPServer.server_bind(self)
 
     def serve(self) -> None:
-        """Serve until stop is called, then until running requests are finished."""
+        """Serve until stop is called, then wait until running requests are finished."""
         while not self.stop_deadline:
             self.handle_request()
         self.server_close()
@@ -324,15 +326,15 @@ class ApiServer(ThreadingHTTPServer):
         self.stop_deadline = time.monotonic() + STOP_TIMEOUT
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; raises OSError."""
+        """Accept a connection. Raises OSError."""
         try:
             return super().get_request()
         except OSError:
-            time.sleep(POLL_SECONDS)  # out of descriptors until connections end
+            time.sleep(POLL_SECONDS)  # no descriptors are free until connections close
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Start the thread of a connection; in a flood, close it to keep threads few."""
+        """Start a connection's thread; if there are far too many connections, close it instead."""
         with self.lock:
             self.connections += 1
         if self.connections > 2 * MAX_CONNECTIONS:
@@ -348,7 +350,7 @@ class ApiServer(ThreadingHTTPServer):
 
     @contextlib.contextmanager
     def running_request(self) -> Iterator[None]:
-        """Count a request, and count it as running meanwhile."""
+        """Count a request in the total, and as running until it ends."""
         with self.lock:
             self.running += 1
             self.requests += 1

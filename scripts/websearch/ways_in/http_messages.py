@@ -1,7 +1,7 @@
-"""Check the requests of the HTTP API and choose the status of its responses.
+"""Check the HTTP API's requests, and choose the status of its responses.
 
-Every function here is pure: bytes or a request in, a value or an HttpError out. This module has the
-size limits, http_connection.py the time limits.
+All functions are pure: they turn bytes or a request into a value or an HttpError. This module has
+the size limits; http_connection.py has the time limits.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document
 
-    # JSON data, text (its type is in the headers), None, or the pieces of a body as they come.
+    # JSON data, text (with its type in the headers), None, or the pieces of a streamed body.
     Content = Document | str | Iterator[bytes] | None
     Answer = tuple[int, Content, dict[str, str]]  # status, content, additional headers
 
 MAX_TARGET = 8_100  # bytes of a request line (RFC 9110 recommends 8,000 or more)
 MAX_HEAD = 16_384  # bytes of all header lines; a browser sends about 1,000
 MAX_DRAFT = 4_000_000  # bytes: 1 MB of text, encoded as a form or JSON
-# Path whose POST takes a body -> maximum length in bytes.
+# Path whose POST takes a body -> the body's maximum length in bytes.
 BODY_PATHS = {
     "/mcp": MAX_MESSAGE, "/check": MAX_DRAFT, "/history/forget": 4_000, "/sign-in": 4_000,
 }  # fmt: skip
-# Paths that need no token: for supervisors, the style of the pages, and the sign-in form. None of
-# them reveals anything.
+# Paths that need no token, because they reveal nothing: for supervisors, the style of the pages,
+# and the sign-in form.
 OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
 COOKIE = "web_search_session"
 
-# HTTP status of each kind of failure.
+# HTTP status for each kind of failure.
 STATUSES = {
     "no_results": 200, "invalid_input": 400, "auth": 503, "rate_limit": 429, "quota": 429,
     "timeout": 504, "network": 502, "provider": 502, "blocked": 502, "refused": 502,
@@ -62,7 +62,7 @@ class HttpError(SearchError):
 
 
 class HttpRequest:
-    """A request: method, path, query (text), headers of http.client, and body (None until read)."""
+    """A request: method, path, query string, headers and body (None until read)."""
 
     def __init__(self, method: str, target: str, headers: Message) -> None:
         self.method = method
@@ -72,22 +72,22 @@ class HttpRequest:
         self.body: bytes | None = None
 
     def header(self, name: str) -> str:
-        """Return a header's value, "" if it is missing; repeated values are joined by commas."""
+        """Return a header's value, "" if it is missing; repeated headers are joined by commas."""
         return ", ".join(value.strip() for value in self.headers.get_all(name, []))
 
     def longest_body(self) -> int:
-        """Return the maximum bytes of the body; 0 if the request takes none."""
+        """Return the maximum length of the body in bytes; 0 if the request takes no body."""
         return BODY_PATHS.get(self.path, 0) if self.method == "POST" else 0
 
     def is_chunked(self) -> bool:
-        """Return whether the body comes in chunks (RFC 9112, section 7.1)."""
+        """Return whether the body is sent in chunks (RFC 9112, section 7.1)."""
         return self.header("transfer-encoding").lower() == "chunked"
 
     def body_length(self) -> int:
-        """Return the bytes of the body, 0 for chunks; raises HttpError if unclear or too long.
+        """Return the length of the body in bytes, 0 for chunks.
 
-        Two servers may read a message with two lengths, or with a length and chunks, differently
-        (RFC 9112, section 11).
+        Raises HttpError if it is ambiguous or too long: servers may disagree on a message with two
+        lengths, or with a length and chunks (RFC 9112, section 11).
         """
         coding = self.header("transfer-encoding")
         length = self.header("content-length")  # two of them become a list, not a number
@@ -103,16 +103,16 @@ class HttpRequest:
         return int(length or 0)
 
 
-# ===== who may call ===============================================================================
+# ===== access =====================================================================================
 
 
 def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
-    """Refuse requests that a foreign web page could send.
+    """Refuse requests that a foreign web page could send. Raises HttpError (400, 401, 403).
 
-    A page's script reaches a server on loopback under the page's own name (DNS rebinding), which
-    the Host header then shows, or sends a request across origins, which the browser labels.
-    Raises HttpError (400, 401, 403). settings: loopback (whether the server listens only there),
-    names (by which clients may call it), token ("" if none is needed), session (see has_token).
+    A page's script may reach a loopback server under the page's host name (DNS rebinding), which
+    the Host header reveals, or send a cross-origin request, which the browser labels. settings:
+    loopback (whether the server listens only on loopback), names (by which clients may call it),
+    token ("" if none is needed), session (see has_token).
     """
     if len(request.headers.get_all("host", [])) != 1:
         raise HttpError(400, "A request must have one Host header.")
@@ -124,7 +124,7 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
         raise HttpError(403, f"Requests from {quoted(origin)} are refused.", OTHER_PAGES_HINT)
     if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
         raise HttpError(403, "A request from another site is refused.", OTHER_PAGES_HINT)
-    if request.longest_body():  # the body of a caller without the token is not read
+    if request.longest_body():  # do not read the body if the caller lacks the token
         check_token(request, settings)
 
 
@@ -132,7 +132,7 @@ def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
     """Return whether HOST[:PORT], in lower case, is a name of this server.
 
     The port is ignored, because a forwarded port differs. If the server listens beyond loopback,
-    any IP address is accepted: rebinding needs a name.
+    any IP address is accepted, because DNS rebinding needs a name.
     """
     import ipaddress
 
@@ -148,7 +148,7 @@ def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
 
 
 def check_token(request: HttpRequest, settings: dict[str, Any]) -> None:
-    """Raise HttpError (401) unless the request carries the token, or its path needs none."""
+    """Raise HttpError (401) unless the request has the token or its path needs none."""
     if request.path not in OPEN_PATHS and not has_token(request, settings):
         hint = "Send the header Authorization: Bearer TOKEN, with the token of the server's file."
         challenge = {"WWW-Authenticate": 'Bearer realm="web-search"'}
@@ -156,10 +156,10 @@ def check_token(request: HttpRequest, settings: dict[str, Any]) -> None:
 
 
 def has_token(request: HttpRequest, settings: dict[str, Any]) -> bool:
-    """Return whether a request carries the token or the session's cookie, or needs neither.
+    """Return whether a request has the token or the session cookie, or the server needs neither.
 
-    The scheme's case does not matter (RFC 9110, section 11.1). Cookies go to every port of a
-    machine, so a cookie must not contain the token itself.
+    The scheme is case-insensitive (RFC 9110, section 11.1). Browsers send cookies to every port of
+    a machine, so a cookie must not contain the token itself.
     """
     scheme, _, value = request.header("authorization").partition(" ")
     cookies = re.findall(rf"(?:^|[;,]) ?{COOKIE}=([\w-]+)", request.header("cookie"))
@@ -181,7 +181,7 @@ def is_same(text: str, secret: str) -> bool:
 
 
 def document_answer(document: Document) -> Answer:
-    """Return the response with a document: HTTP status, its field "status", Retry-After."""
+    """Return the response for a document, with HTTP status, field "status" and Retry-After."""
     details = object_field(document, "details")
     kind = details.get("kind", "")
     status = 200 if document["ok"] else STATUSES[kind]
@@ -192,7 +192,7 @@ def document_answer(document: Document) -> Answer:
 
 
 def error_answer(error: SearchError) -> Answer:
-    """Return the response to a request that failed."""
+    """Return the response to a failed request."""
     status, document, headers = document_answer(kit.error_document(error))
     if isinstance(error, HttpError):
         return error.status, document, error.headers
@@ -200,7 +200,7 @@ def error_answer(error: SearchError) -> Answer:
 
 
 def body_of(content: Content) -> tuple[Iterable[bytes], dict[str, str]]:
-    """Return the pieces of a body, and its headers."""
+    """Return the pieces of a body, and the body's headers."""
     if not isinstance(content, (dict, str)):
         return (content or ()), {}
     kind = {"Content-Type": "application/json"} if isinstance(content, dict) else {}

@@ -1,7 +1,8 @@
-"""The MCP server over HTTP (Streamable HTTP), without sessions: one message and response per POST.
+"""Serve MCP over HTTP (Streamable HTTP), without sessions: one message and response per POST.
 
-A response is JSON. A call with a progress token whose client accepts text/event-stream gets
-events: the progress, then the result. http_messages.py decides which callers are served.
+A response is JSON. If a call has a progress token and the client accepts text/event-stream, the
+response is events: the progress, then the result. http_messages.py decides which callers are
+served.
 """
 
 from __future__ import annotations
@@ -41,20 +42,20 @@ if TYPE_CHECKING:
 
 VERSION_HEADER = "mcp-protocol-version"
 EVENT_STREAM = "text/event-stream"
-# HTTP status of a JSON-RPC error (default: 200). Clients of versions with a handshake expect errors
-# in a response with status 200.
+# HTTP status for each JSON-RPC error (default: 200). Legacy clients expect most errors in a
+# response with status 200.
 LEGACY_STATUSES = dict.fromkeys(
     (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
 )
 MODERN_STATUSES = {**LEGACY_STATUSES, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
-# X-Accel-Buffering is for proxies (nginx).
+# X-Accel-Buffering tells proxies such as nginx not to buffer.
 STREAM_HEADERS = {
     "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no", "Connection": "close",
 }  # fmt: skip
 
 
 def answer_post(http_request: HttpRequest) -> Answer:
-    """Return the response to a POST with its body; raises HttpError for types other than JSON.
+    """Return the response to a POST. Raises HttpError if its body is not declared as JSON.
 
     Notifications and unsolicited responses get a 202.
     """
@@ -80,13 +81,13 @@ def answer_post(http_request: HttpRequest) -> Answer:
 
 
 def message_answer(message: Message, is_modern: bool) -> Answer:
-    """Return the response with a message and the HTTP status for its error."""
+    """Return the response for a message, with the HTTP status for any error in it."""
     statuses = MODERN_STATUSES if is_modern else LEGACY_STATUSES
     return statuses.get(object_field(message, "error").get("code", 0), 200), message, {}
 
 
 def event_stream(request: McpRequest) -> Iterator[bytes]:
-    """Yield the progress of a request as it comes, then its result, each as an event."""
+    """Yield the progress of a request as it is reported, then its result, each as an event."""
     import queue
 
     news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # arguments of reports, then the result
@@ -102,7 +103,7 @@ def event_stream(request: McpRequest) -> Iterator[bytes]:
 
 
 def media_types(http_request: HttpRequest, header: str) -> list[str]:
-    """Return the media types of a header, without their parameters."""
+    """Return the media types in a header, without their parameters."""
     ranges = http_request.header(header).lower().split(",")
     return [item.partition(";")[0].strip() for item in ranges]
 
@@ -116,9 +117,9 @@ def body_version(message: Any) -> Any:
 def check_headers(http_request: HttpRequest, message: Any) -> None:
     """Raise ProtocolError unless the headers agree with the body.
 
-    A proxy may act on the headers, the server on the body. Versions with a handshake have only the
-    version's header; without it, a client uses one of the oldest versions. The specification
-    requires no headers for notifications.
+    A proxy may act on the headers, while the server acts on the body. Versions with a handshake
+    have only the version header; without it, a client uses one of the oldest versions. The
+    specification requires no headers for notifications.
     """
     check_message(message)
     header, version = http_request.header(VERSION_HEADER), body_version(message)
@@ -141,7 +142,7 @@ def check_headers(http_request: HttpRequest, message: Any) -> None:
 
 
 def decode_header(value: str) -> str:
-    """Return the value of Mcp-Name, decoded if it is base64, as non-ASCII names are.
+    """Return the value of Mcp-Name; decode it if it is base64, which encodes non-ASCII names.
 
     A value that cannot be decoded counts as missing.
     """

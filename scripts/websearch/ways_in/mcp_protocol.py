@@ -1,7 +1,7 @@
-"""The MCP server's protocol, with and without a handshake, independent of the transport.
+"""Implement the MCP server's protocol, with and without a handshake, for all transports.
 
 A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request and answers a request with
-answer_request. Only tools/call takes long. The tools are in mcp_tools.py.
+answer_request. Only tools/call is slow. The tools are in mcp_tools.py.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     Message = dict[str, Any]
-    # Called on progress with a text and the number of reports still to come (None: unknown).
+    # A callback for progress: a text, and the number of remaining reports (None: unknown).
     Report = Callable[[str, int | None], None]
 
-MODERN_VERSION = "2026-07-28"  # without a handshake: each request contains its version
+MODERN_VERSION = "2026-07-28"  # has no handshake: each request contains its version
 # Versions with a handshake (initialize), newest first.
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-MAX_MESSAGE = 1_000_000  # bytes of a message, far more than a call needs
+MAX_MESSAGE = 1_000_000  # bytes per message, far more than a call needs
 META = "io.modelcontextprotocol/"
 SERVER_INFO = {"name": "web-search", "title": "Web search", "version": VERSION}
-LIST_LIFETIME = 3_600_000  # milliseconds for which clients may keep the list of tools
+LIST_LIFETIME = 3_600_000  # milliseconds that clients may cache the list of tools
 
 INSTRUCTIONS = (
     "Web search and page reading. web_search: the default, results with page text, no key needed; "
@@ -47,7 +47,7 @@ INTERNAL_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION = -32603, -32020, -32022
 class ProtocolError(Exception):
     """A violation of the protocol, which becomes a JSON-RPC error.
 
-    request_id: id of the message, None if it has no usable id.
+    request_id: the message's id; None if it has no usable id.
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -59,7 +59,7 @@ class ProtocolError(Exception):
 
 
 def parse_message(data: bytes) -> Any:
-    """Return the JSON data of a line or body; raises ProtocolError."""
+    """Return the JSON data in a line or body. Raises ProtocolError."""
     try:
         return json.loads(data.decode("utf-8-sig"))
     except RecursionError:
@@ -73,7 +73,7 @@ def parse_message(data: bytes) -> Any:
 def is_token(value: Any) -> bool:
     """Return whether a value may be an id or progress token: an int, or text without surrogates.
 
-    Some clients hang if a number with a fraction, or half a surrogate pair, comes back.
+    Some clients hang if they get back a number with a fraction or a lone surrogate.
     """
     if isinstance(value, str):
         return not re.search("[\ud800-\udfff]", value)
@@ -96,10 +96,10 @@ def check_message(message: Any) -> None:
 
 
 class McpRequest:
-    """A valid request: id, method, params, version, and progress token.
+    """A valid request: id, method, params, version and progress token.
 
-    is_modern: its _meta contains MODERN_VERSION. client: its facts about the sending program.
-    Raises ProtocolError.
+    is_modern: its _meta contains MODERN_VERSION. client: its information about the client program.
+    Creating it raises ProtocolError if the message is invalid.
     """
 
     def __init__(self, message: Message) -> None:
@@ -125,7 +125,7 @@ class McpRequest:
         return f"MCP: {name}" if isinstance(name, str) else "MCP"
 
     def finished(self, result: dict[str, Any]) -> Message:
-        """Return the message that answers the request with a result."""
+        """Return the response with a result for the request."""
         if self.is_modern:
             meta = {f"{META}serverInfo": SERVER_INFO}
             result = {"resultType": "complete", **result, "_meta": meta}
@@ -135,7 +135,7 @@ class McpRequest:
 def read_request(message: Any) -> McpRequest | None:
     """Return the request in a message; None for a notification or a response.
 
-    Raises ProtocolError, with the message's id if it is usable.
+    Raises ProtocolError with the message's id, if usable.
     """
     try:
         check_message(message)
@@ -154,9 +154,9 @@ def usable_id(message: Any) -> str | int | None:
 
 
 def is_modern(method: str, params: dict[str, Any]) -> bool:
-    """Return whether a request's _meta contains MODERN_VERSION; raises ProtocolError.
+    """Return whether a request's _meta contains MODERN_VERSION. Raises ProtocolError.
 
-    A request without a version in _meta uses one of the versions with a handshake.
+    A request without a version in _meta uses a version with a handshake.
     """
     meta = object_field(params, "_meta")
     if f"{META}protocolVersion" not in meta:
@@ -176,7 +176,7 @@ def is_modern(method: str, params: dict[str, Any]) -> bool:
 
 
 def unsupported_version(version: str) -> ProtocolError:
-    """Return the error for an unsupported version."""
+    """Return the error for a protocol version that this server does not support."""
     data = {"supported": [MODERN_VERSION, *LEGACY_VERSIONS], "requested": version[:80]}
     return ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 
@@ -197,7 +197,7 @@ def check_tool_name(params: dict[str, Any]) -> None:
 def answer_request(request: McpRequest, report: Report = lambda *_: None) -> Message:
     """Return the response to a request; a failure also becomes a response.
 
-    report: called on the progress of tools/call.
+    report: called to report the progress of tools/call.
     """
     try:
         return request.finished(result_of(request, report))
@@ -210,7 +210,7 @@ def answer_request(request: McpRequest, report: Report = lambda *_: None) -> Mes
 
 
 def result_of(request: McpRequest, report: Report) -> dict[str, Any]:
-    """Return the result of a request; raises ProtocolError for an unknown method."""
+    """Return the result for a request. Raises ProtocolError for an unknown method."""
     if request.method == "tools/call":
         return call_result(request, report)
     if request.method == "tools/list":
@@ -225,7 +225,7 @@ def result_of(request: McpRequest, report: Report) -> dict[str, Any]:
 
 
 def initialize_result(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer to initialize: the requested version, or the newest with a handshake."""
+    """Return the answer to initialize, with the requested version or the newest legacy version."""
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[0],
@@ -236,7 +236,7 @@ def initialize_result(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def discover_result() -> dict[str, Any]:
-    """Return the answer to server/discover, without the fields of every modern result."""
+    """Return the answer to server/discover, without the fields that every modern result has."""
     return {
         "supportedVersions": [MODERN_VERSION, *LEGACY_VERSIONS],
         "capabilities": {"tools": {}},
@@ -247,7 +247,7 @@ def discover_result() -> dict[str, Any]:
 
 
 def list_result(params: dict[str, Any], modern: bool) -> dict[str, Any]:
-    """Return the answer to tools/list; raises ProtocolError for a cursor, as there is one page."""
+    """Return the answer to tools/list, a single page. Raises ProtocolError for a cursor."""
     if params.get("cursor") is not None:
         raise ProtocolError(INVALID_PARAMS, "Invalid params: unknown cursor")
     lifetime = {"ttlMs": LIST_LIFETIME, "cacheScope": "public"} if modern else {}
@@ -255,9 +255,9 @@ def list_result(params: dict[str, Any], modern: bool) -> dict[str, Any]:
 
 
 def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
-    """Run a tool and return its answer: one text, and whether it is an error. Never raises.
+    """Run a tool and return its answer: a text, and whether it is an error. Never raises.
 
-    Text only: if there is structuredContent, two common clients show their model nothing else.
+    There is no structuredContent, because two common clients would show their model nothing else.
     """
     name = request.params["name"]
     arguments = mcp_tools.read_arguments(request.params.get("arguments"))
@@ -274,9 +274,9 @@ def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
 
 
 def progress_message(token: Any, count: int, text: str, left: int | None) -> Message:
-    """Return the notification of a call's progress: the number of reports, which must grow.
+    """Return the notification of a call's progress. count: the reports so far, which must grow.
 
-    left: reports still to come. A call may have several parts, so the total may also grow.
+    left: the remaining reports. A call may have several parts, so the total may also grow.
     """
     total = {} if left is None else {"total": count + left}
     params = {"progressToken": token, "progress": count, **total, "message": one_line(text, 200)}
@@ -284,15 +284,15 @@ def progress_message(token: Any, count: int, text: str, left: int | None) -> Mes
 
 
 def bug_error(error: BaseException) -> ProtocolError:
-    """Return the error for a bug, with its class only: its text may quote a message."""
+    """Return the error for a bug, with only its class, because its text may quote a message."""
     return ProtocolError(INTERNAL_ERROR, f"Internal error: {type(error).__name__}")
 
 
 def error_message(error: ProtocolError) -> Message:
-    """Return the JSON-RPC message of an error; its id is null if the message had no usable id."""
+    """Return the JSON-RPC message for an error; its id is null if the request's id is unusable."""
     return {"jsonrpc": "2.0", "id": error.request_id, "error": error.error}
 
 
 def encode_message(message: Any) -> bytes:
-    """Return a message as one line of UTF-8, without lone surrogates, NaN or line breaks inside."""
+    """Return a message as a line of UTF-8, without lone surrogates, NaN or inner line breaks."""
     return dump_json(message).encode("utf-8", "replace") + b"\n"

@@ -1,11 +1,11 @@
-"""The MCP server over standard input and output: one client, one message per line.
+"""Serve MCP over standard input and output: one client, one message per line.
 
-Without words mcp_server.py serves; its words tools and call are for people at a shell.
+Without arguments, mcp_server.py serves; its commands tools and call are for people at a shell.
 """
 
 from __future__ import annotations
 
-import _thread  # the lock of threading, without its import of 2 ms
+import _thread  # provides threading's lock; importing threading takes 2 ms
 import argparse
 import functools
 import json
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
     from websearch.ways_in.mcp_protocol import McpRequest, Message
 
-WORKERS = 8  # calls at the same time; they mostly wait for the network
-READ_SIZE = 65_536  # bytes read at a time
+WORKERS = 8  # concurrent calls, which mostly wait for the network
+READ_SIZE = 65_536  # bytes per read
 DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
 
 
 class RunningCall:
-    """A running call. is_open: neither answered nor cancelled. reports: number of reports sent."""
+    """A running call. is_open: not yet answered or cancelled. reports: the number sent so far."""
 
     def __init__(self, request: McpRequest) -> None:
         self.request = request
@@ -55,16 +55,16 @@ class RunningCall:
 
 
 class StdioServer:
-    """One client: the main thread reads its messages, workers run its calls.
+    """A server for one client: the main thread reads its messages, and workers run its calls.
 
-    reading: a stream. writing: a file descriptor. client: its facts from initialize.
+    reading: a stream. writing: a file descriptor. client: the client information from initialize.
     """
 
     def __init__(self, reading: BinaryIO, writing: int) -> None:
         self.reading, self.writing = reading, writing
         self.client: dict[str, Any] = {}
         self.lock = _thread.allocate_lock()  # guards the writing descriptor and the calls
-        self.calls: dict[str | int, RunningCall] = {}  # by the id of the request
+        self.calls: dict[str | int, RunningCall] = {}  # by request id
 
     @functools.cached_property
     def pool(self) -> ThreadPoolExecutor:
@@ -91,7 +91,7 @@ class StdioServer:
             self.send(error_message(bug_error(error)))
 
     def handle(self, line: bytes | None) -> None:
-        """Answer a line, or pass its call to a worker; raises ProtocolError."""
+        """Answer a line, or pass its call to a worker. Raises ProtocolError."""
         if line is None:
             message = f"Invalid request: longer than {MAX_MESSAGE} bytes"
             raise ProtocolError(INVALID_REQUEST, message)
@@ -126,7 +126,7 @@ class StdioServer:
                 del self.calls[call.request.id]
 
     def cancel(self, request_id: Any) -> None:
-        """Stop a call and drop its answer; some clients send ids that are unknown or finished."""
+        """Stop a call and drop its answer; ignore ids of unknown or finished calls."""
         with self.lock:
             if isinstance(request_id, (str, int)) and request_id in self.calls:
                 self.calls[request_id].is_open = False
@@ -148,7 +148,7 @@ class StdioServer:
             self.write(line)
 
     def write(self, line: bytes) -> None:
-        """Write one line, with the lock held; end the process if the client has gone."""
+        """Write a line; the caller must hold the lock. End the process if the client has gone."""
         left = memoryview(line)
         try:
             while left:
@@ -158,7 +158,7 @@ class StdioServer:
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
-    """Yield the lines of a stream, without blank ones; None for lines above MAX_MESSAGE."""
+    """Yield the lines of a stream, except blank lines; None for lines longer than MAX_MESSAGE."""
     while line := stream.readline(MAX_MESSAGE + 1):
         if len(line) <= MAX_MESSAGE:
             if line.strip():
@@ -173,9 +173,9 @@ def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
 
 
 def protocol_streams() -> tuple[BinaryIO, int]:
-    """Return a stream to read and a descriptor to write for the protocol only.
+    """Return a stream to read from and a descriptor to write to, reserved for the protocol.
 
-    Afterwards libraries and child processes print to stderr and read nothing.
+    Afterward, libraries and child processes print to stderr and read nothing.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     reading, writing = os.dup(0), os.dup(1)
@@ -191,7 +191,7 @@ def protocol_streams() -> tuple[BinaryIO, int]:
 def drop_placeholders() -> None:
     """Remove variables whose value is a placeholder, such as ${user_config.serper_api_key}.
 
-    A client without a value passes the placeholder itself, which would count as a key.
+    A client that has no value passes the placeholder itself, which would count as a key.
     """
     for name, value in list(os.environ.items()):
         if re.fullmatch(r"\$\{[^{}]*\}", value):
@@ -199,13 +199,13 @@ def drop_placeholders() -> None:
 
 
 def end_by_signal(number: int, frame: object) -> None:
-    """End at once: running calls would keep the process until their deadline."""
+    """End at once, because running calls would keep the process alive until their deadline."""
     os._exit(128 + number)
 
 
 def serve() -> None:
     """Serve the client on standard input and output until it ends, then end the process."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # even if they were ignored at the start
+    for number in (signal.SIGINT, signal.SIGTERM):  # even if the parent process ignored them
         signal.signal(number, end_by_signal)
     drop_placeholders()
     if sys.stdin.isatty():
@@ -221,7 +221,7 @@ def serve() -> None:
 
 
 def print_tools() -> int:
-    """Print the tools for people: name, description, arguments."""
+    """Print the tools for a person: name, description and arguments; return the exit code."""
     lines = []
     for tool in mcp_tools.tool_definitions():
         schema = tool["inputSchema"]
@@ -239,7 +239,7 @@ def print_tools() -> int:
 
 
 def print_call(name: str, source: str) -> int:
-    """Run a tool and print its text; return its exit code.
+    """Run a tool and print its text; return the exit code.
 
     source: the arguments as JSON, @FILE, or - for standard input.
     """
@@ -264,7 +264,7 @@ def print_call(name: str, source: str) -> int:
 
 
 def main(description: str, argv: list[str] | None) -> int:
-    """Serve, or run a command of the shell; return the exit code.
+    """Serve, or run a command for a person at a shell; return the exit code.
 
     description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
@@ -285,7 +285,7 @@ def main(description: str, argv: list[str] | None) -> int:
         return (
             print_tools() if words.command == "tools" else print_call(words.tool, words.arguments)
         )
-    except SystemExit as done:  # --help, --version, wrong words
+    except SystemExit as done:  # --help, --version or invalid arguments
         return int(done.code or 0)
     except KeyboardInterrupt:
         return kit.EXIT_CODES["interrupted"]

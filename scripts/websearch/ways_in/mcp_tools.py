@@ -1,7 +1,7 @@
-"""The tools of the MCP server: their table, schemas, calls, and results as text for a model.
+"""Define the MCP server's tools: their table, schemas, calls, and results as text for a model.
 
-This module does not know the protocol: call_tool(name, arguments) returns the document of the
-command that it runs, and the text for the model.
+This module is independent of the protocol: call_tool(name, arguments) runs a command and returns
+its document, and the text for the model.
 """
 
 from __future__ import annotations
@@ -55,17 +55,18 @@ CONFIGURATION_HINT = (
     "Many clients pass no environment to this server: set the variable in its configuration."
 )
 TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools that are always listed: comma-separated names, or all
-# Characters of a result (default: as for commands). Agents cut longer results, Codex near 12,000.
+# Characters per result (default: as for commands). Agents cut longer results; Codex cuts at about
+# 12,000.
 MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
 
 # ===== the tools ==================================================================================
 
-# Clients run calls in parallel and without asking only if the first hint is true.
+# Clients run calls in parallel and without confirmation only if the first hint is true.
 READS_THE_WEB = {"readOnlyHint": True, "openWorldHint": True}
 READS_THE_STORE = {"readOnlyHint": True, "openWorldHint": False}
-# Codex without approvals refuses a tool that writes unless the last two hints are false.
+# If approvals are off, Codex refuses a tool that writes unless the last two hints are false.
 CLEARS_OWN_STORE = {
     "readOnlyHint": False,
     "idempotentHint": True,
@@ -78,12 +79,12 @@ CLEARS_OWN_STORE = {
 class Tool(ServedCommand):
     """A tool of the server.
 
-    keys: variables, one of which must be set for the tool to be listed; (): listed on request only;
-    None: needs no key. doing: text of its progress. arguments: those that a model needs; a pair
-    (shown name, table's name) if the names differ. help: texts for arguments that replace the
-    table's. more_choices: additional values of an argument, each with its own command. instead:
+    keys: variables of which one must be set for the tool to be listed; (): the tool is listed only
+    on request; None: it needs no key. doing: its progress text. arguments: those that a model
+    needs, as (shown name, table's name) if the names differ. help: argument -> text that replaces
+    the table's. more_choices: argument -> additional values, each with its own command. instead:
     argument that may replace the first argument -> its command. free_with: arguments that make a
-    call of a paid engine free.
+    call to a paid engine free.
     """
 
     title: str
@@ -257,7 +258,7 @@ BRIEF_HELP = {
     "exclude_site": "",
     "count": "",
 }
-# Name of such a tool on other servers -> the tool.
+# Name of a similar tool on other servers -> the tool.
 OTHER_NAMES = {
     **dict.fromkeys(
         ("search", "brief", "research", "websearch", "duckduckgo_search"), "web_search"
@@ -265,12 +266,12 @@ OTHER_NAMES = {
     **dict.fromkeys(("fetch", "read", "web_fetch", "webfetch", "scrape", "open_url"), "read_page"),
     **dict.fromkeys(("ask", "answer", "gemini"), "grounded_search"),
 }
-# Fields of a no_results document that reads the same from every tool.
+# Fields of a no_results document that is shown the same way for every tool.
 NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 
 
 def tool_parameters(name: str) -> dict[str, Parameter]:
-    """Return a tool's arguments: shown name -> entry of the command's table, adapted to the tool.
+    """Return shown name -> entry from the command's table, adapted, for each tool argument.
 
     Raises ImportError if the module is missing.
     """
@@ -301,14 +302,14 @@ def unknown_tool_hint(name: str) -> str:
 
 
 def property_schema(parameter: Parameter) -> dict[str, Any]:
-    """Return the JSON Schema of one argument: flat, with its choices, bounds and default."""
+    """Return an argument's JSON Schema: flat, with its choices, bounds and default."""
     schema = parameter_schema(parameter, flat=True)
     text = re.sub(r" \(default: [^()]*\)", "", parameter["help"])
     return {**schema, "description": text} if text else schema
 
 
 def tool_definition(name: str) -> dict[str, Any] | None:
-    """Return a tool for tools/list; None, with a warning, if its module does not work."""
+    """Return a tool's definition for tools/list; None, with a warning, if its module fails."""
     try:
         parameters = tool_parameters(name)
     except Exception as error:  # noqa: BLE001  a broken module only affects its own tools
@@ -331,33 +332,33 @@ def tool_definition(name: str) -> dict[str, Any] | None:
 
 
 def tool_description(name: str) -> str:
-    """Return the description of a tool, with today's date if it takes a period.
+    """Return a tool's description, with today's date if the tool takes a period.
 
-    Without it models put the last year of their training into queries.
+    Without the date, models put the last year of their training into queries.
     """
     today = f" Today is {utc_day(time.time())}." if "since" in TOOLS[name].arguments else ""
     return f"{TOOLS[name].description}{today}"
 
 
 def tool_definitions(every: bool = False) -> list[dict[str, Any]]:
-    """Return the tools to list, or all tools, as described today."""
+    """Return the definitions of the listed tools, or of every tool, with today's date."""
     return definitions_of_day(utc_day(time.time()), every)
 
 
 @functools.cache
 def definitions_of_day(_: str, every: bool) -> list[dict[str, Any]]:
-    """Return the tools to list, or all tools, without those whose module does not work.
+    """Return the definitions of the listed tools, or of every tool, except broken ones.
 
-    Cached per day, because the list must not change.
+    The result is cached per day, because the list must not change.
     """
     names = TOOLS if every else listed_tools()
     return [definition for name in names if (definition := tool_definition(name))]
 
 
 def listed_tools() -> list[str]:
-    """Return the tools usable with the configured keys, and those that WEB_SEARCH_TOOLS names.
+    """Return the tools usable with the configured keys, and those listed in WEB_SEARCH_TOOLS.
 
-    Calls of the others are also answered.
+    Calls to the other tools are also answered.
     """
     requested = os.environ.get(TOOLS_VARIABLE, "").replace(" ", "").split(",")
     return [
@@ -381,9 +382,9 @@ def is_configured(keys: tuple[str, ...]) -> bool:
 def call_tool(
     name: str, arguments: Any, report: ProgressCallback = None, caller: str = "MCP"
 ) -> tuple[Document, str]:
-    """Run a tool of TOOLS with a client's arguments; return its document, and its text for a model.
+    """Run a tool with a client's arguments; return its document, and its text for a model.
 
-    caller: name of the caller in the history. Never raises: a bug becomes an error document.
+    caller: the caller's name in the history. Never raises: a bug becomes an error document.
     """
     document, command = run_tool(name, arguments, report, caller)
     given = arguments if isinstance(arguments, dict) else {}
@@ -403,7 +404,7 @@ def call_tool(
 def run_tool(
     name: str, arguments: Any, report: ProgressCallback, caller: str
 ) -> tuple[Document, ServedCommand]:
-    """Run a tool's command; return its document, and which command that was. Never raises."""
+    """Run a tool's command; return its document and the command. Never raises."""
     command: ServedCommand = TOOLS[name]
     try:
         params = tool_params(name, arguments)
@@ -411,7 +412,7 @@ def run_tool(
         params = {**command.fixed, **params}
         document = run_metered(TOOLS[name], params, lambda: command.call(params, caller, report))
         if any(engine.module == command.module for engine in ENGINES.values()):
-            keep_to_rules(document, command.load())  # the single files do not know the rules
+            keep_to_rules(document, command.load())  # the single-file scripts ignore the rules
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug: the client still gets an answer
@@ -433,10 +434,10 @@ def keep_to_rules(document: Document, module: ModuleType) -> None:
 
 
 def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
-    """Return the command that a tool's arguments ask for; raises SearchError.
+    """Return the command that a tool's arguments select. Raises SearchError.
 
-    Either the first argument or its replacement must be set. The command of an empty first argument
-    refuses it. A choice with its own command is removed from params.
+    Either the first argument or its replacement must be set. An empty first argument is passed to
+    its command, which refuses it. A choice with its own command is removed from params.
     """
     tool = TOOLS[name]
     first = str(tool.arguments[0])
@@ -456,9 +457,9 @@ def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
 
 
 def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document]) -> Document:
-    """Return run(); count a request to a paid engine, within its budget. Raises SearchError.
+    """Return run()'s document; count a paid request within its budget. Raises SearchError.
 
-    The commands of web_search count their requests themselves.
+    The commands of web_search count their own requests.
     """
     from websearch.engines.base.ledger import begin_request, budget_warnings, end_request
     from websearch.store.page_store import PageStore
@@ -483,7 +484,7 @@ def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document])
 
 
 def read_arguments(arguments: Any) -> Any:
-    """Return the arguments of a call; models also send one JSON text, or "null" for none."""
+    """Return a call's arguments; models may send them as JSON text, or "null" for no arguments."""
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
     fields = {} if arguments.strip() in NOT_GIVEN else json_fields(arguments)
@@ -516,7 +517,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         if value is None:
             continue
         is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
-        if is_other_name and str(value).strip():  # so an error quotes the argument as written
+        if is_other_name and str(value).strip():  # an error must quote the argument as written
             check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:
@@ -530,7 +531,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
-    """Return the error for an unknown argument; spelled: its name in the style of the table."""
+    """Return the error for an unknown argument; spelled: its name in the table's style."""
     reason = TOOLS[name].spec().get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
@@ -546,10 +547,10 @@ def tool_text(
     max_chars: int = DEFAULT_MAX_CHARS,
     command: ServedCommand | None = None,
 ) -> str:
-    """Return a tool's document in its command's Markdown, of less than max_chars characters.
+    """Return a tool's document as Markdown with fewer than max_chars characters.
 
-    command: the one that made the document (default: the tool's own). Raises the errors of its
-    to_markdown for a document of another form.
+    command: the command that made the document (default: the tool's own). Raises the errors of the
+    command's to_markdown for a malformed document.
     """
     to_markdown: Callable[[Document], str] = error_markdown
     expendable: Sequence[str] = ()
@@ -575,7 +576,7 @@ def tool_text(
 
 
 def is_failure(document: Document, arguments: Any) -> bool:
-    """Return whether a document is an error; no_results is not, unless sources were required."""
+    """Return whether a document is an error; no_results counts only if sources were required."""
     required = object_field({"arguments": arguments}, "arguments").get("require_grounding")
     is_required = str(required).lower() in TRUE_WORDS
     return not document["ok"] and (document["details"]["kind"] != "no_results" or is_required)

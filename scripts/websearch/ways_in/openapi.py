@@ -1,4 +1,4 @@
-"""The OpenAPI description of the HTTP API, from the tables that check its requests."""
+"""Generate the OpenAPI description of the HTTP API from the tables that check its requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document, Parameter
     from websearch.ways_in.served import Operation
 
-# Every command's response; references/ describes its fields.
+# The response of every command; references/ describes its fields.
 DOCUMENT = {
     "type": "object",
     "required": ["ok", "status"],
@@ -28,7 +28,7 @@ DOCUMENT = {
     },
 }
 REFERENCE = {"$ref": "#/components/schemas/Document"}
-# Body of a POST to /mcp.
+# The body of a POST to /mcp.
 MESSAGE = {
     "type": "object",
     "required": ["jsonrpc", "method"],
@@ -49,7 +49,7 @@ def openapi_document(
     """Return the OpenAPI 3.1 description of the API.
 
     routes: path -> method -> operation. parameters_of: returns an operation's parameters by name.
-    token: whether requests must carry one.
+    token: whether requests need a token.
     """
     paths: dict[str, dict[str, Any]] = {}
     for path, methods in routes.items():
@@ -83,19 +83,19 @@ def openapi_document(
 
 
 def body_content(operation: Operation) -> dict[str, Any]:
-    """Return the body of a POST: the text of its parameter, or a message of MCP."""
+    """Return the schema of a POST body: the text of its parameter, or an MCP message."""
     if not operation.body:
         return {"application/json": {"schema": MESSAGE}}
     name, text = operation.body, {"type": "string", "pattern": r"\S"}
     fields: dict[str, Any] = {"type": "object", "properties": {name: text}}
     fields |= {"required": [name], "additionalProperties": False}
-    # Without a type: validators read a body such as 5 as a number.
+    # There is no type, because validators parse a body such as 5 as a number.
     plain = {"pattern": text["pattern"]}
     return {"text/markdown": {"schema": plain}, "application/json": {"schema": fields}}
 
 
 def parameter_object(parameter: Parameter) -> dict[str, Any]:
-    """Return the OpenAPI description of a parameter; csv is comma-separated, list is repeated."""
+    """Return a parameter's OpenAPI description; csv is comma-separated, list is repeated."""
     is_list = parameter["type"] in ("list", "csv")
     return {
         "name": parameter["name"],

@@ -1,4 +1,4 @@
-"""Commands that servers run, and the JSON Schema of their parameters."""
+"""Define the commands that servers run, and the JSON Schema for their parameters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from websearch.kit import Command, Document, Parameter, ProgressCallback
 
-LONG_LIST = 16  # choices; a flat schema omits longer lists, which the error names
-KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # others: text or lists
-# Patterns for some parameters' values, by the HTTP API's names.
+LONG_LIST = 16  # choices; a flat schema omits longer lists, which appear in errors
+KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # other kinds: text or lists
+# Parameter of the HTTP API -> schema for its values.
 PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # page numbers or ranges
 VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
     "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},
@@ -31,9 +31,9 @@ VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
 class ServedCommand:
     """A command that a server runs.
 
-    module, command: where COMMANDS has its parameters. run: function of the module (default:
-    run_COMMAND). fixed: parameters with fixed values. noted: the function takes the caller, for the
-    history.
+    module, command: the module whose COMMANDS has the command's parameters. run: the function in
+    the module (default: run_COMMAND). fixed: parameters with fixed values. noted: the function
+    takes the caller, for the history.
     """
 
     module: str
@@ -43,20 +43,20 @@ class ServedCommand:
     noted: bool = False
 
     def load(self) -> ModuleType:
-        """Return the module, imported at first use; raises ImportError."""
+        """Return the module, imported at first use. Raises ImportError."""
         import importlib
 
         return importlib.import_module(self.module)
 
     def spec(self) -> Command:
-        """Return the command's entry in COMMANDS; raises ImportError."""
+        """Return the command's entry in COMMANDS. Raises ImportError."""
         entry: Command = self.load().COMMANDS[self.command]
         return entry
 
     def to_markdown(self, document: Document) -> str:
-        """Return a document of the command as Markdown; raises ImportError."""
+        """Return one of the command's documents as Markdown. Raises ImportError."""
         module = self.load()
-        # Where all documents are alike, the module has one function for them.
+        # If a module's documents are all alike, it has a single function for them.
         show = module.COMMANDS[self.command].get("to_markdown") or module.to_markdown
         text: str = show(document)
         return text
@@ -64,7 +64,7 @@ class ServedCommand:
     def call(
         self, params: dict[str, Any], caller: str, report: ProgressCallback = None
     ) -> Document:
-        """Run the command and return its document. Raises its errors, and ImportError."""
+        """Run the command and return its document. Raises the command's errors and ImportError."""
         run = getattr(self.load(), self.run or f"run_{self.command}")
         asked_by = {"caller": caller} if self.noted else {}
         document: Document = run(params, report, **asked_by)
@@ -75,8 +75,8 @@ class ServedCommand:
 class Operation(ServedCommand):
     """An operation of the HTTP API; without a command, the API itself answers.
 
-    names: the API's names of parameters, aliases in the command's table. body: the parameter in the
-    body, "" if the operation takes no body.
+    names: parameter -> its name in the API, which is an alias in the command's table. body: the
+    parameter in the body; "" if the operation takes no body.
     """
 
     module: str = ""
@@ -87,16 +87,16 @@ class Operation(ServedCommand):
 
 
 def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of a parameter's values.
+    """Return the JSON Schema for a parameter's values.
 
-    flat: for models; text, also comma-separated, is only constrained by a short list of choices.
+    flat: for models; only a short list of choices constrains text, and lists are comma-separated.
     """
     kind, choices = parameter["type"], list(parameter.get("choices", ()))
     schema: dict[str, Any] = {"type": KINDS.get(kind, "string")}
     if kind in ("int", "float"):
         schema |= {"minimum": parameter["min"], "maximum": parameter["max"]}
     elif flat:
-        # A period may also be a range of dates, and comma-separated text several choices.
+        # A period may also be a range of dates; comma-separated text may have several choices.
         is_one_of = kind not in ("since", "csv") and 0 < len(choices) <= LONG_LIST
         schema |= {"enum": choices} if is_one_of else {}
     elif kind == "since":
@@ -105,7 +105,7 @@ def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]
     elif choices:
         schema["enum"] = choices
     elif kind != "bool":
-        # White space of Python: other languages do not count these separators.
+        # In Python, these separators are white space; in other languages they are not.
         schema["pattern"] = r"[^\s\x1c-\x1f\x85]"
     schema |= {} if flat else VALUE_SCHEMAS.get(parameter["name"], {})
     if kind == "list" or (kind == "csv" and not flat):
@@ -116,7 +116,7 @@ def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]
 
 
 def shown_default(parameter: Parameter, flat: bool) -> Any:
-    """Return the default in a schema; flat: also the API's own, but never false."""
+    """Return the default for a schema. flat: also a documented_default, but never false."""
     if not flat:
         return parameter.get("default")
     default = parameter.get("default", parameter.get("documented_default")) or None

@@ -1,7 +1,7 @@
-"""Show documents to a person at a terminal: wrapped, with dimmed details, without fences.
+"""Show documents to a person at a terminal: wrapped, with dimmed details and without fences.
 
-The content is the Markdown for models. Agents in a pseudo-terminal set the variables below and get
-Markdown as in a pipe.
+The content is the Markdown for models. Agents in a pseudo-terminal set AGENT_VARIABLES and get the
+Markdown.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document, ProgressCallback
 
-# Set by agents for their commands, and by CI.
+# Variables that agents set for their commands, and CI.
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
 PASSAGES = 2  # per result, without --full
 PASSAGE_LINES = 4  # per passage, without --full
-PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the installed command's own name
+PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the name of the installed command
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
-FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a field name in a hint, not for people
+FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a field name in a hint, useless to people
 
 
 def is_agents() -> bool:
-    """Return whether an agent or CI has started this process, or the terminal is dumb."""
+    """Return whether an agent or CI started this process, or the terminal is dumb."""
     is_dumb = os.environ.get("TERM", "") == "dumb"
     return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
 
@@ -47,13 +47,13 @@ def is_persons() -> bool:
 
 
 def terminal_width() -> int:
-    """Return the columns of text at this terminal."""
+    """Return the number of columns for text at this terminal."""
     # Python 3.10 reports 0 columns for a terminal of unknown width.
     return min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
 
 
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:
-    """Return a document as a terminal shows it: Markdown for an agent, "" in a pipe."""
+    """Return a document as shown at a terminal; Markdown for an agent, "" in a pipe."""
     return View().show(document, to_markdown)
 
 
@@ -63,13 +63,13 @@ def result_urls(document: Document, _: Callable[[Document], str]) -> str:
 
 
 def items_of(document: Document) -> list[dict[str, Any]]:
-    """Return the results or sources of a document that have a URL."""
+    """Return the results or sources in a document that have a URL."""
     items = document.get("sources") or document.get("results") or []
     return [item for item in items if isinstance(item, dict) and "url" in item]
 
 
 def opening(run: Callable[..., Document], number: int) -> Callable[..., Document]:
-    """Return a function that runs a search and opens this result in a browser."""
+    """Return a function that runs a search and opens the result with this number in a browser."""
 
     def run_and_open(params: dict[str, Any], report: ProgressCallback = None) -> Document:
         document = run(params, report)
@@ -87,7 +87,7 @@ def opening(run: Callable[..., Document], number: int) -> Callable[..., Document
 
 
 def open_in_browser(url: str) -> bool:
-    """Open a URL in the user's browser; return whether that worked."""
+    """Open a URL in the user's browser; return whether that succeeded."""
     import webbrowser
 
     return bool(re.match(WEB_ADDRESS, url)) and webbrowser.open(url)
@@ -95,13 +95,13 @@ def open_in_browser(url: str) -> bool:
 
 @dataclass
 class View:
-    """How to show a call: name of the program, parameters, whether in full."""
+    """The view of a call: the program's name, the parameters, and whether to show all passages."""
 
     program: str = "web_search.py"
     is_full: bool = True
     params: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
-    opened: int = 0  # number of the opened result; 0: none
+    opened: int = 0  # number of the opened result, or 0
     document: Document = field(default_factory=dict)
 
     def noting(self, run: Callable[..., Document]) -> Callable[..., Document]:
@@ -115,15 +115,15 @@ class View:
         return run_and_note
 
     def show(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
-        """Return a document as a terminal shows it: Markdown for an agent, "" in a pipe."""
+        """Return a document as shown at a terminal; Markdown for an agent, "" in a pipe."""
         if not sys.stdout.isatty():
             return ""
         return to_markdown(document) if is_agents() else self.for_people(document, to_markdown)
 
     def for_people(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
-        """Return a document as a person reads it."""
+        """Return a document as shown to a person."""
         width = terminal_width()
-        if not document["ok"] and "counts" not in document:  # counts: check shows its findings
+        if not document["ok"] and "counts" not in document:  # a check has counts and findings
             return shown_error(document, width)
         query = str(self.params.get("query", document.get("query", "")))
         asked = [query, *(outcome["query"] for outcome in document.get("queries", []))]
@@ -139,7 +139,7 @@ class View:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(render.lines(text)))
 
     def result_blocks(self, document: Document, render: Renderer) -> list[str]:
-        """Return the blocks of a list: warnings, results or sources, and a summary line."""
+        """Return the blocks to show: warnings, results or sources, and a summary line."""
         width, items = render.width, items_of(document)
         blocks = ["\n".join(filled(text, width)) for text in document.get("warnings", [])]
         blocks += [self.shown_item(item, n, render) for n, item in enumerate(items, 1)]
@@ -186,7 +186,7 @@ def opened_sentence(number: int, item: dict[str, Any]) -> str:
 def for_saving(
     to_markdown: Callable[[Document], str], words: list[str]
 ) -> Callable[[Document], str]:
-    """Return to_markdown; if a person saves a single text, without the fences for agents.
+    """Return to_markdown, or a version without fences if a person saves a single text.
 
     words: the command line.
     """
@@ -203,7 +203,7 @@ def for_saving(
 
 
 def shown_error(document: Document, width: int) -> str:
-    """Return an error as one sentence and one hint."""
+    """Return an error as a sentence, a hint and the URL of any archived copy."""
     details = document["details"]
     lines = [styled(RED, line) for line in filled(document["error"], width)]
     lines += filled(details["hint"], width) if details.get("hint") else []

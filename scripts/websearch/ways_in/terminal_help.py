@@ -1,4 +1,4 @@
-"""Help for a person at a terminal: grouped, wrapped, with the name that was called."""
+"""Format help for a person at a terminal: grouped, wrapped, with the name that the user typed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Command -> its help; "": the help in the table of commands.
+# Group -> command -> its help ("": the help in the table of commands).
 GROUPS: dict[str, dict[str, str]] = {
     "Search": {"search": "", "brief": "", "batch": ""},
     "Read": {
@@ -42,13 +42,13 @@ EXAMPLES = (
     "brief 'what is tokio' 'is async-std maintained'",
 )
 INDENT = 6  # columns before the second line of an option
-# Program in this folder -> its command at the front door.
+# Script -> its command at the front door.
 PROGRAMS = {"web_search": "", "read_page": "read", "http_server": "serve", "mcp_server": "mcp",
             "doctor": "doctor"}  # fmt: skip
 
 
 def overview(script: dict[str, Any], program: str, width: int) -> str:
-    """Return the help of the front door; script: as for run_command_line."""
+    """Return the front door's help; script: as for run_command_line."""
     commands, lines = script["commands"], [f"usage: {program} 'QUESTION' [options]"]
     lines += [f"       {program} COMMAND ...", f"       {program} help COMMAND", ""]
     for title, group in GROUPS.items():
@@ -67,7 +67,7 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
 
 
 def wrapped_help(text: str, program: str, width: int) -> str:
-    """Return a command's help, wrapped, with the program names that the user types."""
+    """Return a command's help, wrapped, with script names replaced by those that the user types."""
     if program != "web_search.py":
         text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
         for name, word in PROGRAMS.items():

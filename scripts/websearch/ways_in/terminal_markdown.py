@@ -1,6 +1,6 @@
-"""Render Markdown for a terminal: styled, wrapped at words, tables in columns.
+"""Render Markdown for a terminal: styled, wrapped at words, with tables in columns.
 
-Each word carries its own style, so lines can be wrapped and a pager can begin at any line.
+Each word has its own style codes, so lines can be wrapped and a pager can start at any line.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # each has contrast on white and on black
+BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # readable on both white and black
     f"\x1b[{number}m" for number in (1, 2, 3, 31, 35, 0)
 )
 NARROWEST_COLUMN = 8  # characters; a table that needs narrower columns becomes a list
-MAX_CELLS = 20_000  # of a table shown in columns
+MAX_CELLS = 20_000  # per table shown in columns
 _STYLE = re.compile(r"\x1b\[\d{0,2}m")
 _TOKEN = re.compile(r"\x1b\[\d{0,2}m|[\s\S]")
 # The start of a line: indentation, quotation characters, a list marker.
@@ -36,12 +36,12 @@ _START = re.compile(r"[ \t]{0,40}(?:> ?){0,6}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 
 
 def styled(code: str, text: str) -> str:
-    """Return a text in a style, unless NO_COLOR is set."""
+    """Return a text in a style; unchanged if NO_COLOR is set."""
     return f"{code}{text}{PLAIN}" if text and not os.environ.get("NO_COLOR") else text
 
 
 def columns_of(text: str) -> int:
-    """Return the terminal columns of a text, without its styles."""
+    """Return the number of terminal columns of a text, ignoring its styles."""
     text = _STYLE.sub("", text)
     if text.isascii():
         return len(text)
@@ -59,7 +59,7 @@ class Renderer(Page):
         self.width, self.query, self.mark = width, words, styled(RED, "{}")
 
     def escape(self, text: str) -> str:
-        """Return the text unchanged: kit.clean_text has removed control characters."""
+        """Return the text unchanged, because kit.clean_text has removed control characters."""
         return text
 
     def lines(self, markdown: str) -> list[str]:
@@ -91,7 +91,7 @@ class Renderer(Page):
         return shown
 
     def columns(self, rows: list[str]) -> list[str]:
-        """Return a table in columns with wrapped cells; the first row is its head."""
+        """Return a table in columns with wrapped cells; the first row is the header."""
         head = [styled_words(BOLD, self.inline(cell)) for cell in table_cells(rows[0])]
         if len(head) * len(rows) > MAX_CELLS:
             return rows
@@ -132,12 +132,12 @@ class Renderer(Page):
 
 
 def is_code_end(fence: str, line: str) -> bool:
-    """Return whether a line closes a code block, which may be in a list."""
+    """Return whether a line closes a code block, even in a list."""
     return is_closing(fence, line.lstrip(" "))
 
 
 def styled_words(style: str, text: str) -> str:
-    """Return a text with a style added to each word."""
+    """Return a text with a style applied to each word."""
     words = text.replace(PLAIN, PLAIN + style).split(" ")
     return " ".join(styled(style, word) for word in words)
 
@@ -145,8 +145,8 @@ def styled_words(style: str, text: str) -> str:
 def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> list[str]:
     """Return a text as lines of at most width columns, wrapped at words.
 
-    prefix: start of the first line. hang: indentation of the other lines (default: like the first
-    line, with its quotation characters).
+    prefix: the start of the first line. hang: the indentation of the other lines (default: the
+    first line's, with its quotation characters).
     """
     if columns_of(prefix + text) <= width:
         return [prefix + text]
@@ -166,7 +166,7 @@ def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> 
 
 
 def broken(word: str, width: int) -> list[str]:
-    """Return a word in pieces of at most width columns; URLs stay whole, to be copied."""
+    """Return a word in pieces of at most width columns; URLs stay whole for copying."""
     if "://" in word or columns_of(word) <= width:
         return [word]
     pieces, used = [""], 0

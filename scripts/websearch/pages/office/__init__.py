@@ -1,5 +1,5 @@
-"""Office files as pages: Word, Excel and PowerPoint files, OpenDocument files, EPUB books.
+"""Read office files as pages: Word, Excel and PowerPoint, OpenDocument, and EPUB books.
 
-read.py is the entry point. archive.py opens the file within limits, blocks.py builds the elements
-from which the Markdown of HTML pages is written; each other module reads one kind of file.
+read.py is the entry point. archive.py opens a file within limits. blocks.py builds elements for the
+Markdown writer of HTML pages. Each other module reads one kind of file or parts that several share.
 """

@@ -1,6 +1,6 @@
-"""The archive of an office file: its parts, unpacked within limits, and their XML as elements.
+"""Unpack the parts of an office file within limits, and parse their XML.
 
-Nothing is written to disk, no part's name becomes a path, and XML cannot define entities.
+Nothing is written to disk, part names never become paths, and XML cannot define entities.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-MAX_ENTRIES = 10_000  # files per archive; a book has one for each chapter and picture
-# Unpacked bytes per part, and of all parts read. The XML of real files unpacks to ten or twenty
-# times its size, and of sheets that repeat a value to a hundred times.
+MAX_ENTRIES = 10_000  # files per archive; a book has a file for each chapter and picture
+# Unpacked bytes per part, and in all parts read. XML in real files unpacks to 10 or 20 times its
+# size; sheets that repeat a value unpack to 100 times.
 MAX_PART, MAX_UNPACKED = 200_000_000, 400_000_000
-MAX_RATIO, RATIO_FREE = 500, 10_000_000  # a part smaller than the second may have any ratio
+MAX_RATIO, RATIO_FREE = 500, 10_000_000  # up to RATIO_FREE bytes, a part may have any ratio
 MAX_ELEMENTS = 600_000  # per part, in memory at once: about 150 MB
-MAX_CHARS = 20_000_000  # text in these elements
-MAX_TOKEN = 5_000_000  # bytes per tag; expat reads it again with each piece
+MAX_CHARS = 20_000_000  # characters of text in these elements
+MAX_TOKEN = 5_000_000  # bytes per tag; expat scans it again with each piece
 MAX_DEPTH = 100  # nested elements; a table in a table in a text box has 30
 CHUNK = 65_536  # unpacked bytes between two checks of the clock
 BUG = "This is a bug in the program: report it. A section of the file is missing."
 DAMAGED = "The file is damaged; some of its text is missing."
 LATE = "The time for this file ran out; some of its text is missing."
 TOO_LARGE = "The file exceeds the size limits; some of its text is missing."
-# Raised by zipfile for damaged archives.
+# Exceptions that zipfile raises for damaged archives.
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError, LookupError,
     OverflowError, struct.error,
@@ -50,7 +50,7 @@ _DELETE_NO_TEXT = str.maketrans("", "", NO_TEXT)
 
 
 class Relation(NamedTuple):
-    """The target of an id in an Office Open XML file: the name of a part, or an external URL."""
+    """The target of a relation id in an Office Open XML file: a part name or an external URL."""
 
     kind: str
     target: str
@@ -58,23 +58,23 @@ class Relation(NamedTuple):
 
 
 class Archive:
-    """The parts of an office file by their names. Raises SearchError (unsupported).
+    """The parts of an office file, by name. Creating it raises SearchError (unsupported).
 
-    notes: sentences that say why text is missing. deadline: on the clock of time.monotonic(); parts
-    are not read after it. verbose: see result_or_error.
+    notes: the reasons that text is missing, as sentences. deadline: on time.monotonic()'s clock;
+    parts are not read after it. verbose: see result_or_error.
     """
 
     def __init__(self, data: bytes, deadline: float, *, verbose: bool = False) -> None:
         self.deadline, self.verbose = deadline, verbose
         self.notes: dict[str, None] = {}
         self.unpacked = 0
-        # Counted before zipfile makes an object of each; 25 MB can contain half a million.
+        # Count entries before zipfile creates an object for each: 25 MB may have half a million.
         if data.count(b"PK\x01\x02") > MAX_ENTRIES:
             raise unreadable(f"an archive of more than {MAX_ENTRIES} files, too many to read")
         try:
             self.zip = zipfile.ZipFile(io.BytesIO(data))
         except DAMAGE:
-            is_large = len(data) >= MAX_FILE_BYTES  # the fetch ended here
+            is_large = len(data) >= MAX_FILE_BYTES  # the fetch stopped at the limit
             large = f"an archive of more than {MAX_FILE_BYTES // 1_000_000} MB, too large to read"
             raise unreadable(large if is_large else "a damaged archive") from None
         self.parts = {part_name("", entry.filename): entry for entry in self.zip.infolist()}
@@ -90,7 +90,7 @@ class Archive:
         if is_bomb or entry.file_size > MAX_PART or self.unpacked > MAX_UNPACKED:
             self.notes[TOO_LARGE] = None
             return
-        # These formats allow no other methods, and the ratio of others has no bound.
+        # Office formats allow no other methods, whose ratio would be unlimited.
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             self.notes[DAMAGED] = None
             return
@@ -111,9 +111,9 @@ class Archive:
         return True
 
     def contained(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return the items that work yields for a section (None: none); after a bug, add a note.
+        """Return the items that work returns for a section, or [] and a note after a bug.
 
-        The other sections are read as usual. Raises SearchError.
+        This way, a bug does not prevent reading the other sections. Raises SearchError.
         """
         items: list[Any] | SearchError = result_or_error(
             lambda: list(work(*arguments) or ()), verbose=self.verbose
@@ -126,7 +126,7 @@ class Archive:
         return []
 
     def read(self, name: str, limit: int) -> bytes:
-        """Return the first bytes of a part; b"" if it does not exist."""
+        """Return the first bytes of a part, up to limit; b"" if the part does not exist."""
         data = b""
         for chunk in self.chunks(name):
             data += chunk
@@ -136,10 +136,10 @@ class Archive:
         return data[:limit]
 
     def elements(self, name: str, *tags: str) -> Iterator[Element]:
-        """Yield the elements with these names in an XML part, each as soon as it is complete.
+        """Yield the elements with these tags in an XML part, each as soon as it is complete.
 
-        Without names, yield the root with everything that can be read. An element is emptied when
-        the next is requested.
+        Without tags, yield the root with all readable content. Each element is cleared when the
+        next one is requested.
         """
         reader = XmlReader(tags)
         for chunk in self.chunks(name):
@@ -159,12 +159,12 @@ class Archive:
         return next(self.elements(name), Element(""))
 
     def part(self, name: str, kind: str) -> str:
-        """Return the name of the part of this kind that a part refers to; "" if none."""
+        """Return the name of the part of this kind that a part refers to, or ""."""
         relations = self.relations(name).values()
         return next((relation.target for relation in relations if relation.kind == kind), "")
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Return the relations of a part by their ids; "" is the file itself."""
+        """Return id -> relation for a part. name: the part's name, or "" for the file itself."""
         folder, base = posixpath.split(name)
         found: dict[str, Relation] = {}
         for relation in self.tree(posixpath.join(folder, "_rels", f"{base}.rels")):
@@ -177,7 +177,7 @@ class Archive:
 
 
 def children(parent: Element) -> Iterator[Element]:
-    """Yield the children of an element; of alternatives for several programs, the first."""
+    """Yield an element's children; of AlternateContent, only the first alternative's children."""
     for child in parent:
         if child.tag == "AlternateContent":
             yield from next(iter(child), ())
@@ -186,7 +186,7 @@ def children(parent: Element) -> Iterator[Element]:
 
 
 def address_of(relations: dict[str, Relation], link: Element, anchor: str = "") -> str:
-    """Return the external URL that an element links to by its id; "" if none."""
+    """Return the external URL that an element links to by its id, or ""."""
     relation = relations.get(link.get("r:id", ""))
     if not relation or not relation.is_external:
         return ""
@@ -194,10 +194,10 @@ def address_of(relations: dict[str, Relation], link: Element, anchor: str = "") 
 
 
 class XmlReader:
-    """Builds elements from XML; names of elements and attributes lose their namespace.
+    """A parser that builds elements from XML, without the namespaces of names.
 
-    Only attributes that name a relation keep a prefix, "r:". tags: see Archive.elements. root: the
-    outermost element. problem: why reading ended early, or "".
+    Only attributes that refer to a relation keep a prefix, "r:". tags: see Archive.elements. root:
+    the outermost element. problem: why reading ended early, or "".
     """
 
     def __init__(self, tags: tuple[str, ...] = ()) -> None:
@@ -229,7 +229,7 @@ class XmlReader:
         return not self.problem
 
     def completed(self) -> Iterator[Element]:
-        """Yield the complete elements with the requested names; empty each afterwards."""
+        """Yield the complete elements with the requested tags; clear each afterward."""
         ready, self.ready = self.ready, []
         for element in ready:
             yield element
@@ -257,14 +257,14 @@ class XmlReader:
             self.count = self.chars = 0
 
     def text(self, text: str) -> None:
-        """Add text without the characters that the Markdown writer reserves."""
+        """Add text, except for characters that the Markdown writer reserves."""
         self.chars += len(text)
         if self.chars > MAX_CHARS:
             raise XmlLimitError
         self.builder.data(text if text.isascii() else text.translate(_DELETE_NO_TEXT))
 
     def doctype(self, _name: str, _system: object, _public: object, has_definitions: bool) -> None:
-        """Refuse entity definitions and default values: text could multiply."""
+        """Refuse entity definitions and default values, because they can multiply text."""
         if has_definitions:
             raise XmlLimitError
 
@@ -276,16 +276,16 @@ class XmlReader:
 
 
 class XmlLimitError(Exception):
-    """Raised in XML that is too deep, too large, or defines entities."""
+    """Raised for XML that is too deep or too large, or that defines entities."""
 
 
 def number_of(text: str | None, default: int = 0, most: int = 10**9) -> int:
-    """Return the whole number in an attribute, at most most; default if it is not a number."""
+    """Return the whole number in an attribute, limited to most; default if it is not a number."""
     return min(int(text), most) if text and re.fullmatch(r"[0-9]{1,12}", text) else default
 
 
 def part_name(folder: str, target: str) -> str:
-    """Return a part's name in lower case. target: relative to the folder, or from the root."""
+    """Return a part's name in lower case. target: a path relative to the folder or the root."""
     path = posixpath.join("/", folder, unquote(target.partition("#")[0]).replace("\\", "/"))
     return posixpath.normpath(path).lstrip("/").lower()
 

@@ -1,4 +1,4 @@
-"""Build HTML elements from office files, for the writer that turns pages into Markdown."""
+"""Build HTML elements from office files, for the writer that converts pages to Markdown."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-RAISED = (("sup",), ("sub",))  # marks of superscript and subscript
+RAISED = (("sup",), ("sub",))  # marks for superscript and subscript
 MAX_DESCRIPTION = 500  # characters in the description of a picture
 _FILE_NAME = r"(?i)(?:fig: )?\S{0,300}\.(?:png|jpe?g|gif|svg|emf|wmf|bmp|tiff?|webp)"
 
 
 class Piece(NamedTuple):
-    """A piece of a line. marks: the tags around it; target: the URL it links to."""
+    """A piece of a line. marks: the tags around it; target: the URL that it links to."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A list item: its level from 0, its number (0 for a bullet), its blocks."""
+    """A list item: its level from 0, its number (0 for a bullet) and its blocks."""
 
     level: int
     number: int
@@ -36,7 +36,7 @@ class Item(NamedTuple):
 
 
 def element(tag: str, *children: Node | str, **attributes: str) -> Node:
-    """Return an element of HTML."""
+    """Return an HTML element."""
     node = Node(tag, attributes, None)
     node.children = list(children)
     for child in children:
@@ -46,9 +46,10 @@ def element(tag: str, *children: Node | str, **attributes: str) -> Node:
 
 
 def paragraph(pieces: list[Piece], heading: int = 0, kind: str = "") -> list[Node]:
-    """Return pieces as a block: a heading (level from 1), "code", a "quote" or a paragraph.
+    """Return pieces as a list with one block: a heading, code, quotation or paragraph.
 
-    Empty without text, except for an empty line in code. Headings and code have no emphasis.
+    heading: the level, or 0. kind: "code", "quote" or "". The list is empty if there is no text,
+    except in code, where lines may be empty. Headings and code have no emphasis.
     """
     text = "".join(piece.text for piece in pieces)
     if kind == "code":
@@ -65,7 +66,7 @@ def paragraph(pieces: list[Piece], heading: int = 0, kind: str = "") -> list[Nod
 
 
 def line(pieces: Iterable[Piece]) -> list[Node | str]:
-    """Return pieces as the content of a block; join neighbors of one kind that an editor split."""
+    """Return pieces as the content of a block; join adjacent pieces with the same format."""
     content: list[Node | str] = []
     for target, linked in itertools.groupby(pieces, key=lambda piece: piece.target):
         inside: list[Node | str] = []
@@ -76,7 +77,7 @@ def line(pieces: Iterable[Piece]) -> list[Node | str]:
 
 
 def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
-    """Return text inside the elements that marks names; line breaks are outside them."""
+    """Return text inside the elements listed in marks, with line breaks outside them."""
     content: list[Node | str] = []
     for number, part in enumerate(text.split("\n")):
         content += [element("br")] if number else []
@@ -91,16 +92,16 @@ def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
 
 
 def numbered(number: int, blocks: list[Node]) -> list[Node]:
-    """Return the blocks of a note, with its number in front."""
+    """Return a note's blocks, with its number in front."""
     if blocks and blocks[0].tag == "p":
         blocks[0].children.insert(0, f"[{number}] ")
     return blocks
 
 
 def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> list[Node]:
-    """Return a heading, the blocks of a slide, and the speaker's notes as a quotation.
+    """Return a slide's heading and blocks, and the speaker notes as a quotation.
 
-    A slide without text has no heading.
+    A slide without text returns [].
     """
     if any(map(has_text, notes)):
         label = element("p", element("strong", "Notes"))
@@ -111,7 +112,7 @@ def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> lis
 
 
 def image(description: str) -> list[Node]:
-    """Return the description of a picture as a block; empty if it is only a file name."""
+    """Return a list with a picture's description; [] if it is decorative or only a file name."""
     text = one_line(description, MAX_DESCRIPTION)
     if not text or re.fullmatch(_FILE_NAME, text) or is_decorative_alt(text):
         return []
@@ -119,7 +120,7 @@ def image(description: str) -> list[Node]:
 
 
 def hidden_note(where: str = "", **counts: int) -> str:
-    """Return the note on hidden things by their names; "" if nothing is hidden."""
+    """Return a note that counts hidden things; "" if there are none. counts: name -> number."""
     hidden = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
     return f"Omitted because hidden{where}: {' and '.join(hidden)}." if hidden else ""
 
@@ -162,7 +163,7 @@ def continues(opened: Node, tag: str, number: int) -> bool:
 
 
 def with_code(blocks: Iterable[Node]) -> list[Node]:
-    """Return blocks with consecutive code blocks, and consecutive quotations, merged."""
+    """Return blocks, merging consecutive code blocks and consecutive quotations."""
     result: list[Node] = []
     for block in blocks:
         before = result[-1] if result else None
@@ -178,7 +179,7 @@ def with_code(blocks: Iterable[Node]) -> list[Node]:
 def table(
     rows: Iterable[list[list[Node]]], is_late: Callable[[], bool] = lambda: False
 ) -> list[Node]:
-    """Return rows of cells, each a list of blocks, as a table; a single column as its blocks.
+    """Return rows of cells, each a list of blocks, as a table; a single column becomes its blocks.
 
     The first row becomes the header. is_late: returns whether to omit the remaining rows.
     """
@@ -200,7 +201,7 @@ def table(
 
 
 def flattened(block: Node) -> list[Node]:
-    """Return a block of a cell as paragraphs: a cell cannot contain headings, tables or code."""
+    """Return a block in a cell as paragraphs: a cell cannot contain headings, tables or code."""
     if block.tag == "table":
         rows = (row for row in block.children if isinstance(row, Node))
         return [element("p", "; ".join(filter(None, map(cell_line, row.children)))) for row in rows]

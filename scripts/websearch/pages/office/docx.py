@@ -1,4 +1,4 @@
-"""Word files (.docx): paragraphs, lists, tables and notes as elements (ECMA-376, part 1)."""
+"""Read Word files (.docx): paragraphs, lists, tables and notes (ECMA-376, part 1)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.pages.office.archive import Archive
 
-MAX_LEVEL = 8  # list level; the first is 0
+MAX_LEVEL = 8  # deepest list level, from 0
 BODY_LEVEL = 9  # outline level of text that is not a heading
 MAX_SPAN = 63  # columns, as in Word
-MAX_SPANNED = 200_000  # empty cells per file that wide cells add
+MAX_SPANNED = 200_000  # empty cells per file that merged cells add
 MAX_INSTRUCTION = 4_000  # characters of a field's instruction
-MAX_QUOTED = 200  # characters of the text that a comment is about, and of a name
+MAX_QUOTED = 200  # characters of the text that a comment refers to, and of an author's name
 MAX_OPEN_COMMENTS = 20  # comments on the same text
 MAX_BASES = 20  # length of a chain of base styles
-# Transparent containers; text that tracked changes deleted or moved.
+# Transparent containers; elements without visible text, such as tracked deletions and moves.
 WRAPPERS = frozenset("ins moveTo sdt sdtContent smartTag customXml dir bdo oMath oMathPara".split())
 GONE = frozenset(("del", "moveFrom", "pPr", "rPr", "rt", "delText"))
 COMMENT_MARKS = ("commentRangeStart", "commentRangeEnd")
@@ -56,7 +56,7 @@ BOXES: dict[str, dict[int, str]] = {
     "Wingdings 2": dict.fromkeys((0xF051, 0xF052, 0xF053, 0xF054), CHECKED)
     | dict.fromkeys((0xF02A, 0xF0A3), UNCHECKED),
 }
-# Kinds of styles by their English names, which files in all languages contain.
+# Kinds of styles, by English names, which files in all languages contain.
 KINDS = {
     "title": "title$",
     "quote": "(?:intense )?quote$|quotations?$|block ?text$",
@@ -66,7 +66,7 @@ _LINK_FIELD = r'\s*HYPERLINK\s+(?:\\[nt]\s+)*"([^"]+)"(?:\s+\\l\s+"([^"]+)")?'
 
 
 class Style(NamedTuple):
-    """A style. heading: level from 1, 0 for none; kind: a key of KINDS, or ""."""
+    """A style. heading: its level from 1, or 0; kind: a key of KINDS, or ""."""
 
     heading: int = 0
     kind: str = ""
@@ -75,7 +75,7 @@ class Style(NamedTuple):
 
 
 class WordReader:
-    """Reads the text of a Word file. title: the first paragraph in the style Title.
+    """A reader of a Word file's text. title: the first paragraph in the style Title.
 
     with_comments: whether to add the comments at the end.
     """
@@ -100,12 +100,12 @@ class WordReader:
         self.in_note = False
         comments = archive.tree(archive.part(name, "comments") if with_comments else "")
         self.comments = {comment.get("id", ""): comment for comment in comments}
-        self.quoted: dict[str, str] = {}  # the text that each comment so far is about
+        self.quoted: dict[str, str] = {}  # comment id -> text that it refers to
         self.open_comments: set[str] = set()
-        self.is_hidden = False  # whether its style hides the current paragraph
+        self.is_hidden = False  # whether the current paragraph's style hides it
 
     def blocks_of(self, parent: Element) -> list[Node]:
-        """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
+        """Return the paragraphs, lists and tables in the body, a cell, a note or a text box."""
         return with_code(with_lists(self.parts_of(parent)))
 
     def body(self, parent: Element) -> list[Node]:
@@ -125,7 +125,7 @@ class WordReader:
         return [*blocks, *heading, *with_lists(items)]
 
     def comment(self, mark: Element) -> None:
-        """Record where the text that a comment is about begins or ends."""
+        """Record the beginning or the end of the text that a comment refers to."""
         number = mark.get("id", "")
         is_known = number in self.comments and len(self.open_comments) < MAX_OPEN_COMMENTS
         if mark.tag == "commentRangeStart" and is_known:
@@ -134,7 +134,7 @@ class WordReader:
             self.open_comments.discard(number)
 
     def parts_of(self, parent: Element) -> Iterator[Node | Item]:
-        """Yield the same with each list item separate."""
+        """Yield the same blocks, but each list item separately."""
         for child in children(parent):
             if child.tag == "p":
                 if self.archive.is_late():
@@ -148,7 +148,7 @@ class WordReader:
                 self.comment(child)
 
     def paragraph(self, parent: Element) -> Iterator[Node | Item]:
-        """Yield a paragraph, then its notes and text boxes."""
+        """Yield a paragraph or list item, with its notes and text boxes after it."""
         outer, self.after = self.after, []
         properties = parent.find("pPr")
         style = self.style(value(properties, "pStyle"))
@@ -186,9 +186,9 @@ class WordReader:
         return self.styles[style_id]
 
     def item(self, properties: Element | None, style: Style, blocks: list[Node]) -> Item | None:
-        """Return the list item that a paragraph is, without its text yet; None if it is not one.
+        """Return the list item for a paragraph, without its blocks; None if it is not a list item.
 
-        A heading's label, and a label that a Markdown list cannot show, goes before the text.
+        A heading's label, or a label that a Markdown list cannot show, is put before the text.
         """
         numbering = properties.find("numPr") if properties is not None else None
         number_id = value(numbering, "numId") or style.numbering[0]
@@ -203,7 +203,7 @@ class WordReader:
         return Item(depth, number, []) if is_item else None
 
     def pieces(self, parent: Element, marks: tuple[str, ...], target: str) -> Iterator[Piece]:
-        """Yield the pieces of a paragraph or of an element in it."""
+        """Yield the pieces of a paragraph or an element in it."""
         for child in children(parent):
             tag = child.tag
             if tag == "r":
@@ -225,7 +225,7 @@ class WordReader:
                 yield from self.inner(child, marks, target)
 
     def marker(self, marker: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield the text shown for a symbol, a note, or a part of a field or comment."""
+        """Yield the text of a symbol, a note reference or a check box; track other markers."""
         tag = marker.tag
         if tag == "sym":
             yield Piece(symbol(marker.get("char", ""), marker.get("font", "")), marks)
@@ -270,11 +270,11 @@ class WordReader:
             self.fields[-1] = instruction, link_target(instruction) or target
 
     def field_target(self) -> str:
-        """Return the URL that text in the open fields links to; "" if none."""
+        """Return the URL that text in the open fields links to, or ""."""
         return self.fields[-1][1] if self.fields else ""
 
     def note_mark(self, kind: str, note_id: str | None) -> Iterator[Piece]:
-        """Yield the number of a note; its text follows the paragraph."""
+        """Yield the number of a note; the note's text follows the paragraph."""
         note = self.notes[kind].get(note_id)
         if note is None or self.in_note:
             return
@@ -286,7 +286,7 @@ class WordReader:
         yield Piece(str(number), ("sup",), f"#note-{number}")
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
-        """Yield the rows of a table; a merged cell is in its first place."""
+        """Yield the rows of a table; a merged cell appears only in its first place."""
         for row in parent:
             if row.tag in WRAPPERS:
                 yield from self.rows(row)
@@ -313,7 +313,7 @@ class WordReader:
 
 
 def cells_of(row: Element) -> Iterator[Element]:
-    """Yield the cells of a row, including those in containers."""
+    """Yield the cells in a row, including those in containers."""
     for child in row:
         if child.tag == "tc":
             yield child
@@ -322,19 +322,19 @@ def cells_of(row: Element) -> Iterator[Element]:
 
 
 def link_target(field: str) -> str:
-    """Return the URL of a field that is a link; "" for other fields."""
+    """Return the URL in a link field; "" for other fields."""
     link = re.match(_LINK_FIELD, field)
     return link[1] + (f"#{link[2]}" if link[2] else "") if link else ""
 
 
 def is_on(properties: Element | None, name: str) -> bool:
-    """Return whether a property is set and on."""
+    """Return whether a property is present and on."""
     found = properties.find(name) if properties is not None else None
     return found is not None and found.get("val", "1") not in OFF
 
 
 def run_marks(run: Element) -> tuple[str, ...]:
-    """Return the tags for the look of a run: bold, italic, struck out, raised, lowered."""
+    """Return the tags for a run's format: bold, italic, strikethrough, superscript, subscript."""
     properties = run.find("rPr")
     if properties is None:
         return ()
@@ -345,7 +345,7 @@ def run_marks(run: Element) -> tuple[str, ...]:
 
 
 def symbol(code: str, font: str) -> str:
-    """Return the character of a symbol; from symbol fonts only boxes."""
+    """Return a symbol's character; from symbol fonts, only boxes are recognized."""
     number = int(code, 16) if re.fullmatch("[0-9a-fA-F]{1,4}", code) else 0xF000
     if number >= 0xF000 or font in BOXES:
         return BOXES.get(font, {}).get(0xF000 | number & 0xFF, "")
@@ -353,7 +353,7 @@ def symbol(code: str, font: str) -> str:
 
 
 def with_boxes(text: str, run: Element) -> str:
-    """Return the text of a run with the boxes of symbol fonts as [x] and [ ]."""
+    """Return a run's text with the boxes of symbol fonts as [x] and [ ]."""
     if text.isascii():
         return text
     fonts = run.find("rPr/rFonts")

@@ -1,4 +1,4 @@
-"""EPUB books: their chapters in reading order, by the reader of HTML pages."""
+"""Read EPUB books: their chapters in reading order, as HTML pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOCKED = "a book with copy protection (DRM), which only its own reader opens"
 
 
 def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
-    """Return the element with a book's metadata, and the text of its chapters."""
+    """Return the element with a book's metadata, and the text of the chapters."""
     rootfile = next(archive.tree("META-INF/container.xml").iter("rootfile"), None)
     name = part_name("", rootfile.get("full-path", "") if rootfile is not None else "")
     package = archive.tree(name)
@@ -41,7 +41,7 @@ def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
 
 
 def chapter_texts(archive: Archive, chapter: str, writer: MarkdownWriter) -> list[str]:
-    """Return the text of a chapter, as a list of one."""
+    """Return a list with the text of a chapter."""
     html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
     page = PageTree(html)
     mark_notes(page)
@@ -49,7 +49,7 @@ def chapter_texts(archive: Archive, chapter: str, writer: MarkdownWriter) -> lis
 
 
 def mark_notes(page: PageTree) -> None:
-    """Turn a book's note references into those of a page, also across chapters."""
+    """Convert a book's note references to those of a page, including references across chapters."""
     for node in page.nodes:
         get = node.attributes.get
         if node.tag == "a" and "noteref" in f"{get('epub:type')} {get('role')}":
@@ -58,7 +58,7 @@ def mark_notes(page: PageTree) -> None:
 
 
 def chapters(package: Element, folder: str) -> list[str]:
-    """Return the parts of a book in reading order; cover and contents only without others."""
+    """Return a book's parts in reading order, without cover and contents if there are others."""
     omitted = {
         part_name(folder, entry.get("href", ""))
         for entry in package.iter("reference")

@@ -1,4 +1,4 @@
-"""Equations of Word and PowerPoint files (OMML) as pieces of a line (ECMA-376, part 1, 22.1)."""
+"""Write Word and PowerPoint equations (OMML) as pieces of a line (ECMA-376, part 1, 22.1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 GONE = ("del", "moveFrom")  # deleted or moved by tracked changes
-_OPERATION = r"[^\w.]"  # a part of an equation with this needs parentheses on a line
+_OPERATION = r"[^\w.]"  # operands with such a character need parentheses on a line
 
 
 def equation_pieces(parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:

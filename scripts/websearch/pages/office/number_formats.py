@@ -1,7 +1,6 @@
-"""Numbers of sheets as their formats show them (ECMA-376, 18.8.30 and 18.8.31).
+"""Format the numbers in sheets as their number formats specify (ECMA-376, 18.8.30 and 18.8.31).
 
-A date with a day is written as 2024-01-31 regardless of its format: it sorts, and no reader
-confuses month and day.
+A date with a day is always written as 2024-01-31, which sorts and is not ambiguous.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from typing import NamedTuple
 
 MAX_FORMAT = 255  # characters, as in Excel
 MAX_SERIAL = 2_958_466.0  # the number of the day after the year 9999
-LARGEST = 1e15  # numbers from here have more digits than Excel keeps
+LARGEST = 1e15  # from this number on, there are more digits than Excel keeps
 MAX_PLACES = 12  # decimal places
 MAX_DENOMINATOR = 4  # digits
 GENERAL = "General"
-# Formats that need no definition. Those for money and time depend on the country.
+# Formats that files do not define. In Excel, those for money and dates depend on the country.
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00",
     12: "# ?/?", 13: "# ??/??", 14: "yyyy-mm-dd", 15: "yyyy-mm-dd", 16: "d-mmm", 17: "mmm-yy",
@@ -58,7 +57,7 @@ class Token(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section of a format. condition: on the numbers it is for, such as [<1000]."""
+    """A section of a format. condition: the numbers that it applies to, such as [<1000]."""
 
     tokens: list[Token]
     condition: tuple[str, float] | None
@@ -70,9 +69,9 @@ COMMA, POINT, SEMICOLON = Token("sign", ","), Token("sign", "."), Token("sign", 
 
 
 def number_text(text: str, code: str, first_day: dt.date | None) -> str:
-    """Return a number as a format shows it; unformatted if the format cannot be read.
+    """Return a number in a format; unformatted if the format cannot be read.
 
-    code: the format. first_day: day 0 of dates (None: that of Excel, in 1899).
+    code: the format. first_day: day 0 of dates (None: Excel's day 0, in 1899).
     """
     try:
         number = float(text)
@@ -93,7 +92,7 @@ def general(number: float) -> str:
 
 
 def formatted(number: float, code: str, first_day: dt.date | None) -> str | None:
-    """Return a number as a format shows it; None if the format cannot be read."""
+    """Return a number in a format; None if the format cannot be read."""
     sections = sections_of(code)
     index = section_index(number, sections)
     tokens, condition, kinds, simple = sections[index]
@@ -102,7 +101,7 @@ def formatted(number: float, code: str, first_day: dt.date | None) -> str | None
     if kinds & {"moment", "elapsed"}:
         return moment_text(number, tokens, first_day) if 0 <= number < MAX_SERIAL else None
     value = Decimal(f"{abs(number):.15g}")
-    if simple:  # most numbers have such a format, and this takes a third of the time
+    if simple:  # the usual case, which takes a third of the time this way
         before, group, places, after = simple
         rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
         shown = f"{before}{rounded:{group}f}{after}"
@@ -138,9 +137,9 @@ def sections_of(code: str) -> list[Section]:
 
 
 def simple_parts(tokens: list[Token]) -> tuple[str, str, int, str] | None:
-    """Return prefix, grouping, decimal places and suffix of a format such as #,##0.00.
+    """Return the prefix, grouping, decimal places and suffix of a format such as #,##0.00.
 
-    None for other formats.
+    Returns None for other formats.
     """
     shape = "".join(token.text if token.kind in ("digit", "sign") else "_" for token in tokens)
     found = re.fullmatch(r"(_{0,255})(0|#,##0)(?:\.(0{1,9}))?(_{0,255})", shape)
@@ -167,7 +166,7 @@ def section_index(number: float, sections: list[Section]) -> int:
 
 
 def figure(value: Decimal, tokens: list[Token]) -> str:
-    """Return a non-negative number as a section of a format shows it."""
+    """Return a nonnegative number as formatted by a section's tokens."""
     value = value.scaleb(2 * sum(token == ("sign", "%") for token in tokens))
     if not any(token.kind == "digit" for token in tokens):
         return "".join(
@@ -184,7 +183,7 @@ def figure(value: Decimal, tokens: list[Token]) -> str:
 
 
 def literal(token: Token) -> str:
-    """Return the text that a token without a digit shows."""
+    """Return the text for a token that is not a digit."""
     kinds = ("quoted", "escaped", "currency", "literal", "sign")
     return token.text if token.kind in kinds and token != COMMA else ""
 
@@ -207,7 +206,7 @@ def decimal(value: Decimal, tokens: list[Token]) -> str:
     left = list(before.lstrip("0"))
     shown = [] if digits else left[::-1]
     count = 0
-    for at in range(len(whole) - 1, -1, -1):  # from the ones on
+    for at in range(len(whole) - 1, -1, -1):  # from the ones digit to the left
         if whole[at].kind != "digit":
             shown.append(literal(whole[at]))
             continue
@@ -235,7 +234,7 @@ def scientific(value: Decimal, mantissa: list[Token], sign: str, exponent: list[
 
 
 def fraction(value: Decimal, before: list[Token], after: list[Token]) -> str:
-    """Return a number as a mixed number or only a fraction: 1 1/2, 3/2."""
+    """Return a number as a mixed number or a fraction, depending on the format: 1 1/2, 3/2."""
     below = re.match(r"\s*([1-9]\d{0,3}|[?#0]{1,9})", "".join(token.text for token in after))
     if not below:
         raise ValueError("a fraction without a denominator")
@@ -260,12 +259,12 @@ def fraction(value: Decimal, before: list[Token], after: list[Token]) -> str:
 def moment_text(number: float, tokens: list[Token], first_day: dt.date | None) -> str:
     """Return a number of days as a date, a time or a duration.
 
-    A date with its day is 2024-01-31, with a time that is not midnight 2024-01-31 13:45.
+    A date with a day is 2024-01-31, followed by any time other than midnight: 2024-01-31 13:45.
     """
     places = sum(token.text == "0" for token in tokens)
     seconds = round(Decimal(f"{number:.15g}") * 86_400, min(places, MAX_PLACES))
     days, clock = divmod(seconds, 86_400)
-    # Excel counts 29 February 1900, which never existed: earlier days have a number less.
+    # Excel counts February 29, 1900, which never existed, so earlier days are numbered one lower.
     base = first_day or dt.date(1899, 12, 31 if number < 60 else 30)
     parts = [token.text for token in moments(tokens) if token.kind == "moment"]
     letters = {part[0].lower(): len(part) for part in parts}
@@ -291,7 +290,7 @@ def moment_text(number: float, tokens: list[Token], first_day: dt.date | None) -
 
 
 def moments(tokens: list[Token]) -> list[Token]:
-    """Return tokens with the m of minutes, after hours or before seconds, as n."""
+    """Return tokens with n instead of m for minutes: after hours or before seconds."""
     result = list(tokens)
     places = [at for at, token in enumerate(tokens) if token.kind in ("moment", "elapsed")]
     letters = [tokens[at].text[0].lower() for at in places]
@@ -305,7 +304,7 @@ def moments(tokens: list[Token]) -> list[Token]:
 
 
 def moment_part(letters: str, date: dt.date, clock: int, is_half_day: bool) -> str:
-    """Return a part of a date or time by its letters in a format; n: minutes."""
+    """Return a part of a date or time. letters: its letters in the format, with n for minutes."""
     kind, count = letters[0].lower(), len(letters)
     names = {"m": _MONTHS[date.month - 1], "d": _DAYS[date.weekday()]}
     if kind in names and count > 2:

@@ -1,4 +1,4 @@
-"""Numbers of paragraphs in Word files as Word shows them (ECMA-376, part 1, 17.9)."""
+"""Number the paragraphs of Word files as Word does (ECMA-376, part 1, 17.9)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-MAX_LEVELS = 20  # children of a list definition
+MAX_LEVELS = 20  # children per list definition
 MAX_LABEL = 60  # characters
-LARGEST = 4_000  # numbers from here are not written in roman digits or letters
+LARGEST = 4_000  # from this number on, labels are decimal
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -23,20 +23,20 @@ OFF = ("0", "false", "off", "none")
 
 
 class Level(NamedTuple):
-    """A level of a list: its first number, the format of its numbers, the text around them.
+    """A list level: its first number, the format of its numbers, and the text around them.
 
-    restart: the level whose items restart this level; -1 for all levels above it.
+    restart: the level from which upward items restart this level; -1 for all levels above it.
     """
 
     start: int = 1
     format: str = "bullet"
     text: str = ""
     restart: int = -1
-    is_decimal: bool = False  # regardless of the formats of the levels above
+    is_decimal: bool = False  # whether all numbers in its labels are decimal
 
 
 class Numbering:
-    """The lists of a Word file by their ids: their levels and current numbers."""
+    """The lists in a Word file, by id: their levels and current numbers."""
 
     def __init__(self, root: Element) -> None:
         abstract = {item.get("abstractNumId"): item for item in root.findall("abstractNum")}
@@ -60,7 +60,7 @@ class Numbering:
             self.levels[number.get("numId", "")] = levels
 
     def next(self, number_id: str, depth: int) -> tuple[int, str]:
-        """Count a list item; return its number (0 for none) and the label that Word shows."""
+        """Count a list item; return its number (0 for a bullet) and the label that Word shows."""
         levels = self.levels[number_id]
         level = levels.get(depth, Level())
         if level.format in ("bullet", "none", ""):
@@ -90,7 +90,7 @@ def read_level(level: Element) -> Level:
 
 
 def number_label(number: int, kind: str) -> str:
-    """Return a number in a format of Word; decimal if the format is unknown."""
+    """Return a number in one of Word's formats; decimal if the format is unknown."""
     if not 0 < number < LARGEST:
         return str(number)
     if kind == "decimalZero":
@@ -111,6 +111,6 @@ def number_label(number: int, kind: str) -> str:
 
 
 def value(parent: Element | None, name: str) -> str:
-    """Return the value of a property; "" if it is not set."""
+    """Return a property's value; "" if it is not set."""
     found = parent.find(name) if parent is not None else None
     return found.get("val", "") if found is not None else ""

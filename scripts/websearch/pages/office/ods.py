@@ -1,4 +1,4 @@
-"""OpenDocument sheets (.ods): the values of visible sheets as a person sees them."""
+"""Read OpenDocument sheets (.ods): the values in visible sheets, as a person sees them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from websearch.pages.page_content import PageContent
 
 _DURATION = r"-?PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d*)?S"
-HIDDEN = ("collapse", "filter")  # rows and columns
-_REFERENCE = r"\[\.|(?<=:)\.|\]"  # around the names of cells: [.A1:.A2]
+HIDDEN = ("collapse", "filter")  # visibility of hidden rows and columns
+_REFERENCE = r"\[\.|(?<=:)\.|\]"  # characters around cell names: [.A1:.A2]
 _MOMENT = r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.\d*)?Z?"
 
 
@@ -47,17 +47,17 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> PageContent:
                 for more in range(repeats if cells else 0):
                     if not sheets.add_row(number + more, cells):
                         break
-            number += 0 if is_hidden else repeats  # a hidden row does not separate tables
+            number += 0 if is_hidden else repeats  # hidden rows do not separate tables
         else:
             is_hidden = part.get("style-name", "") in hidden
             archive.contained(sheets.end_sheet, part.get("name", ""), is_hidden, left_out)
             number, column, left_out = 0, 0, LeftOut()
-    sheets.end_sheet("Sheet")  # cut by damage or the deadline
+    sheets.end_sheet("Sheet")  # a sheet cut short by damage or the deadline
     return sheets.content()
 
 
 def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Iterator[Row]:
-    """Yield one row: its cells that have a value."""
+    """Yield a single row: its cells that have a value."""
     cells: Row = {}
     column = 0
     for cell in row:
@@ -76,7 +76,7 @@ def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Iterator[R
 
 
 def cell_text(cell: Element) -> str:
-    """Return the value of a cell as text."""
+    """Return a cell's value as text."""
     kind, value = cell.get("value-type", ""), cell.get("value", "")
     if kind == "date":
         return date_text(cell.get("date-value", ""))
@@ -102,7 +102,7 @@ def date_text(value: str) -> str:
 
 
 def texts(parent: Element) -> Iterator[str]:
-    """Yield the texts of a paragraph, with a space for each element that represents white space."""
+    """Yield the texts in a paragraph, with a space for each element that represents white space."""
     yield parent.text or ""
     for child in parent:
         if child.tag in ("s", "tab", "line-break"):

@@ -1,4 +1,4 @@
-"""OpenDocument texts and presentations (.odt, .odp) as elements (OpenDocument 1.3)."""
+"""Read OpenDocument texts and presentations (.odt, .odp; OpenDocument 1.3)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 MAX_PARENTS = 20  # length of a chain of parent styles
 MAX_REPEATED = 10_000  # copies of table cells per file
-MAX_REPEATED_CHARS = 5_000_000  # text in these cells
+MAX_REPEATED_CHARS = 5_000_000  # characters of text in these copies
 MAX_LEVELS = 20  # levels per list definition
 MAX_FORMULA = 1_000  # characters
 MAX_SPACES = 100  # spaces per element
-# Tracked changes, comments, pronunciation, index templates, hidden text.
+# Tracked changes, comments, pronunciation, index templates, hidden text, declarations.
 OMITTED = frozenset(
     "tracked-changes annotation annotation-end ruby-text hidden-paragraph forms "
     "sequence-decls variable-decls user-field-decls note-citation "
@@ -55,7 +55,7 @@ _QUOTE = r"(?i)quotations?$|block ?text"
 
 
 class Style(NamedTuple):
-    """A style. names: its own and those of its parents; marks: see blocks.Piece."""
+    """A style. names: its name and its parents' names; marks: see blocks.Piece."""
 
     names: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Style(NamedTuple):
 
 
 class OpenTextReader:
-    """Reads a text or a presentation. title: the first paragraph in the style Title, or slide."""
+    """A reader of texts and presentations. title: the first paragraph in style Title, or slide."""
 
     def __init__(self, archive: Archive, content: Element) -> None:
         self.archive = archive
@@ -74,17 +74,17 @@ class OpenTextReader:
         self.elements = {(style.tag, style.get("name", "")): style for style in named}
         self.styles: dict[str, Style] = {}
         self.title = self.note = ""
-        self.counts: dict[str, int] = {}  # items of lists that a later list may continue
+        self.counts: dict[str, int] = {}  # last item numbers, which a later list may continue
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
         self.note_number = self.slide_number = self.hidden_slides = 0
         self.spare_cells, self.spare_chars = MAX_REPEATED, MAX_REPEATED_CHARS
 
     def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
-        """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
+        """Return the paragraphs, lists and tables in the body, a cell, a note or a text box."""
         return with_code(with_lists(self.parts_of(parent)))
 
     def parts_of(self, parent: Iterable[Element]) -> Iterator[Node | Item]:
-        """Yield the same with each list item separate."""
+        """Yield the same blocks, but each list item separately."""
         for child in parent:
             if child.tag in ("p", "h"):
                 if self.archive.is_late():
@@ -144,7 +144,7 @@ class OpenTextReader:
         return self.styles[name]
 
     def items(self, parent: Element, level: int, style_name: str) -> Iterator[Item]:
-        """Yield the items of a list, each followed by the items of the lists in it."""
+        """Yield the items of a list, each followed by the items of its nested lists."""
         style = self.elements.get(("list-style", style_name))
         labels = itertools.islice(style if style is not None else (), MAX_LEVELS)
         label = next((item for item in labels if item.get("level") == str(level + 1)), None)
@@ -165,7 +165,7 @@ class OpenTextReader:
         self.counts[f"{style_name} {level}"] = count
 
     def pieces(self, parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield the pieces of a paragraph or of an element in it."""
+        """Yield the pieces of a paragraph or an element in it."""
         yield Piece(squeezed(parent.text), marks)
         for child in parent:
             if child.tag not in OMITTED:
@@ -200,10 +200,10 @@ class OpenTextReader:
             yield from self.pieces(child, marks)
 
     def formula(self, frame: Element) -> Piece | None:
-        """Return the formula that a frame shows; None for other frames.
+        """Return the formula in a frame; None for other frames.
 
-        Text that the author typed stays as it is, because StarMath is readable. A formula without
-        typed text, or with TeX, is written like the formulas of pages.
+        StarMath text that the author typed stays unchanged, because it is readable. A formula
+        without typed text, or with TeX, is written like the formulas in web pages.
         """
         shown = frame.find("object")
         if shown is None:
@@ -223,7 +223,7 @@ class OpenTextReader:
         return Piece(text, (FORMULA,))
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
-        """Yield the rows of a table; a merged cell is in its first place."""
+        """Yield the rows of a table; a merged cell appears only in its first place."""
         for row in parent:
             if row.tag in ("table-header-rows", "table-rows", "table-row-group"):
                 yield from self.rows(row)
@@ -241,8 +241,7 @@ class OpenTextReader:
     def repeats(self, part: Element, name: str, cells: list[list[Node]]) -> int:
         """Return how often a row or cell occurs, limited by the file's budget for copies.
 
-        cells: the cells of each copy. Their text counts: each copy of a cell with a table writes
-        the table again.
+        cells: the cells in each copy. Their text counts, because a copied cell may contain a table.
         """
         if number_of(part.get(name), 1) < 2:
             return 1
@@ -255,7 +254,7 @@ class OpenTextReader:
         return count
 
     def slide(self, page: Element) -> list[Node]:
-        """Return the heading of a slide, its text and the speaker's notes."""
+        """Return a slide's heading, text and speaker notes; [] for a hidden slide."""
         self.slide_number += 1
         style = self.elements.get(("style", page.get("style-name", "")))
         look = style.find("drawing-page-properties") if style is not None else None
@@ -278,5 +277,5 @@ def is_hidden(part: Element) -> bool:
 
 
 def squeezed(text: str | None) -> str:
-    """Return text with each run of white space as a single space (6.1.2)."""
+    """Return text with each run of white space replaced by a single space (section 6.1.2)."""
     return re.sub(r"\s+", " ", text or "")

@@ -1,4 +1,4 @@
-"""PowerPoint files (.pptx): each slide as a heading and its content (ECMA-376, part 1)."""
+"""Read PowerPoint files (.pptx): each slide as a heading and its content (ECMA-376, part 1)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 MAX_CHART_ROWS = 200  # rows per chart
 TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders repeated on every slide
-FOOTERS = ("dt", "ftr")  # the placeholders among them with text that a person wrote
+FOOTERS = ("dt", "ftr")  # those that contain text written by a person
 ON, OFF = ("1", "true"), ("0", "false")
-LISTS = ("", "body", "obj")  # placeholders whose paragraphs are items of a list
+LISTS = ("", "body", "obj")  # placeholders whose paragraphs are list items
 
 
 class SlideReader:
-    """Reads the slides of a PowerPoint file. title: of the first slide; note: hidden things.
+    """A reader of PowerPoint slides. title: the first slide's; note: on hidden slides and shapes.
 
     Each footer text appears once, below the first slide that has it.
     """
@@ -49,7 +49,7 @@ class SlideReader:
         self.footers: set[str] = set()  # texts and layouts read so far
 
     def blocks_of(self, presentation: Element) -> list[Node]:
-        """Return the text of the slides in order."""
+        """Return the content of the slides, in order."""
         blocks: list[Node] = []
         for number, entry in enumerate(presentation.iter("sldId"), 1):
             if self.archive.is_late():
@@ -60,7 +60,7 @@ class SlideReader:
         return blocks
 
     def slide(self, name: str, number: int) -> list[Node]:
-        """Return the heading of a slide, its text and the speaker's notes."""
+        """Return a slide's heading, text and speaker notes; [] for a hidden slide."""
         self.relations = self.archive.relations(name)
         root = self.archive.tree(name)
         if root.get("show") in OFF:
@@ -77,7 +77,7 @@ class SlideReader:
         return slide(title, number, blocks, self.text_of(shapes))
 
     def footer(self, shapes: list[Element], layout: str) -> list[Node]:
-        """Return the footer texts of a slide and its layout that no earlier slide has."""
+        """Return the footer texts of a slide and its layout, except those on earlier slides."""
         if layout not in self.footers:
             self.footers.add(layout)
             shapes = [*shapes, *self.shapes(self.archive.tree(layout).find("cSld/spTree"))]
@@ -92,12 +92,12 @@ class SlideReader:
         return blocks
 
     def text_of(self, shapes: list[Element]) -> list[Node]:
-        """Return the text of shapes, except titles and repeated placeholders."""
+        """Return the text in shapes, except titles and repeated placeholders."""
         others = (shape for shape in shapes if placeholder(shape) not in (*TITLES, *FURNITURE))
         return [block for shape in others for block in self.shape(shape)]
 
     def shapes(self, parent: Element | None) -> list[Element]:
-        """Return the shapes of a slide or group in reading order.
+        """Return the visible shapes of a slide or group in reading order.
 
         Placeholders come first in file order, then the others from top to bottom and left to right.
         """
@@ -109,7 +109,7 @@ class SlideReader:
                 for inner in (self.shapes(shape) if shape.tag == "grpSp" else [shape])]  # fmt: skip
 
     def shape(self, shape: Element) -> list[Node]:
-        """Return the text of a shape, a table, a chart or a diagram."""
+        """Return the content of a shape: text, a table, a chart, a diagram or a description."""
         if shape.tag == "graphicFrame":
             if (grid := shape.find(".//tbl")) is not None:
                 return table([self.row(row) for row in grid.findall("tr")])
@@ -138,7 +138,7 @@ class SlideReader:
         return cells
 
     def paragraphs(self, body: Element, is_list: bool) -> Iterator[Node | Item]:
-        """Yield the paragraphs of a shape. is_list: whether paragraphs are items by default."""
+        """Yield the paragraphs in a shape. is_list: whether paragraphs are items by default."""
         counts: dict[int, int] = {}
         items = [item for item in body.findall("p") if "".join(texts(item)).strip()]
         for paragraph in items:
@@ -168,7 +168,7 @@ class SlideReader:
                 yield from equation_pieces(run, ())
 
     def diagram(self, data: Element) -> list[Node]:
-        """Return the texts of a diagram (SmartArt) as a list."""
+        """Return the texts in a diagram (SmartArt) as a list."""
         points = (point for point in data.iter("pt") if "".join(texts(point)).strip())
         return with_lists(
             Item(0, 0, [element("p", " ".join(" ".join(texts(point)).split()))]) for point in points
@@ -182,7 +182,7 @@ def properties_of(shape: Element) -> Element:
 
 
 def placeholder(shape: Element) -> str | None:
-    """Return the type of a placeholder, "" for generic content; None for other shapes."""
+    """Return a placeholder's type, "" for generic content; None for other shapes."""
     found = shape.find("nvSpPr/nvPr/ph")
     if found is None:
         found = shape.find("nvGraphicFramePr/nvPr/ph")
@@ -190,7 +190,7 @@ def placeholder(shape: Element) -> str | None:
 
 
 def position(shape: Element) -> tuple[int, int]:
-    """Return the distance of a shape from the top and the left; (0, 0) for placeholders."""
+    """Return a shape's distance from the top and from the left; (0, 0) for placeholders."""
     offset = shape.find(".//off")
     if offset is None or placeholder(shape) is not None:
         return (0, 0)
@@ -207,7 +207,7 @@ def texts(parent: Element) -> Iterator[str]:
 
 
 def chart_blocks(chart: Element) -> list[Node]:
-    """Return the title of a chart and its values as a table."""
+    """Return a chart's title, and its values as a table."""
     title = chart.find("chart/title")
     words = " ".join("".join(texts(title)).split()) if title is not None else ""
     series = list(chart.iter("ser"))
@@ -227,6 +227,6 @@ def chart_blocks(chart: Element) -> list[Node]:
 
 
 def values(series: Element, *names: str) -> dict[int, str]:
-    """Return the values of a chart series by their indexes."""
+    """Return index -> value for a chart series."""
     points = itertools.chain(*(series.iterfind(f"{name}//pt") for name in names))
     return {number_of(point.get("idx")): point.findtext("v") or "" for point in points}

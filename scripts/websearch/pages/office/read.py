@@ -1,4 +1,4 @@
-"""Office files: their kind, their text as Markdown, and their metadata."""
+"""Read office files: detect their kind; return their text as Markdown and their metadata."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# Usual places of the main part, for Office Open XML files that do not name it.
+# Usual paths of the main part, for Office Open XML files that do not specify it.
 MAIN_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
-# Streams of old and encrypted office files, and the kind of file.
+# Streams in old and encrypted office files, and the kind of file.
 OLE_STREAMS = (
     ("EncryptedPackage", "an encrypted office file, which only its password opens"),
     ("WordDocument", "an old Word file (.doc), which this program cannot read"),
@@ -31,7 +31,7 @@ OLE_STREAMS = (
     ("PowerPoint Document", "an old PowerPoint file (.ppt), which this program cannot read"),
 )
 MAX_MIMETYPE = 1_000  # bytes
-READING_SHARE = 0.5  # of the time; the rest is for writing Markdown
+READING_SHARE = 0.5  # reading's share of the time; writing Markdown gets the remainder
 # Creation dates of the templates of python-docx and python-pptx, not of the files made from them.
 TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z")
 HINT = "Look for a .docx, .xlsx, .pptx, .odt, PDF or HTML version of it."
@@ -40,7 +40,7 @@ HINT = "Look for a .docx, .xlsx, .pptx, .odt, PDF or HTML version of it."
 def read_office(data: bytes, url: str, params: Document, deadline: float) -> PageContent | None:
     """Return the content of an office file, with title, author, published, updated and language.
 
-    None for an archive of another kind. published: the day of creation. url, params: as for
+    published is the day of creation. Returns None for another kind of archive. url, params: as for
     read_bytes. Raises SearchError (unsupported) for files that cannot be read.
     """
     if data.startswith(OLE_START):
@@ -125,7 +125,7 @@ def written(
 
 
 def ole_kind(data: bytes) -> str:
-    """Return the kind of a file in Microsoft's old container by the names of its streams."""
+    """Return the kind of a file in Microsoft's old container, detected by its streams."""
     for name, kind in OLE_STREAMS:
         if name.encode("utf-16-le") in data:
             return kind
@@ -133,7 +133,10 @@ def ole_kind(data: bytes) -> str:
 
 
 def described(root: Element, author: str, created: str, modified: str) -> Document:
-    """Return title, author, published, updated and language; the names of their elements vary."""
+    """Return title, author, published, updated and language from metadata.
+
+    author, created, modified: the names of their elements, which vary between formats.
+    """
     texts: dict[str, list[str]] = {}
     for part in root.iter():
         if text := (part.text or "").strip():
@@ -148,6 +151,6 @@ def described(root: Element, author: str, created: str, modified: str) -> Docume
 
 
 def day(date: str) -> str:
-    """Return the day, or month or year, of a date such as 2024-01-31T12:00:00Z; "" for others."""
+    """Return the day of a date such as 2024-01-31T12:00:00Z, or its month or year; else ""."""
     match = re.match(r"(?:19|20)\d\d(?:-[01]\d(?:-[0-3]\d)?)?(?![0-9])", date)
     return match[0] if match and date not in TEMPLATE_DATES else ""

@@ -1,4 +1,4 @@
-"""Sheets of Excel and OpenDocument files as Markdown: the parts that both formats share."""
+"""Write Excel and OpenDocument sheets as Markdown: the code that both formats share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.extract.markdown import MarkdownWriter
 
-MAX_CELLS = 500_000  # cells with a value per file
-MAX_ROWS = 50_000  # rows per sheet, as for a CSV file
+MAX_CELLS = 500_000  # nonempty cells per file
+MAX_ROWS = 50_000  # rows per sheet, as in a CSV file
 MAX_CELL = 2_000  # characters
 MAX_COLUMNS = 500  # columns per table
 
@@ -22,7 +22,7 @@ Row = dict[int, str]  # the cells of a row that have a value, by column from 0
 
 
 class LeftOut:
-    """Counts the hidden rows and columns of a sheet with a value, and formulas without one."""
+    """Counts of a sheet's hidden rows and columns with a value, and of formulas without a value."""
 
     def __init__(self) -> None:
         self.ranges: list[tuple[int, int]] = []  # hidden columns: the first, and the next visible
@@ -35,7 +35,7 @@ class LeftOut:
             self.ranges.append((begin, end))
 
     def shown(self, row: Row, is_hidden: bool) -> Row:
-        """Return the cells of a row that are not hidden."""
+        """Return a row's visible cells; count the hidden row or columns."""
         if is_hidden:
             self.rows += bool(row)
             return {}
@@ -53,9 +53,10 @@ class LeftOut:
 
 
 class SheetWriter:
-    """Writes the sheets of one file as tables.
+    """A writer of a file's sheets as tables.
 
-    rows: the rows of the current sheet with their numbers. spare: cells that may still be read.
+    rows: the current sheet's rows with their numbers. spare: the number of cells that may still be
+    read.
     """
 
     def __init__(self, writer: MarkdownWriter) -> None:
@@ -68,7 +69,7 @@ class SheetWriter:
         self.is_cut = False
 
     def add_row(self, number: int, row: Row) -> bool:
-        """Add a row of the current sheet; return whether more rows fit."""
+        """Add a row to the current sheet; return whether more rows fit."""
         self.is_full = self.is_full or len(self.rows) >= MAX_ROWS or len(row) > self.spare
         if row and not self.is_full:
             self.rows.append((number, row))
@@ -78,9 +79,9 @@ class SheetWriter:
     def end_sheet(
         self, name: str, is_hidden: bool = False, left_out: LeftOut | None = None
     ) -> None:
-        """Write the current sheet: its name as a heading, and its rows.
+        """Write the current sheet: its name as a heading, then its rows.
 
-        Empty rows separate tables; a sheet without a value is omitted.
+        Empty rows separate tables; a sheet without values is omitted.
         """
         name = one_line(name, MAX_CELL)
         rows, self.rows = self.rows, []
@@ -97,14 +98,15 @@ class SheetWriter:
         if not rows:
             return
         self.blocks.append(f"## {mark_signs(name)}")
-        # For consecutive rows, number minus index is constant.
+        # In consecutive rows, number minus index is constant.
         for _, group in itertools.groupby(enumerate(rows), lambda pair: pair[1][0] - pair[0]):
             self.blocks += self.table([row for _, (_, row) in group])
 
     def table(self, rows: list[Row]) -> list[str]:
-        """Return rows as a table without its empty columns; a single column as paragraphs.
+        """Return rows as a table without empty columns; a single column becomes paragraphs.
 
-        Empty cells are omitted if they do not fit the budget or the table is too wide.
+        If the table is too wide or exceeds the budget, empty cells and the delimiter row are
+        omitted.
         """
         columns = sorted(set(itertools.chain(*rows)))
         if len(columns) == 1:

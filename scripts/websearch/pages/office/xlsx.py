@@ -1,4 +1,4 @@
-"""Excel files (.xlsx): the values of their visible sheets as a person sees them (ECMA-376)."""
+"""Read Excel files (.xlsx): the values in visible sheets, as a person sees them (ECMA-376)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from websearch.pages.office.sheets import Row
     from websearch.pages.page_content import PageContent
 
-MAX_STRINGS = 1_000_000  # shared strings
+MAX_STRINGS = 1_000_000  # shared strings per file
 MAX_LINKS = 50_000  # links per sheet
 ON = ("1", "true")
 _ESCAPED = r"_x([0-9a-fA-F]{4})_"
@@ -45,18 +45,21 @@ def read_workbook(
 
 
 def read_rows(reader: CellReader, name: str, sheets: SheetWriter) -> None:
-    """Add the rows of a sheet. name: its part."""
+    """Add the rows of a sheet. name: the sheet's part."""
     links = reader.links(name) if sheets.writer.keep_links else {}
     for number, row in reader.rows(name):
         cells = {column: sheets.cell(text, links.get((number, column), ""))
                  for column, text in row.items()}  # fmt: skip
-        # Without the hidden rows: only an empty row that is visible separates tables.
+        # Do not count hidden rows, because only a visible empty row separates tables.
         if not sheets.add_row(number - reader.left_out.rows, cells):
             break
 
 
 class CellReader:
-    """Reads cells by shared strings, formats and first day. left_out: of the current sheet."""
+    """A reader of cells, with the file's shared strings, formats and first day.
+
+    left_out: counts for the current sheet.
+    """
 
     def __init__(self, archive: Archive, workbook: str, first_day: dt.date | None) -> None:
         self.archive = archive
@@ -70,7 +73,7 @@ class CellReader:
         self.formats = read_formats(archive.tree(archive.part(workbook, "styles")))
 
     def rows(self, name: str) -> Iterator[tuple[int, Row]]:
-        """Yield the numbers of the rows of a sheet, and their visible cells that have a value."""
+        """Yield each row's number in a sheet, and its visible cells that have a value."""
         number = 0
         for row in self.archive.elements(name, "row", "col"):
             if row.tag == "col":  # these come before the rows
@@ -88,7 +91,7 @@ class CellReader:
             yield number, self.left_out.shown(cells, row.get("hidden") in ON)
 
     def links(self, name: str) -> dict[tuple[int, int], str]:
-        """Return the URLs that cells of a sheet link to, by row and column."""
+        """Return (row, column) -> URL for the links in a sheet."""
         relations = self.archive.relations(name)
         links: dict[tuple[int, int], str] = {}
         if any(relation.kind == "hyperlink" for relation in relations.values()):
@@ -100,7 +103,7 @@ class CellReader:
         return links
 
     def value(self, cell: Element) -> str:
-        """Return the value of a cell as text; "" if it is empty."""
+        """Return a cell's value as text; "" if it is empty."""
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             found = cell.find("is")
@@ -122,18 +125,18 @@ class CellReader:
 
 
 def string(item: Element) -> str:
-    """Return the text of a string without the pronunciation in Japanese files."""
+    """Return a string's text, without the pronunciation that Japanese files contain."""
     runs = [item, *item.iterfind("r")]
     return plain("".join(part.text or "" for run in runs for part in run.iterfind("t")))
 
 
 def plain(text: str) -> str:
-    """Return text with the characters that XML cannot contain: _x000D_ is a line break."""
+    """Return text with character escapes decoded: _x000D_ is a carriage return."""
     return re.sub(_ESCAPED, lambda code: chr(int(code[1], 16)), text) if "_x" in text else text
 
 
 def column_of(place: str) -> int:
-    """Return the column of a cell such as AB12, from 0."""
+    """Return the column number of a cell name such as AB12, from 0."""
     column = 0
     for letter in re.match("[A-Za-z]{0,3}", place)[0].upper():  # type: ignore[index]
         column = column * 26 + ord(letter) - 64
@@ -141,7 +144,7 @@ def column_of(place: str) -> int:
 
 
 def read_formats(styles: Element) -> list[str]:
-    """Return the number format of each cell format; "" if it has none."""
+    """Return the number format for each cell format, or "" if it has none."""
     codes = {item.get("numFmtId", ""): item.get("formatCode", "") for item in styles.iter("numFmt")}
     formats = styles.find("cellXfs")
     ids = [item.get("numFmtId", "") for item in (formats if formats is not None else ())]

@@ -1,4 +1,4 @@
-"""Read pages of some sites from their own data instead of their HTML, one module per site.
+"""Read pages on some sites from an API or page data instead of their HTML, one module per site.
 
-Called by reading/ only.
+Only reading/ calls this package.
 """

@@ -1,4 +1,4 @@
-"""Read abstracts of arXiv, with the URL of the paper's PDF file."""
+"""Read abstracts on arXiv, with the URL of the paper's PDF file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
-    """Return the abstract of a paper; raises SearchError."""
+    """Return a paper's abstract and facts. Raises SearchError."""
     fields = {"id_list": wanted["id"], "max_results": "1"}
     request = api_request(ENGINE, "/api/query", fields, Accept="application/atom+xml")
     entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value
@@ -58,7 +58,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 
 
 def field(entry: str, name: str) -> str:
-    """Return the text of an entry's first element of this name on one line, TeX included."""
+    """Return the text of an entry's first element with this name, on one line."""
     element = re.search(rf"<{name}(?:\s[^<>]{{0,500}})?>([^<]*)</{name}>", entry)
     return tidy(element[1]) if element else ""
 

@@ -1,8 +1,8 @@
-"""Read pages of some sites through their API: GitHub, Stack Exchange, Hacker News, arXiv.
+"""Read pages through their site's API: GitHub, Stack Exchange, Hacker News, arXiv.
 
 Each site is a module with two functions:
 
-- known_page(path, query) -> the names and numbers of a page as a dict, or None for other pages
+- known_page(path, query) -> a dict that identifies the page, or None if the API does not cover it
 - read_site_page(api, wanted) -> the PageContent; or the Fetched file that the page shows. Raises
   SearchError.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from websearch.pages.fetch.fetch import Fetched, RobotsCache, SharedAnswers
 
-API_SHARE = 0.7  # share of a page's time; the remaining time is for its HTML if the API fails
+API_SHARE = 0.7  # the API's share of a page's time; the remainder is for its HTML if it fails
 # Pattern of hosts -> (engine whose pace applies to the API, module).
 SITES = {
     r"(?:www\.)?github\.com": ("github", "github"),
@@ -39,9 +39,10 @@ def read_through_api(
     params: dict[str, Any],
     shared: SharedAnswers,
 ) -> PageContent | Fetched | None:
-    """Return a page as the API of its site describes it; None if there is no API for it.
+    """Return a page from its site's API; None if no API covers it.
 
-    params: those of read_page. shared: answers for all pages of the call. Raises SearchError.
+    params: those of read_page. shared: answers that all pages of the call share. Raises
+    SearchError.
     """
     from urllib.parse import urlsplit
 

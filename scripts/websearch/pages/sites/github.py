@@ -1,4 +1,4 @@
-"""Read pages of GitHub: files, folders (their README), issues, pull requests and releases."""
+"""Read pages on GitHub: files, folders (their README), issues, pull requests and releases."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 
 RAW_TYPE = "application/vnd.github.raw+json"
 MOST_RELEASES = 10  # releases per list
-# First parts of a path on github.com that do not name the owner of a repository.
+# First path segments on github.com that are not the owner of a repository.
 SITE_PATHS = frozenset(
     "about account apps codespaces collections contact customer-stories dashboard enterprise "
     "events explore features issues join login marketplace new notifications orgs organizations "
     "pricing pulls readme resources search security settings site solutions sponsors stars team "
     "topics trending users".split()
 )
-# Endings of files that are shown as text.
+# Extensions of files that are shown as text.
 PLAIN_FILES = ("md", "markdown", "mdx", "txt", "rst", "adoc", "org")
 
 # ===== addresses ==================================================================================
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
-    """Return the content at a URL as {kind, repository, ...}, or None."""
+    """Return {kind, repository, ...} for the content at a URL, or None."""
     owner, name, *rest = [*path.strip("/").split("/"), ""]
     rest = list(filter(None, rest))
     if owner.lower() in SITE_PATHS or not all(
@@ -71,7 +71,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent | Fetched:
-    """Return the content of a page of GitHub; raises SearchError."""
+    """Return the content of a GitHub page. Raises SearchError."""
     readers = {
         "folder": read_folder, "file": read_file, "issues": read_thread, "pull": read_thread,
         "releases": read_releases,
@@ -89,7 +89,7 @@ def check_public(api: SiteApi, repository: str) -> None:
 
 
 def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
-    """Return the API's data on a repository, requested once per call; raises SearchError."""
+    """Return the API's data on a repository, requested once per call. Raises SearchError."""
     about: dict[str, Any] = api.shared.get(
         f"github {repository}", lambda: get_object(api, repository, "", "full_name")
     )
@@ -100,7 +100,7 @@ def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
 
 
 def get_raw(api: SiteApi, path: str) -> Fetched:
-    """Return a file of a repository (OWNER/NAME/REF/PATH); no quota counts this."""
+    """Return a file from a repository (OWNER/NAME/REF/PATH); this does not count toward a quota."""
     url = f"{base_url(*GITHUB_RAW)}/{path}"
     fetched = fetch_page(url, api.deadline, api.robots)
     check_status(fetched)
@@ -108,7 +108,7 @@ def get_raw(api: SiteApi, path: str) -> Fetched:
 
 
 def read_file(api: SiteApi, wanted: dict[str, Any]) -> PageContent | Fetched:
-    """Return a file: text unchanged, code as a code block, PDF and office files as fetched."""
+    """Return a file: text as it is, code as a code block, PDF and office files as fetched."""
     from urllib.parse import unquote
 
     fetched = get_raw(api, f"{wanted['repository']}/{wanted['path']}")
@@ -127,7 +127,7 @@ def read_file(api: SiteApi, wanted: dict[str, Any]) -> PageContent | Fetched:
 
 
 def read_folder(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
-    """Return the README of a folder; for a repository's root, also GitHub's facts about it."""
+    """Return a folder's README; for a repository's root, also GitHub's facts about it."""
     about: dict[str, Any] = {}
     if not wanted["folder"]:
         about = about_repository(api, wanted["repository"])
@@ -170,9 +170,9 @@ def repository_facts(about: dict[str, Any]) -> str:
 
 
 def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
-    """Return the text of a folder's README; raises SearchError.
+    """Return the text of a folder's README. Raises SearchError.
 
-    README.md is tried first, because no quota counts that; the API finds other names.
+    README.md is tried first, because that does not count toward a quota; the API finds other names.
     """
     repository, ref, folder = wanted["repository"], wanted["ref"], wanted["folder"]
     path = "/".join(filter(None, (repository, ref or "HEAD", folder, "README.md")))
@@ -189,7 +189,7 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
 
 
 def read_releases(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
-    """Return a release, or the newest releases; raises SearchError."""
+    """Return a release, or the newest releases. Raises SearchError."""
     repository, path = wanted["repository"], f"/releases{wanted['release']}"
     if wanted["release"]:
         releases = [get_object(api, repository, path, "tag_name")]
@@ -213,7 +213,7 @@ def read_releases(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 
 
 def release_text(release: dict[str, Any]) -> str:
-    """Return the facts, text and files of a release."""
+    """Return a release's facts, text and list of files."""
     files = [
         f"- {raw_text(asset.get('name'))} ({counted(asset.get('download_count'), 'download')})"
         for asset in list_field(release, "assets")

@@ -1,4 +1,4 @@
-"""Ask GitHub's REST API about a page; format the fields that posts share."""
+"""Query GitHub's REST API; format the fields that all posts have."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ JSON_TYPE = "application/vnd.github+json"
 
 
 def get_json(api: SiteApi, repository: str, path: str, **fields: str) -> Any:
-    """Return the JSON at a path of a repository; raises SearchError."""
+    """Return the JSON at a path in a repository. Raises SearchError."""
     request = rest_request(f"/repos/{repository}{path}", fields, JSON_TYPE)
     return api.fetch(request, read_value).value
 
 
 def get_object(api: SiteApi, repository: str, path: str, name: str) -> dict[str, Any]:
-    """Return the object at a path of a repository, with text under name; raises SearchError."""
+    """Return the object at a path in a repository.
+
+    name: a text field that it must have. Raises SearchError.
+    """
     value = get_json(api, repository, path)
     if isinstance(value, dict) and isinstance(value.get(name), str):
         return value
@@ -36,13 +39,13 @@ def get_object(api: SiteApi, repository: str, path: str, name: str) -> dict[str,
 
 
 def get_list(api: SiteApi, repository: str, path: str, **fields: str) -> list[dict[str, Any]]:
-    """Return the objects of the list at a path of a repository; raises SearchError."""
+    """Return the objects in the list at a path in a repository. Raises SearchError."""
     value = get_json(api, repository, path, **fields)
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def read_value(_: EngineRequest, response: Response) -> ApiValue:
-    """Return the value of an answer and the quota in its headers; raises SearchError."""
+    """Return a response's JSON value and the quota in its headers. Raises SearchError."""
     if response.status != 200:
         raise api_error(response)
     try:
@@ -54,7 +57,7 @@ def read_value(_: EngineRequest, response: Response) -> ApiValue:
 
 
 def read_plain(_: EngineRequest, response: Response) -> ApiValue:
-    """Return the text of an answer as read_value does; raises SearchError."""
+    """Return a response's text and the quota in its headers. Raises SearchError."""
     if response.status != 200:
         raise api_error(response)
     return ApiValue(value=response.text(), quota=search_quota(response))
@@ -64,7 +67,7 @@ def read_plain(_: EngineRequest, response: Response) -> ApiValue:
 
 
 def without_comments(markdown: str) -> str:
-    """Return Markdown without HTML comments, of which templates are full."""
+    """Return Markdown without HTML comments, which are common in templates."""
     parts, position = [], 0
     while (start := markdown.find("<!--", position)) >= 0:
         end = markdown.find("-->", start)
@@ -76,18 +79,18 @@ def without_comments(markdown: str) -> str:
 
 
 def author_of(item: dict[str, Any]) -> str:
-    """Return the name of an author; "ghost" for deleted accounts, as on GitHub."""
+    """Return the author's name; "ghost" for deleted accounts, as on GitHub."""
     account = object_field(item, "user") or object_field(item, "author")
     return raw_text(account.get("login")) or "ghost"
 
 
 def reactions(item: dict[str, Any]) -> str:
-    """Return the number of reactions, or ""."""
+    """Return the number of reactions as text; "" if there are none."""
     total = object_field(item, "reactions").get("total_count")
     return counted(total, "reaction") if total else ""
 
 
 def body_of(item: dict[str, Any]) -> str:
-    """Return the Markdown of a post, its headings below those of the thread."""
+    """Return a post's Markdown, with its headings below the thread's headings."""
     body = item.get("body")
     return demote_headings(without_comments(body)) if isinstance(body, str) else ""

@@ -1,4 +1,4 @@
-"""Read issues and pull requests of GitHub with their discussion, in chronological order."""
+"""Read issues and pull requests on GitHub with their discussion, in chronological order."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from websearch.pages.sites.site_api import SiteApi
 
 PER_PAGE = 100  # comments per request: the API's limit
-ROLES = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")  # roles of an author that are shown
+ROLES = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")  # author roles that are shown
 
 
 def read_thread(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
-    """Return an issue or pull request with its discussion; raises SearchError."""
+    """Return an issue or pull request with its discussion. Raises SearchError."""
     repository, number = wanted["repository"], wanted["number"]
     is_pull = wanted["kind"] == "pull"
     thread = get_object(api, repository, f"/{'pulls' if is_pull else 'issues'}/{number}", "title")
@@ -51,9 +51,9 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 def comments_of(
     api: SiteApi, repository: str, number: str, thread: dict[str, Any]
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return (time, post) per comment of a thread, and a note on omitted comments.
+    """Return (time, post) per comment in a thread, and a note on omitted comments.
 
-    If the thread is long, its first and last page of comments are read.
+    If a thread is long, only its first and last pages of comments are read.
     """
     count = thread.get("comments")
     if count == 0:
@@ -74,10 +74,7 @@ def comments_of(
 def reviews_of(
     api: SiteApi, repository: str, number: str, thread: dict[str, Any]
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return (time, post) per review of a pull request and per comment on its code.
-
-    The second value is a note on omitted posts.
-    """
+    """Return (time, post) per review or code comment, and a note on omitted posts."""
     size = PER_PAGE
     reviews = get_list(api, repository, f"/pulls/{number}/reviews", per_page=str(size))
     posts = []
@@ -98,7 +95,7 @@ def reviews_of(
 
 
 def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
-    """Return the state of a thread, such as closed issue or merged pull request."""
+    """Return a thread's state, such as "closed issue" or "merged pull request"."""
     merged = thread.get("merged_at") or object_field(thread, "pull_request").get("merged_at")
     state = "merged" if merged else raw_text(thread.get("state"))
     reason = raw_text(thread.get("state_reason")).replace("_", " ")
@@ -107,7 +104,7 @@ def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
 
 
 def review_post(comment: dict[str, Any]) -> str:
-    """Return a comment on a line of a pull request's code as a section."""
+    """Return a comment on a line in a pull request as a section."""
     path, hunk = raw_text(comment.get("path")), comment.get("diff_hunk")
     lines = hunk.splitlines()[-3:] if isinstance(hunk, str) else []
     code = fenced("\n".join(lines), "diff") if lines else ""
@@ -116,7 +113,7 @@ def review_post(comment: dict[str, Any]) -> str:
 
 
 def post_heading(kind: str, item: dict[str, Any]) -> str:
-    """Return the heading of a comment: author and role, day, reactions."""
+    """Return a comment's heading: author and role, day, reactions."""
     role = raw_text(item.get("author_association"))
     who = f"{kind} by {author_of(item)}" + (f" ({role.lower()})" if role in ROLES else "")
     day = raw_text(item.get("created_at") or item.get("submitted_at"))[:10]

@@ -1,4 +1,4 @@
-"""Read threads of Hacker News; long ones are cut to the comments with the most replies."""
+"""Read threads on Hacker News; long threads are cut to the comments with the most replies."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from websearch.pages.sites.site_api import SiteApi
 
 MOST_COMMENTS = 5_000  # comments per thread; the longest have about 3,000
-DEEPEST = 8  # levels of replies that are shown; deeper replies are put on the last level
-LINE_CHARS = 60  # characters of a comment's heading and markup, for the budget
+DEEPEST = 8  # shown levels of replies; deeper replies are put on the last level
+LINE_CHARS = 60  # estimated characters in a comment's heading and markup
 
 
 class Comment:
-    """A comment of a thread; parent: the comment that it answers, None for the story."""
+    """A comment in a thread. parent: the comment that it answers; None for the story."""
 
     def __init__(self, item: dict[str, Any], parent: Comment | None) -> None:
         self.author = text_of_html(item.get("author")) or "[deleted]"
@@ -38,7 +38,7 @@ class Comment:
         self.value = 0.0
 
     def size(self) -> int:
-        """Return the approximate number of characters of the comment as Markdown."""
+        """Return the approximate length of the comment as Markdown, in characters."""
         return (
             len(self.html)
             + LINE_CHARS
@@ -53,7 +53,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
-    """Return a story or comment and its replies; raises SearchError."""
+    """Return a story or comment and its replies. Raises SearchError."""
     request = api_request(ENGINE, f"/api/v1/items/{wanted['id']}", {})
     item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(ENGINE, answer))).value
     if not isinstance(item.get("children"), list):
@@ -88,7 +88,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 
 
 def comments_of(item: dict[str, Any]) -> list[Comment]:
-    """Return the comments below an item in the order of the thread, with counted replies."""
+    """Return the comments below an item in the order of the thread, with their reply counts."""
     comments: list[Comment] = []
     waiting: list[tuple[Any, Comment | None]] = [(child, None) for child in item["children"][::-1]]
     while waiting and len(comments) < MOST_COMMENTS:
@@ -110,8 +110,8 @@ def comments_of(item: dict[str, Any]) -> list[Comment]:
 def chosen_comments(comments: list[Comment], budget: int) -> list[Comment]:
     """Return the best comments that fit into budget characters, in the order of the thread.
 
-    A comment's value is its points and replies, halved on each deeper level. Replies to an omitted
-    comment are also omitted.
+    A comment's value is based on its points and replies, halved for each deeper level, but at least
+    the value of its best reply. Replies to an omitted comment are also omitted.
     """
     for comment in comments[::-1]:  # replies come before their parents
         worth = (1 + comment.points + comment.replies) / 2 ** min(comment.depth, 60)
@@ -127,7 +127,7 @@ def chosen_comments(comments: list[Comment], budget: int) -> list[Comment]:
 
 
 def comment_markdown(api: SiteApi, comment: Comment) -> str:
-    """Return a comment: as a section if it answers the story, else as a quotation of its level."""
+    """Return a comment as a section if it answers the story, else as a nested quotation."""
     text = api.markdown(comment.html)
     if not comment.depth:
         return f"## {facts_line(f'Comment by {comment.author}', comment.day)}\n\n{text}".strip()

@@ -1,4 +1,4 @@
-"""Read pages through the API of their site: paced requests, posts as Markdown."""
+"""Send paced requests to a site's API; write posts as Markdown."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ MAX_BODY_HTML = 300_000  # characters per post
 
 
 class SiteApi(PacedEngine):
-    """Sends the requests for a page to the API of its site.
+    """The connection to a site's API for the requests for one page.
 
-    Each request waits for its turn, passes the address guard and obeys robots.txt if asked to.
-    site: the engine whose pace applies, and the host of the page
-    urls, shared: the URLs and answers of all pages of the call, which share an hourly quota
-    budget: characters that the text should have at most; 0: no limit
+    Each request waits for its turn, passes the address guard and, if robots is set, obeys
+    robots.txt.
+    site: the engine whose pace applies, and the page's host
+    urls, shared: the URLs and shared answers of all pages of the call, which share an hourly quota
+    budget: the maximum characters that the text should have; 0: no limit
     """
 
     def __init__(
@@ -49,13 +50,13 @@ class SiteApi(PacedEngine):
         self.budget = 0 if "query" in params else limit // len(self.urls)
 
     def send(self, request: EngineRequest) -> Response:
-        """Send a request whose turn has come; raises SearchError."""
+        """Send a request whose turn has come. Raises SearchError."""
         if self.robots:
             self.robots.check(request.url, self.deadline)
         return send_within(guarded_request(request.for_http()), self.deadline)
 
     def markdown(self, html: str) -> str:
-        """Return the HTML of a post as Markdown below the headings of its thread."""
+        """Return a post's HTML as Markdown, with its headings below the thread's headings."""
         page = PageTree(f"<div>{html[:MAX_BODY_HTML]}</div>")
         return demote_headings(self.writer.markdown(page.root))
 
@@ -64,10 +65,10 @@ class SiteApi(PacedEngine):
 
 
 def facts_line(*facts: str) -> str:
-    """Return the facts that are not empty on one line."""
+    """Return the nonempty facts on one line."""
     return " · ".join(" ".join(fact.split()) for fact in facts if fact)
 
 
 def post(heading: str, body: str) -> str:
-    """Return a post of a thread: a heading and its text."""
+    """Return a post in a thread: a heading and its text."""
     return f"## {heading}\n\n{body}".strip()

@@ -1,7 +1,7 @@
-"""Read questions of Stack Exchange with their answers: the accepted one first, then by votes.
+"""Read questions on Stack Exchange with their answers: the accepted one first, then by votes.
 
-A call may read several questions. Those of a site share a request, because an IP address has only
-300 requests per day.
+A call may read several questions. Questions on the same site share a request, because an IP address
+has only 300 requests per day.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ANSWER = r"/a/(\d{1,12})(?:/.*)?"
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
-    """Return the number of the question (id) or answer (answer) in a URL, or None."""
+    """Return the number of a question (id) or answer (answer) from a URL, or None."""
     for name, pattern in (("id", _QUESTION), ("answer", _ANSWER)):
         if match := re.fullmatch(pattern, path):
             return {name: match[1]}
@@ -62,7 +62,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 def question_and_answers(
     api: SiteApi, wanted: dict[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a question and its answers in order; raises SearchError."""
+    """Return a question and its answers, in order. Raises SearchError."""
     numbers = wanted["answer"] if "answer" in wanted else question_numbers(api, wanted["id"])
     path = f"answers/{numbers}/questions" if "answer" in wanted else f"questions/{numbers}"
     questions = get_items(api, path)
@@ -81,7 +81,7 @@ def question_and_answers(
 
 
 def question_numbers(api: SiteApi, number: str) -> str:
-    """Return the numbers of the questions of this site that the call reads, separated by ";"."""
+    """Return the numbers of all the call's questions on this site, separated by ";"."""
     numbers = {number}
     for url in api.urls:
         host, path, query = split_url(url) or ("", "", "")
@@ -92,7 +92,7 @@ def question_numbers(api: SiteApi, number: str) -> str:
 
 
 def get_items(api: SiteApi, path: str, **fields: str) -> list[dict[str, Any]]:
-    """Return the items at a path of the API with their bodies; raises SearchError."""
+    """Return the items at a path in the API, with their bodies. Raises SearchError."""
     fields = {"site": api.host, "filter": "withbody", "pagesize": str(MOST_POSTS), **fields}
     request = api_request(ENGINE, f"/2.3/{path}", fields)
 
@@ -104,13 +104,13 @@ def get_items(api: SiteApi, path: str, **fields: str) -> list[dict[str, Any]]:
 
 
 def author_of(item: dict[str, Any]) -> str:
-    """Return the name of a post's author; the API escapes it twice."""
+    """Return the name of a post's author, which the API escapes twice."""
     owner = object_field(item, "owner")
     return text_of_html(text_of_html(owner.get("display_name"))) or "unknown"
 
 
 def post_facts(item: dict[str, Any]) -> tuple[str, str, str]:
-    """Return votes, day and license of a post."""
+    """Return a post's votes, day and license."""
     score = item.get("score")
     votes = f"score {score}" if isinstance(score, int) else ""
     license_name = text_of_html(item.get("content_license"))
@@ -118,6 +118,6 @@ def post_facts(item: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def body_of(api: SiteApi, item: dict[str, Any]) -> str:
-    """Return the text of a post as Markdown."""
+    """Return a post's text as Markdown."""
     body = item.get("body")
     return api.markdown(body) if isinstance(body, str) else ""

@@ -1,4 +1,4 @@
-"""Read videos of YouTube from the data in their pages, which show no text themselves."""
+"""Read video pages on YouTube from their embedded data, because they contain no text."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def read_video(html: str, url: str) -> PageContent | None:
 
 
 def text_field(data: dict[str, Any], name: str) -> str:
-    """Return the text in a field of the data, or ""."""
+    """Return the text in a field, or ""."""
     value = data.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def clock(seconds: str) -> str:
-    """Return seconds as hours, minutes and seconds: 1:02:03; "" if they are not a number."""
+    """Return seconds as hours, minutes and seconds (1:02:03); "" if they are not a number."""
     if not re.fullmatch(r"[1-9]\d{0,6}", seconds):
         return ""
     minutes, rest = divmod(int(seconds), 60)

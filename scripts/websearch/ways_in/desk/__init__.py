@@ -1,1 +1,1 @@
-"""The desk: web pages on which people search, read, check drafts and see the history."""
+"""Provide the desk: web pages where people search, read, check drafts and see the history."""

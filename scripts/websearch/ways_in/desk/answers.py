@@ -1,8 +1,8 @@
-"""Answer the desk's requests: the page of each path, and the actions of its forms.
+"""Answer the desk's requests: the page for each path, and the actions of its forms.
 
-Browsers (Accept: text/html) get pages, programs get JSON from the same paths. Pages and API call
-the same run_* functions. A form that changes something carries a token of this process, so a page
-of another site cannot send it.
+Browsers (Accept: text/html) get pages; programs get JSON from the same paths. Both call the same
+run_* functions. A form that changes something contains a token of this process, so a page on
+another site cannot submit it.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ HTML = {
     # Not no-referrer: with it browsers send "Origin: null" with the desk's own forms.
     "Referrer-Policy": "same-origin",
 }
-CALLER = "desk"  # in the history
-MAX_CHARS = 30_000  # characters of passages on a page of results
-MAX_FIELDS = 50  # of a query string or form
-PAGE_CHARS = 100_000  # characters of a page shown at once
+CALLER = "desk"  # the caller's name in the history
+MAX_CHARS = 30_000  # characters of passages per page of results
+MAX_FIELDS = 50  # per query string or form
+PAGE_CHARS = 100_000  # characters of a web page shown at once
 
-# ===== which page =================================================================================
+# ===== requests ===================================================================================
 
 
 def wants_page(request: HttpRequest) -> bool:
-    """Return whether a request is for a page of the desk, not for the API."""
+    """Return whether a request is for a page on the desk, not for the API."""
     if request.method == "POST":  # /check is also a path of the API
         is_for_people = "text/html" in request.header("accept")
         return request.path in FORMS and (is_for_people or request.path != "/check")
@@ -58,7 +58,7 @@ def wants_page(request: HttpRequest) -> bool:
 
 
 def answer_page(request: HttpRequest, settings: Settings) -> Answer:
-    """Return the answer to a request of wants_page; raises HttpError."""
+    """Return the answer to a request that wants_page accepts. Raises HttpError."""
     if request.path == "/desk.css":
         return 200, style(), {"Content-Type": "text/css; charset=utf-8"}
     if request.method == "POST":
@@ -69,14 +69,14 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
 
 
 def show_page(request: HttpRequest, settings: Settings) -> Answer:
-    """Return the page of a path, sent in pieces as it is made."""
+    """Return the page for a path, which is sent in pieces as they are ready."""
     fields = {**fields_of(request), "host": request.header("host")}
     body = whole_page(PAGES[request.path](fields, settings), settings["verbose"])
-    return 200, body, {**HTML, "Connection": "close"}  # its length is not known
+    return 200, body, {**HTML, "Connection": "close"}  # the length is unknown
 
 
 def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
-    """Yield the pieces of a page as they come; an exception becomes an error box."""
+    """Yield the pieces of a page as they are ready; an exception becomes an error box."""
     try:
         for piece in pieces:
             yield piece.encode("utf-8", "replace")
@@ -87,14 +87,14 @@ def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
 
 @functools.cache
 def style() -> str:
-    """Return the CSS of all pages."""
+    """Return the CSS for all pages."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "style.css")
     with open(path, encoding="utf-8") as file:
         return file.read()
 
 
 def fields_of(request: HttpRequest) -> Fields:
-    """Return the fields of a query string or form, the first of each name.
+    """Return the fields in a form or query string, using the first value for each name.
 
     Raises HttpError (400).
     """
@@ -126,7 +126,7 @@ def search_page(fields: Fields, settings: Settings) -> Iterator[str]:
 def search(
     fields: Fields, questions: list[str], settings: Settings, report: ProgressCallback
 ) -> Document:
-    """Return the document of one question, or the brief of several."""
+    """Return the search document for one question, or the brief for several."""
     from websearch.search.commands import run_brief, run_search
 
     names = ("engine", "focus", "since", "site")
@@ -140,7 +140,7 @@ def search(
 
 
 def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield a web page as agents get it."""
+    """Yield the page that shows a web page's text as agents get it."""
     url = fields.get("url", "")
     yield views.head("/read", "Read")
     yield views.read_form(url)
@@ -156,14 +156,14 @@ def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def title_of(page: dict[str, Any], url: str) -> str:
-    """Return a page's title, or its URL, escaped."""
+    """Return a page's title or else its URL, escaped."""
     import html
 
     return html.escape(str(page.get("title") or url)[: views.LONGEST_TITLE])
 
 
 def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Document:
-    """Return the document of the page."""
+    """Return the document for the web page."""
     from websearch.reading.read import run_read
 
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
@@ -173,7 +173,7 @@ def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Docume
 
 
 def check_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the form for a draft and the findings of its check."""
+    """Yield the check page: the form for a draft, and the findings."""
     draft = fields.get("text", "")
     yield views.head("/check", "Check")
     yield views.check_form(draft)
@@ -185,7 +185,7 @@ def check_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
-    """Return the check of a draft."""
+    """Return the document from checking a draft."""
     from websearch.check.check import run_check
 
     params = {"text": draft, "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
@@ -193,7 +193,7 @@ def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
 
 
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the history, or the stored pages with the words of a query."""
+    """Yield the history page, or the stored pages that match a query."""
     from websearch.search.commands import run_recall
     from websearch.store.page_store import PageStore
 
@@ -217,7 +217,7 @@ def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return an entry of the history as shown, with the address that opens its answer.
+    """Return a history entry as shown, with the address that opens its answer.
 
     pages: URL -> stored page, for the title.
     """
@@ -240,7 +240,7 @@ def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[st
 
 
 def forget_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the page that asks before everything is forgotten."""
+    """Yield the page that asks for confirmation before forgetting everything."""
     from websearch.search.commands import run_cache
 
     yield views.head("/history", "Forget everything?")
@@ -248,7 +248,7 @@ def forget_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the checks of this machine, the spending and the contents of the store."""
+    """Yield the status page: checks of this machine, spending and contents of the store."""
     from websearch.search.commands import run_cache
 
     yield views.head("/state", "Status")
@@ -257,14 +257,14 @@ def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def api_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the instructions for programs that call this server."""
+    """Yield the page with instructions for programs that call this server."""
     yield views.head("/docs", "API") + views.api_text(fields["host"]) + views.FOOT
 
 
 def with_progress(
     run: Callable[[ProgressCallback], Document],
 ) -> Generator[str, None, Document]:
-    """Yield a line per progress report of a run; return its document."""
+    """Yield a line for each progress report from a run; return the run's document."""
     from concurrent.futures import ThreadPoolExecutor
     from queue import SimpleQueue
 
@@ -287,14 +287,14 @@ def with_progress(
 
 @functools.cache
 def form_token() -> str:
-    """Return the token in the forms of this process."""
+    """Return the token that this process puts into its forms."""
     import secrets
 
     return secrets.token_urlsafe(16)
 
 
 def forget(request: HttpRequest, settings: Settings) -> Answer:
-    """Forget an entry, a day or everything; raises HttpError (400, 403)."""
+    """Forget an entry, a day or everything. Raises HttpError (400, 403)."""
     from websearch.store.page_store import PageStore
 
     fields = fields_of(request)
@@ -316,10 +316,10 @@ def forget(request: HttpRequest, settings: Settings) -> Answer:
 
 
 def sign_in(request: HttpRequest, settings: Settings) -> Answer:
-    """Set the session cookie if the token is right."""
+    """Return a redirect that sets the session cookie if the token is correct; else the form."""
     fields = fields_of(request)
     target = fields.get("next", "")
-    # Browsers take // and /\\ for the start of another server's address.
+    # Browsers treat // and /\\ as the start of another server's address.
     target = target if re.fullmatch(r"/(?![/\\])[!-~]*", target) else "/"
     if not settings["token"]:
         return 303, None, {"Location": target}
@@ -330,7 +330,7 @@ def sign_in(request: HttpRequest, settings: Settings) -> Answer:
 
 
 def sign_in_page(target: str, is_wrong: bool) -> Answer:
-    """Return the page that asks for the token; target: the path to open after it."""
+    """Return the page that asks for the token; target: the path to open afterward."""
     page = views.head("", "Sign in") + views.token_form(target, is_wrong) + views.FOOT
     return 401, page, HTML
 

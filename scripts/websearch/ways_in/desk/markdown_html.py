@@ -1,8 +1,8 @@
-"""Render untrusted Markdown as HTML for the pages of the desk.
+"""Render untrusted Markdown as HTML for the desk's pages.
 
-It knows headings, paragraphs, lists, tables, quotations, rules, code, links and emphasis. Anything
-else is text and is escaped. Links are http or https only; an image becomes its description.
-Every repetition in the patterns is bounded, so the time grows linearly with the text.
+The renderer supports headings, paragraphs, lists, tables, quotations, rules, code, links and
+emphasis. Anything else is escaped as text. Only http and https links remain; an image becomes its
+description. Every repetition in the patterns is bounded, so the time grows linearly with the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
-# Bounds in characters: link text 500, URLs, code and emphasized text 2,000.
+# Limits in characters: 500 for link text; 2,000 for URLs, code and emphasized text.
 INLINE = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<ticks>`{1,8})(?P<code>(?:(?!(?P=ticks)).){1,2000})(?P=ticks)(?!`)"
@@ -39,10 +39,10 @@ INLINE = re.compile(
 class Page:
     """A renderer that collects the headings as (level, id, text).
 
-    has_anchors: headings get their ids; only one such text may be in an HTML page.
+    has_anchors: whether headings get ids; an HTML page may contain only one such text.
     """
 
-    mark = "<mark>{}</mark>"  # for a word of the query
+    mark = "<mark>{}</mark>"  # around a query word
 
     def __init__(
         self, words: Sequence[str] = (), first_level: int = 2, has_anchors: bool = False
@@ -57,7 +57,7 @@ class Page:
     # ===== blocks =================================================================================
 
     def blocks(self, lines: list[str], depth: int = 0) -> str:
-        """Return lines as HTML blocks, inside this many lists and quotations."""
+        """Return lines as HTML blocks; depth: the number of lists and quotations around them."""
         parts: list[str] = []
         paragraph: list[str] = []
         index = 0
@@ -73,11 +73,11 @@ class Page:
         return "".join([*parts, self.paragraph(paragraph)])
 
     def paragraph(self, lines: list[str]) -> str:
-        """Return the lines of a paragraph as HTML, "" if there are none."""
+        """Return a paragraph's lines as HTML; "" if there are none."""
         return f"<p>{self.inline(' '.join(lines))}</p>\n" if any(lines) else ""
 
     def block_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return the HTML of the block that begins at a line, and the index after the block.
+        """Return the HTML for the block that begins at a line, and the index after the block.
 
         The index is unchanged if the line belongs to a paragraph.
         """
@@ -95,7 +95,7 @@ class Page:
         return self.nested_at(lines, index, depth) if depth < MAX_DEPTH else ("", index)
 
     def nested_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return the HTML of a quotation or list, and the index after it, unchanged for others."""
+        """Return the HTML for a quotation or list, and the index after it, as block_at does."""
         if ITEM.match(lines[index]):
             return self.list_at(lines, index, depth)
         if not lines[index].lstrip().startswith(">"):
@@ -105,7 +105,7 @@ class Page:
         return f"<blockquote>\n{self.blocks(inner, depth + 1)}</blockquote>\n", end
 
     def heading(self, level: int, text: str) -> str:
-        """Return a heading at a level below the desk's own headings."""
+        """Return a heading as HTML, at a level below the desk's own headings."""
         self.above = [other for other in self.above if other < level]
         shown = min(6, self.first_level + len(self.above))
         self.above.append(level)
@@ -115,9 +115,9 @@ class Page:
         return f"<h{shown}{anchor}>{self.inline(text)}</h{shown}>\n"
 
     def table(self, lines: list[str], index: int) -> tuple[str, int]:
-        """Return a table and the index after it; a row has at most as many cells as the first.
+        """Return a table as HTML, and the index after it; rows are cut to the header's cells.
 
-        Short rows are not filled, so the cells do not outnumber the bars in the text.
+        Short rows are not filled, so there are never more cells than bars in the text.
         """
         end = next_line(lines, index + 2, lambda text: "|" not in text)
         head = table_cells(lines[index])
@@ -131,7 +131,7 @@ class Page:
         return f'<div class="wide" tabindex="0">{table}</table></div>\n', end
 
     def list_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return a list and the index after it; indented lines belong to the item above them."""
+        """Return a list as HTML, and the index after it; indented lines belong to their item."""
         first = ITEM.match(lines[index])
         indent = len(first[1]) if first else 0
         tag = "ol" if first and first[2][0].isdigit() else "ul"
@@ -153,15 +153,15 @@ class Page:
         return f"<{tag}>\n{shown}</{tag}>\n", index
 
     def list_item(self, lines: list[str], depth: int) -> str:
-        """Return the content of a list item; a single line gets no paragraph."""
+        """Return a list item's content as HTML; a single line is not a paragraph."""
         if not any(line.strip() for line in lines[1:]):
             return self.inline(lines[0])
         return self.inline(lines[0]) + "\n" + self.blocks(lines[1:], depth + 1)
 
-    # ===== text within a block ====================================================================
+    # ===== text in a block ========================================================================
 
     def inline(self, text: str, depth: int = 0) -> str:
-        """Return text with code, links and emphasis as HTML; depth counts the last two."""
+        """Return text with code, links and emphasis as HTML; depth counts links and emphasis."""
         parts: list[str] = []
         end = 0
         for match in INLINE.finditer(text):
@@ -170,7 +170,7 @@ class Page:
         return "".join([*parts, self.marked(text[end:])])
 
     def span(self, match: re.Match[str], depth: int) -> str:
-        """Return the HTML of a match of INLINE."""
+        """Return the HTML for a match of INLINE."""
         if match["escaped"]:
             return html.escape(match["escaped"])
         if match["ticks"]:
@@ -190,7 +190,7 @@ class Page:
         return html.escape(text)
 
     def marked(self, text: str) -> str:
-        """Return plain text escaped, with the words of the query marked."""
+        """Return plain text as HTML, with the query words marked."""
         if not self.words:
             return self.escape(text)
         parts: list[str] = []
@@ -207,14 +207,14 @@ class Page:
 def render(markdown: str, words: Sequence[str] = (), first_level: int = 2) -> str:
     """Return Markdown as HTML.
 
-    words: words to mark, also as the beginning of a word. first_level: HTML level of the highest
-    headings.
+    words: words to mark, including longer words that begin with them. first_level: the HTML level
+    of the highest headings.
     """
     return Page(words, first_level).blocks(markdown.split("\n"))
 
 
 def link(address: str, text: str) -> str:
-    """Return a link with HTML text; only the text if the address is not a web URL."""
+    """Return a link with this HTML text; only the text if the address is not a web URL."""
     if not re.match(r"(?i)https?://[^\s/]", address):
         return text or html.escape(address)
     shown = text or html.escape(address)
@@ -222,7 +222,7 @@ def link(address: str, text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a line of Markdown without its markup, for an outline."""
+    """Return a line of Markdown without markup, for an outline."""
     return INLINE.sub(
         lambda match: next(
             (
@@ -237,19 +237,19 @@ def plain_text(text: str) -> str:
 
 
 def table_cells(line: str) -> list[str]:
-    """Return the cells of a table row; an escaped bar is text."""
+    """Return the cells in a table row; an escaped bar does not separate cells."""
     inner = line.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.strip() for cell in CELL_BORDER.split(inner)]
 
 
 def is_table_rule(line: str) -> bool:
-    """Return whether a line separates a table's head from its rows, like |---|:-:|."""
+    """Return whether a line separates a table's header from its rows, such as |---|:-:|."""
     return all(re.fullmatch(r":?-+:?", cell) for cell in table_cells(line))
 
 
 def code_block(lines: list[str], start: int, fence: str, info: str) -> tuple[str, int]:
-    """Return a code block and the index after it; an unclosed block ends at the last line."""
+    """Return a code block as HTML, and the index after it; an unclosed block ends with the text."""
     end = next_line(lines, start, partial(is_closing, fence))
     language = LANGUAGE.match(info)
     name = f' class="language-{html.escape(language[1])}"' if language and language[1] else ""
@@ -258,5 +258,5 @@ def code_block(lines: list[str], start: int, fence: str, info: str) -> tuple[str
 
 
 def next_line(lines: list[str], start: int, ends: Callable[[str], bool]) -> int:
-    """Return the index of the first line from start on that ends accepts, else len(lines)."""
+    """Return the index of the first line, from start on, for which ends is true; or len(lines)."""
     return next((index for index in range(start, len(lines)) if ends(lines[index])), len(lines))

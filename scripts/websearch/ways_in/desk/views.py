@@ -1,8 +1,8 @@
-"""Write the pages of the desk as HTML, from documents only.
+"""Write the desk's pages as HTML, from documents.
 
-Each page is head(), parts and FOOT, so a slow search can be sent as it comes: first the form, then
-its progress, then the results. The style hides a line of progress as soon as something follows it,
-so the desk needs no script.
+Each page is head(), parts and FOOT, so a slow search can be sent in steps: first the form, then the
+progress, then the results. The style hides a progress line as soon as anything follows it, which is
+why the desk needs no script.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LINKS = {
 }  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
-PASSAGES = 3  # shown at once per result
+PASSAGES = 3  # per result; the others are folded
 LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -77,7 +77,7 @@ curl -X DELETE 'http://$host/cache?q=golang+concurrency'
 
 
 def head(path: str, heading: str) -> str:
-    """Return a page up to its heading; path: the page's path, for the navigation."""
+    """Return a page up to and including its heading; path: the page's path, for navigation."""
     links = "\n".join(
         f'<li><a href="{target}"{CURRENT if target == path else ""}>{name}</a></li>'
         for target, name in LINKS.items()
@@ -87,13 +87,13 @@ def head(path: str, heading: str) -> str:
 
 
 def progress(text: str) -> str:
-    """Return a line of progress; the style hides it once something follows."""
+    """Return a progress line; the style hides it once anything follows."""
     shown = html.escape(text[:1].upper() + text[1:])
     return f'<p class="progress note" role="status">{shown}</p>\n'
 
 
 def error_box(document: Document) -> str:
-    """Return an error document: its message, its hint and a link to an archived copy."""
+    """Return an error document as HTML: its message, its hint and a link to any archived copy."""
     details = document["details"]
     parts = [
         f"<strong>{html.escape(document['error'])}</strong>",
@@ -109,7 +109,7 @@ def error_box(document: Document) -> str:
 
 
 def notes(document: Document) -> str:
-    """Return the warnings of a document, the failed engines, and the time of a stored answer."""
+    """Return a document's warnings, the time of a stored answer, and the failed engines."""
     texts = [*document.get("warnings", [])]
     if document.get("from_cache") is True:
         texts.append(f"From the store, fetched {document.get('fetched_at', 'earlier')}.")
@@ -122,7 +122,7 @@ def notes(document: Document) -> str:
 
 
 def options(values: Iterable[str], chosen: str, first: str) -> str:
-    """Return the options of a select; first: the label of the empty value."""
+    """Return the options for a select; first: the label for the empty value."""
     return "".join(
         f'<option value="{html.escape(value)}"{" selected" if value == chosen else ""}>'
         f"{html.escape(value) or first}</option>"
@@ -134,7 +134,7 @@ def options(values: Iterable[str], chosen: str, first: str) -> str:
 
 
 def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequence[str]) -> str:
-    """Return the search form, filled with these fields; filters and more questions are folded."""
+    """Return the search form, filled with these fields; unused parts are folded."""
     query, site = fields.get("q", ""), html.escape(fields.get("site", ""))
     first_line, several = ("", query) if "\n" in query else (query, "")
     names = ("engine", "focus", "since")
@@ -174,7 +174,7 @@ def search_results(document: Document, query: str) -> str:
 
 
 def question_groups(document: Document) -> str:
-    """Return the sources of a brief, each below the first question that it answers."""
+    """Return a brief's sources, each below the first question that it answers."""
     parts, shown = list[str](), set[int]()
     for number, outcome in enumerate(document["queries"], 1):
         parts.append(f"<h2>{html.escape(outcome['query'])}</h2>\n")
@@ -195,9 +195,9 @@ def question_groups(document: Document) -> str:
 
 
 def result(item: dict[str, Any], query: str, level: int = 2) -> str:
-    """Return a result with its best passages or snippet, and folded, the others.
+    """Return a result with its best passages or snippet; the other passages are folded.
 
-    level: HTML level of its heading.
+    level: the HTML level of its heading.
     """
     title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
     number, anchor = "", ""
@@ -221,7 +221,7 @@ def result(item: dict[str, Any], query: str, level: int = 2) -> str:
 
 
 def read_address(url: str, **fields: str) -> str:
-    """Return the URL, escaped, at which the desk shows a web page."""
+    """Return the escaped URL at which the desk shows a web page."""
     return html.escape(f"/read?{urlencode({'url': url, **fields})}")
 
 
@@ -252,7 +252,7 @@ def find_form(url: str, query: str) -> str:
 
 
 def page_answers(text: str, words: Sequence[str]) -> str:
-    """Return the passages of a page that answer a question, or a note that none does."""
+    """Return the passages of a page that answer a question, or a note if there are none."""
     best = render("\n\n".join(best_passages(text, words, PASSAGES)[0]), words, first_level=4)
     if "<mark>" not in best:
         return '<p role="status">This page contains no word of the question.</p>\n'
@@ -260,7 +260,7 @@ def page_answers(text: str, words: Sequence[str]) -> str:
 
 
 def page_text(page: dict[str, Any], query: str = "") -> str:
-    """Return a page: facts, best passages, outline, and the text with the query words marked."""
+    """Return a page: facts, best passages, outline, and text with marked query words."""
     if not page["ok"]:
         return error_box(page)
     address = page.get("final_url", page["url"])
@@ -293,7 +293,7 @@ def page_text(page: dict[str, Any], query: str = "") -> str:
 
 
 def outline(headings: Sequence[tuple[int, str, str]]) -> str:
-    """Return the headings of a page as links; "" for fewer than three."""
+    """Return a page's headings as links; "" if there are fewer than three."""
     if len(headings) < 3:
         return ""
     top = min(level for level, _, _ in headings)
@@ -308,7 +308,7 @@ def outline(headings: Sequence[tuple[int, str, str]]) -> str:
 
 
 def check_form(draft: str) -> str:
-    """Return the form that takes a draft."""
+    """Return the form for a draft."""
     return f"""<form class="search" action="/check" method="post">
 <label for="text">A draft in Markdown, with a link or [1] after each quotation</label>
 <textarea id="text" name="text" rows="8" required>{html.escape(draft)}</textarea>
@@ -318,7 +318,7 @@ def check_form(draft: str) -> str:
 
 
 def check_results(document: Document) -> str:
-    """Return the findings of a check, each with its line and source."""
+    """Return a check's findings, each with its line and source."""
     if "counts" not in document:
         return error_box(document)
     sentence = document.get("error") or "Every quotation and number is in its source."
@@ -327,7 +327,7 @@ def check_results(document: Document) -> str:
 
 
 def checked(item: dict[str, Any]) -> str:
-    """Return the finding for a quotation, or for a sentence with numbers."""
+    """Return the finding for a quotation or a sentence with numbers."""
     missing = item.get("missing")
     verdict = item.get("verdict") or ("unread" if "error" in item else "numbers found")
     verdict = "doubtful" if "doubtful" in item else verdict
@@ -366,9 +366,10 @@ def history_form(query: str) -> str:
 
 
 def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
-    """Return the history, newest first, by day, with buttons that forget an entry or a day.
+    """Return the history by day, newest first, with buttons that forget an entry or a day.
 
-    entries: {id, day, time, caller, kind, text, address}; address opens the entry's answer.
+    entries: {id, day, time, caller, kind, text, is_page, address}; address opens the entry's
+    answer.
     """
     if not entries:
         return '<p class="note">Nothing has been searched or read yet.</p>\n'
@@ -389,7 +390,7 @@ def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
 
 
 def history_entry(entry: dict[str, str], token: str) -> str:
-    """Return an entry of the history: time, caller, kind, text, and a button to forget it."""
+    """Return a history entry: time, caller, kind, text, and a button to forget it."""
     address = html.escape(entry["address"])
     return (
         f'<li><span class="note">{entry["time"]} · {html.escape(entry["caller"])} · '
@@ -400,7 +401,7 @@ def history_entry(entry: dict[str, str], token: str) -> str:
 
 
 def forget_question(token: str, stats: Document) -> str:
-    """Return the question that precedes forgetting everything."""
+    """Return the question that asks for confirmation before forgetting everything."""
     counts = f"{stats['history']:,} questions and reads, {stats['answers']:,} answers and "
     return (
         f"<p>This removes {counts}{stats['pages']:,} pages. It cannot be undone.</p>\n"
@@ -410,7 +411,7 @@ def forget_question(token: str, stats: Document) -> str:
 
 
 def forget_form(token: str, name: str, value: str, label: str, style: str = "plain") -> str:
-    """Return the button that forgets an entry, a day or everything; token: form_token()."""
+    """Return a button that forgets an entry, a day or everything; token: form_token()."""
     return (
         '<form action="/history/forget" method="post">'
         f'<input type="hidden" name="token" value="{html.escape(token)}">'
@@ -420,7 +421,7 @@ def forget_form(token: str, name: str, value: str, label: str, style: str = "pla
 
 
 def state_tables(doctor: Document, stats: Document) -> str:
-    """Return the checks of this machine, and the contents and counts of the store."""
+    """Return tables of the checks of this machine, and of the store and spending."""
     checks = "".join(
         f"<tr><th scope=row>{html.escape(check['name'])}</th>"
         f'<td class="{html.escape(check["status"])}">{html.escape(check["status"])}</td>'
@@ -440,7 +441,7 @@ def state_tables(doctor: Document, stats: Document) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a value of a document as text, with commas between items and digits."""
+    """Return a value from a document as text, with commas between items and in large numbers."""
     if isinstance(value, dict):
         return "; ".join(f"{name}: {plain(inner)}" for name, inner in value.items())
     if isinstance(value, list):
