@@ -142,7 +142,8 @@ HEADINGS = {
     "results": "Results", "places": "Places", "citations": "Sources", "entities": "Entities",
 }
 # Fields that Markdown shows after the title of a result, in this order.
-FACTS = " ".join([*(facts for *_, facts in SECTIONS.values()), "size image_url"]).split()
+_FACTS = " ".join([*(facts for *_, facts in SECTIONS.values()), "size image_url"])
+FACTS = list(dict.fromkeys(_FACTS.split()))  # sections may share a field
 # Fields that Markdown shows as one line below the results.
 NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
          "rich": "Live data: {}", "cost_usd": "Cost: {} USD",

@@ -20,6 +20,7 @@ import json
 import lzma
 import os
 import re
+import signal
 import socket
 import sqlite3
 import ssl
@@ -57,6 +58,8 @@ PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
 # The tail of a key that must be found nowhere; tests/tools/canary.py gives each run a new one.
 CANARY = os.environ.get("WEB_SEARCH_TEST_CANARY") or "canary-0123456789abcdef"
 KEPT = os.environ.get("WEB_SEARCH_TEST_KEPT")  # where tests/tools/canary.py wants everything kept
+# A shell starts background jobs with it ignored, and their children would never end by Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 keeper = capture.start(KEPT, CANARY) if KEPT else None
 
 # What the user's own environment could change in a test.

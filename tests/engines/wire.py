@@ -69,7 +69,7 @@ LINKS = re.compile(rf"{TOKEN_START}([\w-]+=*)")
 # The fake Brave makes it of the key that asks, which is another one in each run.
 HASHES = re.compile(r"(?<=results_hash\\\": \\\")[0-9a-f]{64}")
 # Three engines or more, perhaps with what configures them: one more engine changes no snapshot.
-ENGINE = rf"(?:{'|'.join(ENGINES)})(?: \([A-Z_]+\))?"
+ENGINE = rf"(?:{'|'.join(ENGINES)})\b(?: \([A-Z_]+\))?"
 ENGINE_LIST = re.compile(rf"\b{ENGINE}(?:(?:, | or ){ENGINE})" + "{2,}")
 # The fence around a page's text carries a mark that the page cannot guess.
 MARKS = re.compile(r"(?<=page text )[0-9a-f]{8}|(?<=end of )[0-9a-f]{8}(?=\])")
