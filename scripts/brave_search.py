@@ -182,7 +182,7 @@ UI_LANGUAGES = ("es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-
                 "es-US").split()
 
 
-def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) -> Parameter:
+def parameter(name: str, kind: str, api_default: object, text: str, **more: Any) -> Parameter:
     """Return an entry of COMMANDS: name, type, api_default, help, wire, aliases, and more.
 
     api_default: Brave's default; None if Brave has none or does not document it.
@@ -585,12 +585,12 @@ def rate_limit_wait(response: Response) -> float | None:
     return max(waits) if waits else retry_after(response)
 
 
-def as_list(value: Any) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """Return a list unchanged, an object as a list of one, and anything else as an empty list."""
     return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
 
-def objects(value: Any) -> list[Fields]:
+def objects(value: object) -> list[Fields]:
     """Return the objects in a list, or a single object as a list of one."""
     return [item for item in as_list(value) if isinstance(item, dict)]
 
@@ -600,7 +600,7 @@ def pick_fields(item: Fields, *names: str) -> Fields:
     return drop_empty({name: item.get(name) for name in names})
 
 
-def tidy_texts(value: Any, name: str = "") -> Any:
+def tidy_texts(value: object, name: str = "") -> Any:
     """Return data of an answer without highlighting tags, entities decoded once; URLs stay."""
     if isinstance(value, str):
         verbatim = name in VERBATIM_FIELDS or value.startswith(("http://", "https://"))
@@ -1125,7 +1125,7 @@ def item_markdown(number: int, item: Fields) -> str:
     return "\n".join([f"{number}. {head}", *(f"   {line}".rstrip() for line in lines)]).rstrip()
 
 
-def passage_markdown(passage: Any) -> str:
+def passage_markdown(passage: object) -> str:
     """Return a passage of the context command; a question and its answer come as JSON text."""
     data = tag_data(str(passage))
     fields = data if isinstance(data, dict) else {}
@@ -1133,7 +1133,7 @@ def passage_markdown(passage: Any) -> str:
     return make_harmless(pair or str(passage))
 
 
-def shown_text(value: Any) -> str:
+def shown_text(value: object) -> str:
     """Return a text of a page on one line, without live Markdown and HTML."""
     return make_harmless(" ".join(str(value).split()))
 
@@ -1264,7 +1264,7 @@ def spell_hints(document: Document, names: dict[str, str] | None = None) -> Docu
     Without names every parameter goes by its own name.
     """
 
-    def spelled(value: Any, is_hint: bool = False) -> Any:
+    def spelled(value: object, is_hint: bool = False) -> Any:
         if isinstance(value, dict):
             own = ("hint", "warnings")
             return {field: spelled(item, field in own) for field, item in value.items()}
@@ -1288,19 +1288,19 @@ def drop_empty(fields: Fields) -> Fields:
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def object_field(item: Any, name: str) -> Fields:
+def object_field(item: object, name: str) -> Fields:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
 
 
-def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+def list_field(item: object, name: str, kind: type = dict) -> list[Any]:
     """Return the entries of a list that have the wanted type; [] if the field is not a list."""
     value = item.get(name) if isinstance(item, dict) else None
     return [item for item in value if type(item) is kind] if isinstance(value, list) else []
 
 
-def dump_json(value: Any, pretty: bool = False) -> str:
+def dump_json(value: object, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
     style: Fields = {"indent": 2} if pretty else {"separators": (",", ":")}
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
@@ -1343,7 +1343,7 @@ def clean_text(text: str, model_answer: bool = False) -> str:
     return text if model_answer or text.isascii() else re.sub(_IGNORABLE, "", text)
 
 
-def clean_tree(value: Any, model_answer: bool = False, field: str = "") -> Any:
+def clean_tree(value: object, model_answer: bool = False, field: str = "") -> Any:
     """Return JSON data with every text cleaned; addresses that are not of the web become ""."""
     if isinstance(value, str):
         is_address = re.search(r"(?i)(?:url|uri|link|href|website|src)s?$", field)
@@ -1367,7 +1367,7 @@ def one_line(text: str, limit: int) -> str:
     return shorten(" ".join(clean_text(text[: 4 * limit]).split()), limit)
 
 
-def quoted(value: Any, limit: int = 80) -> str:
+def quoted(value: object, limit: int = 80) -> str:
     """Return a value in quotation marks, shortened, for a message."""
     return shorten(repr(value), limit)
 
@@ -1508,7 +1508,7 @@ def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
     return values
 
 
-def given_value(parameter: Parameter, value: Any) -> Any:
+def given_value(parameter: Parameter, value: object) -> Any:
     """Return a parameter's value, a list if it takes one; None if it counts as not given.
 
     null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
@@ -1544,12 +1544,12 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
     return filled if len(items) > 1 else items
 
 
-def spelled_name(name: Any) -> str:
+def spelled_name(name: object) -> str:
     """Return a parameter's name as the tables spell it: --Max-Chars is max_chars."""
     return str(name).strip().lstrip("-").replace("-", "_").lower()
 
 
-def unknown_hint(spec: Command, word: str, known: Any, what: str) -> str:
+def unknown_hint(spec: Command, word: str, known: object, what: str) -> str:
     """Return what to do about a parameter or flag that a command does not have."""
     name = spelled_name(word)
     meant = SYNONYMS.get(name, name)
@@ -1587,7 +1587,7 @@ def check_value(parameter: Parameter, value: Any) -> Any:
     return int(number) if kind == "int" else number
 
 
-def check_text(parameter: Parameter, value: Any) -> str:
+def check_text(parameter: Parameter, value: object) -> str:
     """Return text that is not empty; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
@@ -1648,7 +1648,7 @@ def check_dates(parameter: Parameter, text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: Parameter, value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Parameter, value: object, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -1785,7 +1785,7 @@ def refused_keys(document: Fields) -> list[Fields]:
     return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
 
 
-def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
+def trimmed(value: object, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
     """Return a value without fields that are gone, within limits (see _CUTS); note each cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
@@ -1882,7 +1882,7 @@ class Parser(argparse.ArgumentParser):
         hint = f"{self.prog} --help lists the flags."
         raise SearchError("invalid_input", f"{message[0].upper()}{message[1:]}.", hint)
 
-    def _print_message(self, message: str, _: Any = None) -> None:
+    def _print_message(self, message: str, _: object = None) -> None:
         print_text(message.rstrip())
 
 
@@ -2372,7 +2372,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
 
 
 def run_with_input(
-    run: Callable[..., Document], hint: str, params: Fields, report: Any, options: Fields
+    run: Callable[..., Document], hint: str, params: Fields, report: object, options: Fields
 ) -> Document | int:
     """Run a batch for the command line; hint: for a bad input.
 

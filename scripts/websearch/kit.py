@@ -128,7 +128,7 @@ def spell_hints(document: Document, names: dict[str, str] | None = None) -> Docu
     Without names every parameter goes by its own name.
     """
 
-    def spelled(value: Any, is_hint: bool = False) -> Any:
+    def spelled(value: object, is_hint: bool = False) -> Any:
         if isinstance(value, dict):
             own = ("hint", "warnings")
             return {field: spelled(item, field in own) for field, item in value.items()}
@@ -152,19 +152,19 @@ def drop_empty(fields: Fields) -> Fields:
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def object_field(item: Any, name: str) -> Fields:
+def object_field(item: object, name: str) -> Fields:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
 
 
-def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+def list_field(item: object, name: str, kind: type = dict) -> list[Any]:
     """Return the entries of a list that have the wanted type; [] if the field is not a list."""
     value = item.get(name) if isinstance(item, dict) else None
     return [item for item in value if type(item) is kind] if isinstance(value, list) else []
 
 
-def dump_json(value: Any, pretty: bool = False) -> str:
+def dump_json(value: object, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
     style: Fields = {"indent": 2} if pretty else {"separators": (",", ":")}
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
@@ -207,7 +207,7 @@ def clean_text(text: str, model_answer: bool = False) -> str:
     return text if model_answer or text.isascii() else re.sub(_IGNORABLE, "", text)
 
 
-def clean_tree(value: Any, model_answer: bool = False, field: str = "") -> Any:
+def clean_tree(value: object, model_answer: bool = False, field: str = "") -> Any:
     """Return JSON data with every text cleaned; addresses that are not of the web become ""."""
     if isinstance(value, str):
         is_address = re.search(r"(?i)(?:url|uri|link|href|website|src)s?$", field)
@@ -231,7 +231,7 @@ def one_line(text: str, limit: int) -> str:
     return shorten(" ".join(clean_text(text[: 4 * limit]).split()), limit)
 
 
-def quoted(value: Any, limit: int = 80) -> str:
+def quoted(value: object, limit: int = 80) -> str:
     """Return a value in quotation marks, shortened, for a message."""
     return shorten(repr(value), limit)
 
@@ -372,7 +372,7 @@ def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
     return values
 
 
-def given_value(parameter: Parameter, value: Any) -> Any:
+def given_value(parameter: Parameter, value: object) -> Any:
     """Return a parameter's value, a list if it takes one; None if it counts as not given.
 
     null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
@@ -408,12 +408,12 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
     return filled if len(items) > 1 else items
 
 
-def spelled_name(name: Any) -> str:
+def spelled_name(name: object) -> str:
     """Return a parameter's name as the tables spell it: --Max-Chars is max_chars."""
     return str(name).strip().lstrip("-").replace("-", "_").lower()
 
 
-def unknown_hint(spec: Command, word: str, known: Any, what: str) -> str:
+def unknown_hint(spec: Command, word: str, known: object, what: str) -> str:
     """Return what to do about a parameter or flag that a command does not have."""
     name = spelled_name(word)
     meant = SYNONYMS.get(name, name)
@@ -451,7 +451,7 @@ def check_value(parameter: Parameter, value: Any) -> Any:
     return int(number) if kind == "int" else number
 
 
-def check_text(parameter: Parameter, value: Any) -> str:
+def check_text(parameter: Parameter, value: object) -> str:
     """Return text that is not empty; if the table lists choices, one of them or a range of dates.
 
     The table's "values" maps other spellings to choices, its "names" wrong words to the likely one;
@@ -512,7 +512,7 @@ def check_dates(parameter: Parameter, text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: Parameter, value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Parameter, value: object, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -649,7 +649,7 @@ def refused_keys(document: Fields) -> list[Fields]:
     return [item for item in list_field(document, "attempts") if item.get("kind") == "auth"]
 
 
-def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
+def trimmed(value: object, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
     """Return a value without fields that are gone, within limits (see _CUTS); note each cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
@@ -746,7 +746,7 @@ class Parser(argparse.ArgumentParser):
         hint = f"{self.prog} --help lists the flags."
         raise SearchError("invalid_input", f"{message[0].upper()}{message[1:]}.", hint)
 
-    def _print_message(self, message: str, _: Any = None) -> None:
+    def _print_message(self, message: str, _: object = None) -> None:
         print_text(message.rstrip())
 
 
@@ -1236,7 +1236,7 @@ def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Field
 
 
 def run_with_input(
-    run: Callable[..., Document], hint: str, params: Fields, report: Any, options: Fields
+    run: Callable[..., Document], hint: str, params: Fields, report: object, options: Fields
 ) -> Document | int:
     """Run a batch for the command line; hint: for a bad input.
 

@@ -74,7 +74,7 @@ def take(items: queue.Queue[Any], deadline: float) -> Any:
     raise queue.Empty
 
 
-def put(item: Any, items: queue.Queue[Any], deadline: float) -> None:
+def put(item: object, items: queue.Queue[Any], deadline: float) -> None:
     """Put an item into a queue. Raises queue.Full at the deadline, or like check_cancelled."""
     import queue
 
@@ -118,7 +118,7 @@ def result_or_error(
         return bug_error(error, verbose)
 
 
-def is_bug(result: Any) -> TypeGuard[SearchError]:
+def is_bug(result: object) -> TypeGuard[SearchError]:
     """Return whether result_or_error returned a bug."""
     return isinstance(result, SearchError) and result.kind == "internal"
 

@@ -152,7 +152,9 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
                 if done.is_set():
                     raise TimeoutError
 
-            def request(self, method: str, path: str, body: Any, sent: Fields, **more: Any) -> None:
+            def request(
+                self, method: str, path: str, body: object, sent: Fields, **more: Any
+            ) -> None:
                 super().request(method, path, body, in_order(sent, request["headers"]), **more)
 
         return Connection

@@ -126,7 +126,7 @@ def without_refused(document: dict[str, Any]) -> int:
         is_address = isinstance(value, str) and re.fullmatch(r"(?i)https?:\S+", value)
         return bool(is_address and refusing_rule(value))
 
-    def clean(value: Any) -> Any:
+    def clean(value: object) -> Any:
         nonlocal removed
         if not isinstance(value, (dict, list)):
             return value

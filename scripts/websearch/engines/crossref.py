@@ -101,7 +101,7 @@ def doi_address(doi: Any) -> str:
     return f"https://doi.org/{quote(doi, safe='/:;()._-')}" if is_doi else ""
 
 
-def first_text(texts: Any) -> str:
+def first_text(texts: object) -> str:
     """Return a list's first text; the list may be empty or missing."""
     return text_of_html(texts[0]) if isinstance(texts, list) and texts else ""
 
@@ -112,7 +112,7 @@ def author_name(author: dict[str, Any]) -> str:
     return " ".join(name for name in names if name)
 
 
-def issue_date(parts: Any) -> str:
+def issue_date(parts: object) -> str:
     """Return date-parts such as [[2022, 7, 26]] as 2022-07-26; month and day may be missing."""
     first = parts[0] if isinstance(parts, list) and parts else None
     if not isinstance(first, list) or not first or not isinstance(first[0], int):

@@ -223,7 +223,7 @@ def parse_article(block: list[Node]) -> dict[str, Any]:
     return api_result(shown_text(heading), url, shown_text(with_class(block, "content")), moment)
 
 
-def failed_engines(pairs: Any) -> list[dict[str, str]]:
+def failed_engines(pairs: object) -> list[dict[str, str]]:
     """Return SearXNG's [[engine, reason], ...] as objects."""
     return [
         {"engine": api_text(pair[0]), "reason": api_text(pair[1])}

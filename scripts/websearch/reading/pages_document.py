@@ -351,7 +351,7 @@ def fitting_passages(
     return passages_within(PageText(searched), query, room, json_size, limit)
 
 
-def json_size(value: Any) -> int:
+def json_size(value: object) -> int:
     """Return the number of characters that a value takes in JSON."""
     return len(dump_json(value))
 

@@ -161,7 +161,7 @@ def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | 
     return True
 
 
-def is_text(value: Any) -> bool:
+def is_text(value: object) -> bool:
     """Return whether a value is a non-empty string."""
     return isinstance(value, str) and bool(value)
 

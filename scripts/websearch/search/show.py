@@ -411,7 +411,7 @@ def line_of(source: Source) -> str:
 
 
 def put_if_it_fits(
-    document: Document, item: dict[str, Any], name: str, value: Any, limit: int
+    document: Document, item: dict[str, Any], name: str, value: object, limit: int
 ) -> None:
     """Set an item's field if it has a value and the document stays within its limit."""
     if value:

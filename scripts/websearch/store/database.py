@@ -84,7 +84,7 @@ class StoreFile:
         """Whether reading or writing failed; the last warning says why."""
         return bool(self._failed)
 
-    def use(self, work: Work, missed: Any, writing: bool = False) -> Any:
+    def use(self, work: Work, missed: object, writing: bool = False) -> Any:
         """Return the result of work(connection), or missed if the store cannot be used.
 
         Writing is one transaction (BEGIN IMMEDIATE): complete or not at all, one process at a time.
@@ -112,7 +112,7 @@ class StoreFile:
         found: list[tuple[Any, ...]] = self.use(lambda db: db.execute(query, values).fetchall(), [])
         return found
 
-    def _work(self, work: Work, missed: Any, writing: bool) -> Any:
+    def _work(self, work: Work, missed: object, writing: bool) -> Any:
         """Return the result of work(connection), or missed if there is no file to read.
 
         Raises store_errors().
@@ -138,7 +138,7 @@ class StoreFile:
         self.warnings += keep_private(self.path) if self._version else []
         return self._db
 
-    def _work_again(self, work: Work, missed: Any, writing: bool) -> Any:
+    def _work_again(self, work: Work, missed: object, writing: bool) -> Any:
         """Empty a damaged file and warn, then return the result of work(connection).
 
         If another process has just emptied it, its file is used. Raises store_errors(): an OSError

@@ -108,7 +108,7 @@ def media_types(http_request: HttpRequest, header: str) -> list[str]:
     return [item.partition(";")[0].strip() for item in ranges]
 
 
-def body_version(message: Any) -> Any:
+def body_version(message: object) -> Any:
     """Return the version in a message's _meta, or None."""
     meta = object_field(object_field(message, "params"), "_meta")
     return meta.get(f"{META}protocolVersion")

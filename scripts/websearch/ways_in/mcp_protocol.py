@@ -50,7 +50,7 @@ class ProtocolError(Exception):
     request_id: the message's id; None if it has no usable id.
     """
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
         self.request_id: str | int | None = None
         self.error: dict[str, Any] = {"code": code, "message": message}
@@ -70,7 +70,7 @@ def parse_message(data: bytes) -> Any:
         raise ProtocolError(PARSE_ERROR, "Parse error: not JSON") from None
 
 
-def is_token(value: Any) -> bool:
+def is_token(value: object) -> bool:
     """Return whether a value may be an id or progress token: an int, or text without surrogates.
 
     Some clients hang if they get back a number with a fraction or a lone surrogate.
@@ -80,7 +80,7 @@ def is_token(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def check_message(message: Any) -> None:
+def check_message(message: object) -> None:
     """Raise ProtocolError for a message that JSON-RPC does not allow."""
     reason = ""
     if not isinstance(message, dict):
@@ -147,7 +147,7 @@ def read_request(message: Any) -> McpRequest | None:
         raise
 
 
-def usable_id(message: Any) -> str | int | None:
+def usable_id(message: object) -> str | int | None:
     """Return a message's id; None if it is missing or cannot be sent back."""
     request_id = message.get("id") if isinstance(message, dict) else None
     return request_id if is_token(request_id) else None
@@ -273,7 +273,7 @@ def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
     }
 
 
-def progress_message(token: Any, count: int, text: str, left: int | None) -> Message:
+def progress_message(token: object, count: int, text: str, left: int | None) -> Message:
     """Return the notification of a call's progress. count: the reports so far, which must grow.
 
     left: the remaining reports. A call may have several parts, so the total may also grow.
@@ -293,6 +293,6 @@ def error_message(error: ProtocolError) -> Message:
     return {"jsonrpc": "2.0", "id": error.request_id, "error": error.error}
 
 
-def encode_message(message: Any) -> bytes:
+def encode_message(message: object) -> bytes:
     """Return a message as a line of UTF-8, without lone surrogates, NaN or inner line breaks."""
     return dump_json(message).encode("utf-8", "replace") + b"\n"

@@ -125,7 +125,7 @@ class StdioServer:
             if self.calls.get(call.request.id) is call:
                 del self.calls[call.request.id]
 
-    def cancel(self, request_id: Any) -> None:
+    def cancel(self, request_id: object) -> None:
         """Stop a call and drop its answer; ignore ids of unknown or finished calls."""
         with self.lock:
             if isinstance(request_id, (str, int)) and request_id in self.calls:

@@ -380,7 +380,7 @@ def is_configured(keys: tuple[str, ...]) -> bool:
 
 
 def call_tool(
-    name: str, arguments: Any, report: ProgressCallback = None, caller: str = "MCP"
+    name: str, arguments: object, report: ProgressCallback = None, caller: str = "MCP"
 ) -> tuple[Document, str]:
     """Run a tool with a client's arguments; return its document, and its text for a model.
 
@@ -402,7 +402,7 @@ def call_tool(
 
 
 def run_tool(
-    name: str, arguments: Any, report: ProgressCallback, caller: str
+    name: str, arguments: object, report: ProgressCallback, caller: str
 ) -> tuple[Document, ServedCommand]:
     """Run a tool's command; return its document and the command. Never raises."""
     command: ServedCommand = TOOLS[name]
@@ -483,7 +483,7 @@ def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document])
     return document
 
 
-def read_arguments(arguments: Any) -> Any:
+def read_arguments(arguments: object) -> Any:
     """Return a call's arguments; models may send them as JSON text, or "null" for no arguments."""
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
@@ -491,7 +491,7 @@ def read_arguments(arguments: Any) -> Any:
     return arguments if fields is None else fields
 
 
-def tool_params(name: str, arguments: Any) -> dict[str, Any]:
+def tool_params(name: str, arguments: object) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
     Values that count as not set are omitted. Raises SearchError (invalid_input) for an unknown
@@ -575,7 +575,7 @@ def tool_text(
     return shorten(shown(document), max_chars - 1)
 
 
-def is_failure(document: Document, arguments: Any) -> bool:
+def is_failure(document: Document, arguments: object) -> bool:
     """Return whether a document is an error; no_results counts only if sources were required."""
     required = object_field({"arguments": arguments}, "arguments").get("require_grounding")
     is_required = str(required).lower() in TRUE_WORDS

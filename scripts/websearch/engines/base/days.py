@@ -38,7 +38,7 @@ def day_of(moment: Any) -> str:
     return utc_day(moment) if is_number and 0 < moment < 4_000_000_000 else ""
 
 
-def day_of_text(moment: Any) -> str:
+def day_of_text(moment: object) -> str:
     """Return the day of a date as ISO 8601 or RFC 1123, "" if it is neither."""
     if not isinstance(moment, str):
         return ""

@@ -114,19 +114,19 @@ def search_words(engine: Engine, query: str, most: int = MOST_WORDS) -> str:
 # ===== responses ==================================================================================
 
 
-def raw_text(text: Any) -> str:
+def raw_text(text: object) -> str:
     """Return an API's plain text on one line: anything that looks like markup is text."""
     return one_line(text, MAX_TEXT) if isinstance(text, str) else ""
 
 
-def text_of_html(html: Any) -> str:
+def text_of_html(html: object) -> str:
     """Return the text of an API's HTML on one line: tags removed, then entities decoded once."""
     if not isinstance(html, str):
         return ""
     return api_text(re.sub(r"</?[a-zA-Z][^<>]{0,2000}>", " ", html[: 20 * MAX_TEXT]))
 
 
-def source_result(title: str, url: Any, facts: list[str], **fields: Any) -> dict[str, Any]:
+def source_result(title: str, url: object, facts: list[str], **fields: Any) -> dict[str, Any]:
     """Return a result; {} without a web URL. facts: parts of its snippet; "" is omitted."""
     if not isinstance(url, str) or not re.match(r"https?://\w", url):
         return {}
@@ -134,7 +134,7 @@ def source_result(title: str, url: Any, facts: list[str], **fields: Any) -> dict
     return {"title": title or url, "url": tidy_url(url), "snippet": snippet, **fields}
 
 
-def counted(number: Any, noun: str) -> str:
+def counted(number: object, noun: str) -> str:
     """Return a number with its noun: 1 point, 3 answers; "" for anything else."""
     if not isinstance(number, int) or isinstance(number, bool):
         return ""

@@ -101,19 +101,19 @@ def shown_text(node: Node | None) -> str:
     return shorten(" ".join(clean_text("".join(pieces)).split()), MAX_TEXT)
 
 
-def api_text(text: Any) -> str:
+def api_text(text: object) -> str:
     """Return an API's text on one line, without its highlighting; "" if it is not text."""
     return shorten(" ".join(plain_text(text).split()), MAX_TEXT) if isinstance(text, str) else ""
 
 
-def api_texts(items: Any, name: str) -> list[str]:
+def api_texts(items: object, name: str) -> list[str]:
     """Return a list's texts; an item is a text, or an object with the text under a name."""
     listed = items if isinstance(items, list) else []
     texts = [item.get(name) if isinstance(item, dict) else item for item in listed]
     return [text for text in map(api_text, texts) if text]
 
 
-def api_result(title: Any, url: Any, snippet: Any, moment: Any) -> dict[str, Any]:
+def api_result(title: object, url: object, snippet: object, moment: object) -> dict[str, Any]:
     """Return a result from an API's fields; {} without a web URL."""
     if not isinstance(url, str) or not split_url(url):
         return {}

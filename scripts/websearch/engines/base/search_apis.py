@@ -66,7 +66,9 @@ def hosts_of(params: dict[str, Any], name: str) -> list[str]:
 # ===== results ====================================================================================
 
 
-def api_page(title: Any, url: Any, snippet: str, moment: Any, text: str = "") -> dict[str, Any]:
+def api_page(
+    title: object, url: object, snippet: str, moment: object, text: str = ""
+) -> dict[str, Any]:
     """Return a result; {} without a web URL.
 
     snippet: a piece of the page, of any length. moment: a date as ISO 8601 or RFC 1123. text: the

@@ -122,7 +122,7 @@ def parse_data(text: str) -> Any:
         return None
 
 
-def described_items(data: Any) -> list[dict[str, Any]]:
+def described_items(data: object) -> list[dict[str, Any]]:
     """Return the items in a JSON-LD value that describe a subject or a page."""
     items = [data]
     described = []

@@ -83,7 +83,7 @@ def data_offers(page: PageTree) -> list[dict[str, str]]:
     return [offer for value in offers_in(sold[0].get("offers")) if (offer := read_offer(value))]
 
 
-def sold_items(data: Any) -> list[dict[str, Any]]:
+def sold_items(data: object) -> list[dict[str, Any]]:
     """Return the items for sale in a JSON-LD value that have offers."""
     items, sold = [data], []
     for item in itertools.islice(items, MAX_ITEMS):  # the loop extends items
@@ -96,7 +96,7 @@ def sold_items(data: Any) -> list[dict[str, Any]]:
     return sold
 
 
-def offers_in(value: Any) -> list[dict[str, Any]]:
+def offers_in(value: object) -> list[dict[str, Any]]:
     """Return the offers in the value of "offers": an object or a list of objects."""
     values = value if isinstance(value, list) else [value]
     return [offer for offer in values[:MAX_OFFERS] if isinstance(offer, dict)]
@@ -146,7 +146,7 @@ def marked_offers(page: PageTree) -> list[dict[str, str]]:
     ]
 
 
-def amount_of(value: Any) -> str:
+def amount_of(value: object) -> str:
     """Return a price as its page writes it, or a number with at most two decimals, or ""."""
     if isinstance(value, float):
         value = f"{value:.2f}".removesuffix(".00") if 0 <= value < 1e12 else ""
@@ -156,12 +156,12 @@ def amount_of(value: Any) -> str:
     return found[0] if found else ""
 
 
-def currency_of(value: Any) -> str:
+def currency_of(value: object) -> str:
     """Return a value if it is a currency code, or ""."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value) else ""
 
 
-def availability_of(value: Any) -> str:
+def availability_of(value: object) -> str:
     """Return the plain words for a schema.org availability, or ""."""
     name = value.rpartition("/")[2] if isinstance(value, str) else ""
     return AVAILABILITY.get(re.sub(r"[\W_]", "", name[:MAX_NAME]).lower(), "")

@@ -335,7 +335,7 @@ def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:
     return blocks
 
 
-def lines_text(value: Any) -> str:
+def lines_text(value: object) -> str:
     """Return a notebook's text, which may be a list of lines."""
     lines = value if isinstance(value, list) else [value]
     return "".join(line for line in lines if isinstance(line, str))

@@ -125,7 +125,7 @@ def data_values(page: PageTree, text: str) -> str:
     return "\n".join(lines)
 
 
-def shown_value(value: Any) -> str:
+def shown_value(value: object) -> str:
     """Return a number or short text from a page's data; "" for switches, URLs and markup."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
@@ -183,7 +183,7 @@ def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
 # ===== prose in data ==============================================================================
 
 
-def prose_of(data: Any, markdown: Callable[[str], str]) -> str:
+def prose_of(data: object, markdown: Callable[[str], str]) -> str:
     """Return the prose in data as Markdown; markdown: function that converts HTML to Markdown."""
     reader = ProseReader(markdown)
     reader.read(data, "", 0)
@@ -200,7 +200,7 @@ class ProseReader:
         self.values = MAX_VALUES
         self.room = MAX_TEXT
 
-    def read(self, value: Any, name: str, depth: int) -> None:
+    def read(self, value: object, name: str, depth: int) -> None:
         """Collect the prose in a value; name: name of its field."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0 or self.room <= 0:
@@ -235,7 +235,7 @@ class ProseReader:
             self.known.add(heading)
             self.blocks[position] = heading
 
-    def inline(self, value: Any, depth: int) -> str:
+    def inline(self, value: object, depth: int) -> str:
         """Return the text of a piece of rich text, including nested pieces such as links."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0:
@@ -302,7 +302,7 @@ def rich_text_pieces(fields: dict[str, Any]) -> list[Any] | None:
     return pieces if any(map(is_piece, pieces)) else None
 
 
-def is_piece(value: Any) -> bool:
+def is_piece(value: object) -> bool:
     """Return whether a value is a piece of a paragraph: only text and style."""
     if not isinstance(value, dict) or not _PIECE_FIELDS.issuperset(value):
         return False

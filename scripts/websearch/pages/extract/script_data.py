@@ -78,7 +78,7 @@ def unflatten(flat: list[Any]) -> Any:
     """Return the tree that a flat list represents; a container appears only once."""
     seen: set[int] = set()
 
-    def value_at(index: Any, depth: int) -> Any:
+    def value_at(index: object, depth: int) -> Any:
         if not isinstance(index, int) or not 0 <= index < len(flat) or depth > MAX_DEPTH:
             return None
         value = flat[index]
@@ -153,7 +153,7 @@ class HtmlWriter:
         self.done: set[str] = set()
         self.values = MAX_VALUES
 
-    def write(self, value: Any, depth: int) -> None:
+    def write(self, value: object, depth: int) -> None:
         """Write a value: a text, a reference to a row, an element or a list of these."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0:
@@ -176,7 +176,7 @@ class HtmlWriter:
         elif not text.startswith("$"):
             self.written.append(escape(text))
 
-    def write_element(self, tag: Any, properties: Any, depth: int) -> None:
+    def write_element(self, tag: object, properties: object, depth: int) -> None:
         """Write an element with its children; for a component ("$L1a"), only the children."""
         if not isinstance(properties, dict) or not isinstance(tag, str):
             return

@@ -19,8 +19,6 @@ from websearch.kit import SearchError
 from websearch.pages.fetch.fetch import ascii_host, guarded_connect, host_and_port, normal_url
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MAX_HEAD = 65_536  # bytes per header line of a request; browsers send fewer
 MAX_HEADERS = 200  # per request
@@ -50,7 +48,7 @@ class GuardProxy(socketserver.ThreadingTCPServer):
             target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
         ).start()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Write nothing to stderr, because the browser reports broken connections."""
 
     def close(self) -> None:
@@ -111,7 +109,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
                 headers.append((name.strip(), value.strip()))
         return headers
 
-    def relay(self, upstream: Any) -> None:
+    def relay(self, upstream: object) -> None:
         """Relay bytes in both directions until a side closes, or the bytes or the time run out."""
         others = {self.connection: upstream, upstream: self.connection}
         while self.server.bytes_left > 0 and time.monotonic() < self.server.deadline:

@@ -209,7 +209,9 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
     excepts: whether the exceptions in the environment apply.
     """
 
-    def connect(address: tuple[str, int], timeout: Any = None, source_address: Any = None) -> Any:
+    def connect(
+        address: tuple[str, int], timeout: object = None, source_address: object = None
+    ) -> Any:
         import socket
 
         try:

@@ -17,7 +17,7 @@ MAX_NAMES = 50_000  # named destinations; large manuals have about 10,000
 MAX_NAME_NODES = 5_000
 
 
-def info_text(value: Any) -> str:
+def info_text(value: object) -> str:
     """Return a text string on one line; "" for other values."""
     return one_line(decode_text(value), MAX_TITLE) if isinstance(value, bytes) else ""
 

@@ -74,7 +74,7 @@ class PdfFile:
 
     # ----- objects
 
-    def resolve(self, value: Any) -> Any:
+    def resolve(self, value: object) -> Any:
         """Return the target of a reference, or any other value unchanged."""
         for _ in range(MAX_REFERENCES):
             if not isinstance(value, Reference):
@@ -82,22 +82,22 @@ class PdfFile:
             value = self.load(value.number)
         return None
 
-    def field(self, container: Any, name: str) -> Any:
+    def field(self, container: object, name: str) -> Any:
         """Return a resolved field of a dictionary or stream; None if it is missing."""
         fields = container.fields if isinstance(container, Stream) else container
         return self.resolve(fields.get(name)) if isinstance(fields, dict) else None
 
-    def fields(self, container: Any, name: str) -> dict[str, Any]:
+    def fields(self, container: object, name: str) -> dict[str, Any]:
         """Return a field that should be a dictionary; {} if it is something else."""
         value = self.field(container, name)
         return value if isinstance(value, dict) else {}
 
-    def items(self, container: Any, name: str) -> list[Any]:
+    def items(self, container: object, name: str) -> list[Any]:
         """Return the resolved items of a field that should be an array."""
         value = self.field(container, name)
         return [self.resolve(item) for item in value] if isinstance(value, list) else []
 
-    def numbers(self, container: Any, name: str, count: int) -> list[float] | None:
+    def numbers(self, container: object, name: str, count: int) -> list[float] | None:
         """Return a field that should be an array of count numbers; None if it is not."""
         values = self.items(container, name)
         good = len(values) == count and all(isinstance(value, (int, float)) for value in values)
@@ -158,7 +158,7 @@ class PdfFile:
         near = re.compile(rb"(?<!\d)(%d)[ \r\n]+(\d{1,5})[ \r\n]+obj" % number)
         return near.search(self.data, max(0, offset - MAX_SHIFT), offset + 2 * MAX_SHIFT)
 
-    def decrypt_strings(self, value: Any, number: int, generation: int) -> Any:
+    def decrypt_strings(self, value: object, number: int, generation: int) -> Any:
         """Return an object with decrypted strings; MAX_DEPTH limits the recursion."""
         if isinstance(value, bytes) and self.decryptor:
             self.budget.check_time()

@@ -6,8 +6,6 @@ from websearch.pages.pdf.syntax import Reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from websearch.pages.pdf.file import PdfFile
 
 
@@ -21,7 +19,7 @@ def hidden_layers(file: PdfFile) -> set[int]:
     return off
 
 
-def references(file: PdfFile, container: Any, name: str) -> set[int]:
+def references(file: PdfFile, container: object, name: str) -> set[int]:
     """Return the numbers of the objects that a field refers to, directly or in an array."""
     value = container.get(name) if isinstance(container, dict) else None
     if isinstance(value, Reference) and not isinstance(file.resolve(value), list):
@@ -31,7 +29,7 @@ def references(file: PdfFile, container: Any, name: str) -> set[int]:
     return {item.number for item in items if isinstance(item, Reference)}
 
 
-def is_off(file: PdfFile, container: Any, name: str, off: set[int]) -> bool:
+def is_off(file: PdfFile, container: object, name: str, off: set[int]) -> bool:
     """Return whether the layer or group of layers that a field refers to is off."""
     if not off or not isinstance(container, dict):
         return False

@@ -440,7 +440,7 @@ def state_tables(doctor: Document, stats: Document) -> str:
     )
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """Return a value from a document as text, with commas between items and in large numbers."""
     if isinstance(value, dict):
         return "; ".join(f"{name}: {plain(inner)}" for name, inner in value.items())
