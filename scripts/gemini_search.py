@@ -319,7 +319,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
              "wire": "contents", "help": "the questions; repeat it, or give input"},
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with one question per line; @- is standard input"},
+             "help": "file with a question or JSON object per line; @- is standard input"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": BATCH_WORKERS,
              "help": f"searches at once (default: {BATCH_WORKERS})"},
             *SEARCH_PARAMS,
@@ -1423,15 +1423,19 @@ def run_batch(
 def ask_all(
     queries: list[Any], params: Fields, report: ProgressCallback, emit: Emit, session: Session
 ) -> list[Document]:
-    """Return the documents of the queries, in order; a repeated query is asked once."""
+    """Return the documents of the queries, in order; a repeated query is asked once.
+
+    A query is text, or a JSON object with parameters of its own.
+    """
     workers = params.pop("workers")
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
     distinct = dict(zip(keys, queries, strict=True))
 
     def work(key: str) -> Document:
-        query = distinct[key] if isinstance(distinct[key], str) else ""
-        document = run_answer("search", {**params, "query": distinct[key]}, session=session)
-        return {"query": query, **document}
+        own = json_fields(distinct[key]) or {"query": distinct[key]}
+        document = run_answer("search", {**params, **own}, session=session)
+        query = own.get("query")
+        return {"query": query if isinstance(query, str) else "", **document}
 
     documents: dict[str, Document] = {}
     for key, document in in_parallel(work, list(distinct), workers):

@@ -49,6 +49,13 @@ class Batch(GeminiCase):
         self.assertEqual(document["results"][1]["error"], "query cannot be empty")
         self.assertIn("query must be text", document["results"][4]["error"])
 
+    def test_a_query_may_be_a_json_object_with_its_own_parameters(self) -> None:
+        document = self.batch('{"query": "sourdough", "max_sources": 1}', '{"query": "x", "b": 1}')
+        first, second = document["results"]
+        self.assertEqual((first["query"], len(first["sources"])), ("sourdough", 1))
+        self.assertIn("no parameter 'b'", second["error"])
+        self.assertEqual(len(self.server.requests), 1)
+
     def test_sends_at_most_four_requests_at_once_by_default(self) -> None:
         self.set_environment(
             GEMINI_API_KEY=f"slow-batch-{CANARY}"
