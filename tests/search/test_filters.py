@@ -108,7 +108,7 @@ class Filters(CannedCase):
                     self.assertEqual("".join(paths), kept)
                     warnings = " ".join(run.document.get("warnings", []))
                     self.assertEqual(
-                        re.findall(r"(\d) results? from .* omitted", warnings), left_out
+                        re.findall(r"(\d) results? from .* left out", warnings), left_out
                     )
 
     def test_nothing_left_is_no_result_and_says_why(self) -> None:

@@ -257,7 +257,7 @@ def keep_to_filters(answer: Answer) -> None:
         results = "1 result" if left_out == 1 else f"{left_out} results"
         title = ENGINES[engine].title
         period = since if ".." in since else f"the last {since}"
-        warnings.append(f"{results} from {title} omitted: the date is not in {period}.")
+        warnings.append(f"{results} from {title} left out: the date is not in {period}.")
     if answer.results and not in_period:
         raise SearchError("no_results", " ".join(warnings), FILTERED_HINT)
     answer.results = in_period
