@@ -314,10 +314,10 @@ OUTPUT_PARAMS: list[Parameter] = [
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
     {"name": "jsonl", "type": "bool", "batch": True,
-     "help": "one document per line, as it comes (implied by --output FILE.jsonl)"},
+     "help": "print each document on a line when ready (implied by --output FILE.jsonl)"},
     {"name": "ordered", "type": "bool", "batch": True, "help": "jsonl in the order of the input"},
     {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
-     "help": "jsonl without inputs that this earlier output answers; --output FILE appends to it"},
+     "help": "jsonl: skip inputs that FILE, an earlier output, answers; the same --output appends"},
     {"name": "overwrite", "type": "bool", "batch": True,
      "help": "let --output replace a file that has content"},
 ]
@@ -623,7 +623,7 @@ def fit_document(
 ) -> None:
     """Cut a document to max_chars characters (0: no limit); "truncated" reports the cuts.
 
-    expendable: fields that go first, in this order; then _CUTS are tried. measure(document) returns
+    expendable: fields to drop first, in this order; then _CUTS are tried. measure(document) returns
     its length as it will be printed, by default as JSON.
     """
     measure = measure or (lambda cut: len(dump_json(cut)))
@@ -885,9 +885,9 @@ def parse_arguments(
     default, spec = next(iter(script["commands"])), options["spec"]
     needed = next((item for item in spec["params"] if item.get("positional")), None)
     if needed and not words and is_named and command != default:
-        hint = f"Give {needed['name']}: {needed['help']}. To search for the word: "
+        hint = f"Pass {needed['name']} ({needed['help']}). To search for the word: "
         hint += f"{script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
+        raise SearchError("invalid_input", f"{command} requires {needed['name']}.", hint)
     end = words.index("--") if "--" in words else len(words)
     flagged, plain = parse_flags(script, command, words[:end], is_named, options)
     if plain and not is_named and " " not in plain[0]:
@@ -975,7 +975,9 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     matches = difflib.get_close_matches(word.lower()[:100], names, 1, 0.75)
     if word in names:
         return
-    hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
+    hint = (
+        f"To search for it, put -- before it, or put it in quotes with another word: '{word} ...'."
+    )
     sibling = script.get("instead", {}).get(word.lower(), sibling)
     if sibling and (len(words) < 3 or " " in words[1] or word in script.get("instead", ())):
         message = f"{quoted(word)} is not a command of {script['name']}."
@@ -1692,7 +1694,7 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
         proxy = hide_credentials(named[scheme])
         hint = f"{hint} {scheme}_proxy is {quoted(proxy)}; Python needs an address "
         hint += "such as http://proxy.example:8080, with user:password@ if it asks for a login."
-        what = f"The proxy {proxy} refused the way to {host} ({tunnel[1]})." if tunnel else what
+        what = f"The proxy {proxy} refused to connect to {host} ({tunnel[1]})." if tunnel else what
         is_socks = proxy.lower().startswith("socks")
         what = f"{proxy} is a SOCKS proxy, which Python cannot use." if is_socks else what
     return SearchError("network", what, hint, retryable=not tunnel or tunnel[1] >= "500", **details)

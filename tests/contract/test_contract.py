@@ -993,7 +993,7 @@ class Addresses(FakeServerCase):
     def test_a_proxy_that_refuses_or_speaks_socks_is_named(self) -> None:
         refusing = CannedServer()  # which answers 501 to CONNECT
         self.addCleanup(refusing.close)
-        self.assert_named("refused the way to api.example.com (501)", refusing.url)
+        self.assert_named("refused to connect to api.example.com (501)", refusing.url)
         self.assert_named("is a SOCKS proxy", "socks5h://127.0.0.1:9")
 
     def assert_named(self, words: str, proxy: str) -> None:

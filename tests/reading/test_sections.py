@@ -449,7 +449,7 @@ class Reading(SmallWebCase):
     def test_raw_is_the_answer_as_it_came(self) -> None:
         page = self.read("docs/timeouts", "--raw")["pages"][0]
         self.assertIn("<", page["text"][:20])
-        self.assertIn("as it came", page["note"])
+        self.assertIn("unconverted", page["note"])
 
 
 class OwnersRules(SmallWebCase):

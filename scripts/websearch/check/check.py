@@ -48,16 +48,16 @@ COMMANDS: dict[str, ShownCommand] = {
     "check": {
         "to_markdown": to_markdown,
         "help": "check a draft's quotations and numbers against the pages it cites. Exit code 0: "
-                "all were found; 1: a quotation is altered, absent or unread, a number is missing, "
-                "unread or miscalculated, a link is dead, or (with --strict) a number is doubtful; "
-                "2: there is no draft",
+                "all were found; 1: a quotation is altered, absent or not checked, a number is "
+                "missing, miscalculated or not checked, a link is dead, or (with --strict) a "
+                "number is doubtful; 2: there is no draft",
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with the draft in Markdown (- for standard input)"},
             {"name": "text", "type": "str", "verbatim": True,
              "help": "the draft itself, with a link or [1] after each quotation"},
             {"name": "quote", "type": "str",
-             "help": "one quotation to check instead of a draft; it needs url"},
+             "help": "one quotation to check instead of a draft; requires url"},
             {"name": "url", "type": "str", "help": "source to use where the draft cites none"},
             {"name": "offline", "type": "bool", "help": "use stored pages only; fetch nothing"},
             {"name": "force", "type": "bool", "flags": ["-f"],

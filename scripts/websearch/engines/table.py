@@ -166,7 +166,7 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
         message = "engine must be auto, keyless, all, or names of engines, "
         message += f"not {quoted(','.join(names))}."
         raise SearchError(
-            "invalid_input", message, "Name only engines. Or pass one of these words by itself."
+            "invalid_input", message, "Pass only engine names. Or pass only auto, keyless or all."
         )
     if names == ["all"]:
         names = configured_engines()

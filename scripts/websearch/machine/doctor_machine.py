@@ -110,7 +110,7 @@ def check_proxies() -> list[Line]:
         else:
             lines.append(ok(f"{scheme}_proxy", f"requests go through {address}"))
     if lines and proxies.get("no"):
-        lines.append(ok("no_proxy", f"without proxy: {shorten(proxies['no'], 200)}"))
+        lines.append(ok("no_proxy", f"these hosts bypass the proxy: {shorten(proxies['no'], 200)}"))
     return lines or [ok("proxy", "none; requests are direct")]
 
 
@@ -122,7 +122,7 @@ def check_sqlite() -> list[Line]:
         query = "SELECT sqlite_version()"
         version = store.use(lambda db: db.execute(query).fetchone()[0], "", writing=True)
     if not version:
-        hint = "Use another Python, such as uv's. Without it, engines are not paced."
+        hint = "Use a Python whose SQLite has FTS5, such as uv's. Without it, nothing is paced."
         return [warning("sqlite", store.warnings[-1], hint)]
     return [ok("sqlite", f"{version} with FTS5")]
 
@@ -177,7 +177,7 @@ def installed_line(name: str, folder: Path) -> Line:
     """Return the line on a copy of the skill that agents find."""
     if not skill_files.is_skill(folder):
         message = f"{folder} does not contain this skill."
-        return warning(name, message, "Move it away, then install the skill.")
+        return warning(name, message, "Move it elsewhere, then install the skill.")
     version = skill_files.skill_version((folder / "SKILL.md").read_bytes())
     link = f", a link to {folder.resolve()}" if folder.is_symlink() else ""
     here = ", this copy" if folder.resolve() == skill_files.ROOT else ""

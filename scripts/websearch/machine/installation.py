@@ -59,9 +59,11 @@ def check_target(target: Path) -> None:
     if ROOT in real.parents:
         raise InstallError(f"{target} is in the skill's own folder. Pass another folder for --dir.")
     if target.exists() and not target.is_dir():
-        raise InstallError(f"{target} is not a folder. Move it away.")
+        raise InstallError(f"{target} is not a folder. Move it elsewhere.")
     if target.exists() and not is_skill(target) and any(target.iterdir()):
-        raise InstallError(f"{target} does not contain this skill. Move it away, then try again.")
+        raise InstallError(
+            f"{target} does not contain this skill. Move it elsewhere, then try again."
+        )
     if found:
         raise InstallError(
             f"{target} is a clone of the repository (it contains {found}). Update it with git. Or "
@@ -126,7 +128,7 @@ def write_copy(folder: Path, files: dict[str, bytes]) -> None:
     parents = {folder / parent for name in files for parent in Path(name).parents}
     for parent in sorted(parents):
         if parent.is_symlink():
-            raise InstallError(f"{parent.name} is in the way. Move it away, then try again.")
+            raise InstallError(f"{parent.name} is in the way. Move it elsewhere, then try again.")
         parent.mkdir(parents=True, exist_ok=True)
         parent.chmod(EXECUTABLE)
     for name, data in files.items():
@@ -173,7 +175,9 @@ def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
     """
     for path in files:
         if path.exists() and not is_ours(path):
-            raise InstallError(f"{path} is not from this program. Move it away, then try again.")
+            raise InstallError(
+                f"{path} is not from this program. Move it elsewhere, then try again."
+            )
     lines = []
     for path, data in files.items():
         is_same = path.is_file() and not path.is_symlink() and path.read_bytes() == data

@@ -66,7 +66,7 @@ FIELD_CHARS = {
 }  # fmt: skip
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of a dropped element's text
-RAW_NOTE = "The response as it came, not converted to text."
+RAW_NOTE = "The unconverted response."
 PAYWALL_NOTE = "The page says that its full text is for subscribers only; this may be a part of it."
 _PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
 BROKEN_NOTE = "The connection broke before the whole page arrived: this is its beginning."

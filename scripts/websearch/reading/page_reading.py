@@ -113,10 +113,10 @@ class PageReading:
     deadline is abandoned.
 
     deadline: for all pages; each page also has the params' page_timeout for fetching and timeout
-    for reading. hurries: read copies only of pages that no longer exist, and Markdown sources only
-    of pages that cannot be read, because the next search results come sooner. done: items and
-    pages, None at the end. unfinished: the best known version of pages that are being read in
-    another way.
+    for reading. hurries: use archived copies only for pages that no longer exist, and Markdown
+    sources only for pages that cannot be read; another search result is quicker to read. done:
+    items and pages, None at the end. unfinished: the best known version of pages that are being
+    read in another way.
     """
 
     def __init__(

@@ -69,15 +69,16 @@ COMMANDS: dict[str, Command] = {
             {"name": "pages", "type": "str",
              "help": "pages of PDF files to read, such as 3-7 or 1,4-6 (default: all)"},
             {"name": "outline", "type": "bool",
-             "help": "list the headings, not the text (with find or query: those with its words)"},
+             "help": "list the headings, not the text (with find or query: only those that match)"},
             {"name": "section", "type": "str",
-             "help": "the section with the heading nearest to this, such as Timeouts"},
+             "help": "the section whose heading is closest to TEXT, such as Timeouts"},
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
-             "help": "find a text: its place, with the sentence or row around it; repeatable"},
+             "help": "text to find; prints its position and the sentence or row around it; "
+                     "repeatable"},
             {"name": "llms", "type": "str", "choices": ("index", "full"),
              "help": "read the site's llms.txt (index) or llms-full.txt (full), not the page"},
             {"name": "raw", "type": "bool",
-             "help": "print the response as it came: HTML, JSON, CSV, source code"},
+             "help": "print the unconverted response: HTML, JSON, CSV, source code"},
             {"name": "force", "type": "bool", "flags": ["-f"],
              "help": "ignore the stored page; fetch it again"},
             {"name": "links", "type": "bool", "help": "keep the URLs of links and images"},
@@ -98,8 +99,8 @@ COMMANDS: dict[str, Command] = {
              "help": "render pages that need JavaScript in an installed Chromium or Chrome, with "
                      "the same address limits"},
             {"name": "archived", "type": "bool",
-             "help": "if a page is gone, blocked or its server fails, read its newest copy in the "
-                     "Internet Archive"},
+             "help": "if a page is gone or blocked, or its server fails, read its newest copy in "
+                     "the Internet Archive"},
             {"name": "explain", "type": "bool",
              "help": f"also list the {MAX_DROPPED} largest elements that a rule dropped"},
         ],

@@ -57,11 +57,11 @@ COMMANDS: dict[str, Command] = {
         "params": [
             *READ_COMMANDS["read"]["params"],
             {"name": "urls_from", "type": "str", "verbatim": True,
-             "help": "file with one URL per line (- for standard input); prints JSON Lines, uncut "
-                     "unless max_chars is set; timeout is per page"},
+             "help": "file with one URL per line (- for standard input); prints JSON Lines, not "
+                     "cut unless max_chars is set; timeout is per page"},
             {"name": "sitemap", "type": "bool",
-             "help": "list the URLs below this one from the site's sitemaps, one per line, up to "
-                     "5,000, as urls_from reads them"},
+             "help": "list the URLs below this one in the site's sitemaps, one per line, up to "
+                     "5,000, in the format that urls_from reads"},
             {"name": "connections", "type": "int", "min": 1, "max": 64, "default": CONNECTIONS,
              "help": f"with urls_from: pages fetched at once (default: {CONNECTIONS})"},
             {"name": "host_pause", "type": "float", "min": 0, "max": 600, "default": HOST_PAUSE,

@@ -204,7 +204,7 @@ def end_by_signal(number: int, frame: object) -> None:
 
 
 def serve() -> None:
-    """Serve the client on standard input and output until it ends, then end the process."""
+    """Serve the client on standard input and output until it disconnects; end the process."""
     for number in (signal.SIGINT, signal.SIGTERM):  # even if the parent process ignored them
         signal.signal(number, end_by_signal)
     drop_placeholders()
@@ -221,7 +221,7 @@ def serve() -> None:
 
 
 def print_tools() -> int:
-    """Print the tools for a person: name, description and arguments; return the exit code."""
+    """Print the tools in readable form: name, description and arguments; return the exit code."""
     lines = []
     for tool in mcp_tools.tool_definitions():
         schema = tool["inputSchema"]
@@ -254,8 +254,8 @@ def print_call(name: str, source: str) -> int:
     except kit.SearchError as failure:
         error = failure
     except (ValueError, RecursionError):
-        example = """For example '{"query": "..."}'."""
-        error = kit.SearchError("invalid_input", "The arguments are not JSON.", example)
+        example = """Pass an object, such as '{"query": "..."}'."""
+        error = kit.SearchError("invalid_input", "The arguments are not valid JSON.", example)
     if error:
         document = kit.error_document(error)
         text = error_markdown(document)

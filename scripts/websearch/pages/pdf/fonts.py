@@ -244,7 +244,7 @@ class CompositeFont(Font):
         return [known[code] for code in codes]
 
     def codes(self, data: bytes) -> list[bytes]:
-        """See Font. Strings with codes that do not have two bytes are rare and are not split."""
+        """See Font. Strings whose codes are not two bytes long are rare; they are not split."""
         if self.codec or (self.cmap and self.cmap.sizes):
             return [data]
         return [data[position : position + 2] for position in range(0, len(data), 2)]
@@ -268,8 +268,8 @@ class CompositeFont(Font):
     def decoded_glyphs(self, data: bytes) -> list[tuple[str, float, bool]]:
         """Return the glyphs of a string whose codes a codec reads.
 
-        Without the CMap's file, glyph numbers and widths are unknown, so Latin letters count as
-        half as wide as other characters.
+        Without the CMap's file, glyph numbers and widths are unknown, so Latin letters are assumed
+        to be half as wide as other characters.
         """
         glyphs = []
         position = 0

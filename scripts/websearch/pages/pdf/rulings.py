@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Matrix
 
     Segment = tuple[float, float, float, float]  # x and y of the lower left and upper right end
-    Ruling = tuple[float, float, float]  # place, start and end
+    Ruling = tuple[float, float, float]  # position, start and end
 
 MAX_SEGMENTS = 20_000  # per page; a page with more is a drawing
 MAX_RULINGS = 200  # per direction, after collinear lines are joined
-MAX_EDGES = 60  # upright lines per grid
+MAX_EDGES = 60  # vertical lines per grid
 SNAP = 2.5  # points between lines that count as equal or as touching
 MIN_CELL = 8.0  # points; minimum width of a column and height of a row
 THIN = 3.0  # points; thinner rectangles are lines, and shorter lines are ignored
 
 
 class Path:
-    """Collects the level and upright lines on a page. segments: the painted lines."""
+    """Collects the horizontal and vertical lines on a page. segments: the painted lines."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -66,7 +66,7 @@ class Path:
         self.pending = []
 
     def is_full(self) -> bool:
-        """Return whether the path has reached the maximum number of lines."""
+        """Return whether the path has more than MAX_SEGMENTS lines."""
         return len(self.segments) + len(self.pending) > MAX_SEGMENTS
 
     def drop(self) -> None:
@@ -77,8 +77,9 @@ class Path:
 class Grid:
     """A grid of lines that cross each other.
 
-    edges: upright lines as (along, bottom, top). levels: level lines as (across, left, right).
-    columns and rows: the sorted places of edges and levels, without duplicates.
+    edges: vertical lines as (along, bottom, top). levels: horizontal lines as (across, left,
+    right).
+    columns and rows: the sorted positions of edges and levels, without duplicates.
     """
 
     def __init__(self, levels: list[Ruling], edges: list[Ruling]) -> None:
