@@ -75,7 +75,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
              "help": "text to find; prints its position and the sentence or row around it; "
                      "repeatable"},
-            {"name": "llms", "type": "str", "choices": ("index", "full"),
+            {"name": "llms", "type": "str", "rare": True, "choices": ("index", "full"),
              "help": "read the site's llms.txt (index) or llms-full.txt (full), not the page"},
             {"name": "raw", "type": "bool",
              "help": "print the unconverted response: HTML, JSON, CSV, source code"},
@@ -85,12 +85,13 @@ COMMANDS: dict[str, Command] = {
             {
                 "name": "comments",
                 "type": "bool",
+                "rare": True,
                 "help": "add the comments of a Word file at its end",
             },
-            {"name": "raw_html", "type": "bool",
+            {"name": "raw_html", "type": "bool", "rare": True,
              "help": "read the HTML page of GitHub, Stack Exchange, Hacker News and arXiv, not "
                      "their API"},
-            {"name": "robots", "type": "bool",
+            {"name": "robots", "type": "bool", "rare": True,
              "help": "refuse pages that robots.txt disallows"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT,
@@ -101,7 +102,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "archived", "type": "bool",
              "help": "if a page is gone or blocked, or its server fails, read its newest copy in "
                      "the Internet Archive"},
-            {"name": "explain", "type": "bool",
+            {"name": "explain", "type": "bool", "rare": True,
              "help": f"also list the {MAX_DROPPED} largest elements that a rule dropped"},
         ],
         "expendable": ("warnings",),

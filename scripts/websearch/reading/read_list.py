@@ -57,14 +57,16 @@ COMMANDS: dict[str, Command] = {
         "params": [
             *READ_COMMANDS["read"]["params"],
             {"name": "urls_from", "type": "str", "verbatim": True,
-             "help": "file with one URL per line (- for standard input); prints JSON Lines, not "
-                     "cut unless max_chars is set; timeout is per page"},
+             "help": "file with one URL per line (- for standard input); prints JSON Lines; "
+                     "timeout is per page"},
             {"name": "sitemap", "type": "bool",
              "help": "list the URLs below this one in the site's sitemaps, one per line, up to "
-                     "5,000, in the format that urls_from reads"},
-            {"name": "connections", "type": "int", "min": 1, "max": 64, "default": CONNECTIONS,
+                     "5,000, for urls_from"},
+            {"name": "connections", "type": "int", "rare": True,
+             "min": 1, "max": 64, "default": CONNECTIONS,
              "help": f"with urls_from: pages fetched at once (default: {CONNECTIONS})"},
-            {"name": "host_pause", "type": "float", "min": 0, "max": 600, "default": HOST_PAUSE,
+            {"name": "host_pause", "type": "float", "rare": True,
+             "min": 0, "max": 600, "default": HOST_PAUSE,
              "help": "with urls_from: seconds between requests to one host "
                      f"(default: {HOST_PAUSE:g})"},
         ],
