@@ -385,6 +385,28 @@ class NumbersOfDrafts(CheckCase):
             for item in self.sentences(*texts).values()
         ]
 
+    def test_a_gap_in_a_table_and_a_name_in_a_later_clause_are_no_reason_for_doubt(self) -> None:
+        self.serve(
+            "<article><h1>The race of Brno</h1><p>Kimi Aalto was demoted ten places on the grid "
+            "after a failure of his engine on Friday.</p><table><tr><th>Pos<th>Driver<th>Laps"
+            "<th>Time/Retired<tr><td>1<td>Juan Rossi<td>60<td>1:24:29.588<tr><td>2<td>Fernando "
+            "Blanco<td>60<td>+2.739</table><p>The stewards said that the grid was right, and that "
+            "the flags were shown in time by the marshals of the town.</p></article>"
+        )
+        for (text, missing, doubtful), verdict in zip(
+            cases := (
+                ("Fernando Blanco was second, 2.739 seconds behind", [], []),
+                ("Fernando Blanco was second, 2.793 seconds behind", ["2.793"], []),
+                ("Juan Rossi won in 1:24:29.588", [], []),
+                ("Juan Rossi won in 1:24:29.585", ["1:24:29.585"], []),
+                ("Kimi Aalto was demoted ten places on the grid, and Juan Rossi won", [], []),
+            ),
+            self.verdicts(*(text for text, _, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, (missing, doubtful))
+
     def test_unit_scale_word_row_and_order_count(self) -> None:
         for (text, missing, doubtful), verdict in zip(
             cases := (
@@ -759,7 +781,7 @@ class Interfaces(CheckCase):
     def test_bad_input_names_the_cure(self) -> None:
         for words, code, message in (
             (["check", str(self.folder / "none.md")], 2, "could not be read"),
-            (["check"], 2, "check needs input"),
+            (["check"], 2, "check requires input"),
             (["check", "--quote", "one two three four"], 2, "needs url"),
             (["check", "--text", "No quotation at all."], 1, "has no quotation"),
             (["check", "--params-json", '{"text": "x", "quotes": 1}'], 2, "no parameter"),
@@ -893,6 +915,8 @@ class Numbers(unittest.TestCase):
             ("1e8", "10^8", True), ("3.2 × 10⁸", "3.2e8", True), ("10^8", "100,000,000", True),
             ("100 million", "10^8", True), ("2.5e-4", "2.5 × 10^−4", True),
             ("3·10^{8}", "300 million", True), ("10", "10³", False),
+            ("1:20.502", "1:20,502", True), ("1:20.502", "1:20.503", False),
+            ("80.502", "1:20.502", True), ("20", "1:20.5", False), ("10:30", "10:30", True),
         ):  # fmt: skip
             with self.subTest(text, page=page):
                 compared = numbers.ComparedNumbers(

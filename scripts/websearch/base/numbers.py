@@ -31,7 +31,8 @@ _SCALE = "|".join(f"({words})" for words in SCALES)
 _WRITTEN_SCALE = re.compile(rf"(?i)(?<!{_LETTER})(?<!\d)(?<!\d[\s-])(?:{_SCALE})")
 _DIGITS = (
     rf"(?<!{_LETTER})(?<![\^])(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
-    rf"|\d{{1,20}}(?:[.,]\d{{1,20}}){{0,8}})(?!\d)"
+    r"|\d{1,3}(?::[0-5]\d){1,2}(?!:?\d)(?:[.,]\d{1,6})?"  # a time: 1:20.502
+    r"|\d{1,20}(?:[.,]\d{1,20}){0,8})(?!\d)"
 )
 # A power of ten: 10^9, 3 × 10⁸, 1.5e-3. Of a bare 10 it is the digits' own.
 _POWER = (
@@ -174,7 +175,15 @@ def scale_powers(text: str) -> set[int]:
 
 
 def readings(digits: str) -> set[str]:
-    """Return the possible meanings of digits with commas and points; a version number is itself."""
+    """Return the possible meanings of digits with commas and points; a version number is itself.
+
+    A time is its seconds: 1:20.502 is 80.502.
+    """
+    if ":" in digits:
+        seconds = Decimal(0)
+        for part in digits.replace(",", ".").split(":"):
+            seconds = seconds * 60 + Decimal(part)
+        return {shown(seconds)}
     signs = re.sub(r"\d", "", digits)
     last = signs[-1:]
     is_grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", digits)

@@ -128,7 +128,8 @@ class DraftNumber:
             return False
         if own.unit and its.unit and own.unit != its.unit:
             return False
-        return is_same and (not own.unit or bool(its.unit) or page.has_unit(found, own.unit))
+        is_named = not own.unit or its.unit or has_decimals(own, found)
+        return is_same and bool(is_named or page.has_unit(found, own.unit))
 
     @functools.cached_property
     def rounding(self) -> Rounding | None:
@@ -196,7 +197,8 @@ class ComparedNumbers:
         self.numbers, self.days = numbers_in(text, language)
         self.written_days = days_of(text) - set(self.days)
         self.words = stems(f"{text} {context}")
-        self.names = [stems(name) for name in _NAMES.findall(text) if not self.is_common(name)]
+        names = [name for name in _NAMES.finditer(text) if not self.is_common(name[0])]
+        self.names = [(stems(name[0]), name.start()) for name in names]
         powers = scale_powers(context)
         self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
         self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
@@ -332,8 +334,9 @@ class ComparedNumbers:
         context, noun = page.context(found.piece), number.noun
         far = (
             name
-            for name in self.names
+            for name, start in self.names
             if name and name <= page.words and not any(map(self.is_near, name))
+            if not BORDER.search(number.sentence, number.number.end, start)  # a later clause
         )
         is_alone = not self.others(index, page, found)
         if is_alone and self.words and self.words.isdisjoint(context):
@@ -353,7 +356,7 @@ class ComparedNumbers:
         elif self.is_nearer(number, proof):
             note = "Another number in the same sentence of the page fits better."
         else:
-            rival = self.rival(number, proof)
+            rival = self.rival(index, proof)
             note = f"This fits the sentence better: {rival}" if rival else ""
         return note
 
@@ -444,8 +447,13 @@ class ComparedNumbers:
         nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
         return nearest > NEARER * proof.affinity + 0.1
 
-    def rival(self, number: DraftNumber, proof: Proof) -> str:
-        """Return a sentence or row that fits better and has another number, or ""."""
+    def rival(self, position: int, proof: Proof) -> str:
+        """Return a sentence or row that fits better and has another number, or "".
+
+        One with another number of the draft's sentence is about another part of that sentence.
+        position: of the number among the sentence's.
+        """
+        number = self.numbers[position]
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
         for page in self.pages:
             for word in self.words:
@@ -457,7 +465,8 @@ class ComparedNumbers:
             is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
             kind = kind_of(number.number)
             alike = [found for found in page.by_piece[index] if kind_of(found.number) == kind]
-            is_other = (page, index) not in self.used and alike
+            others = self.holders.get((page, index), set()) - {position}
+            is_other = (page, index) not in self.used and alike and not others
             is_alike = is_row or bool(piece and own and "row" not in (piece.kind, own.kind))
             if is_other and is_alike and points >= proof.score + (CLEARLY if is_row else MUCH):
                 return page.shown(max(alike, key=lambda one: score(number.near, page.near(one))))
@@ -519,6 +528,14 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     """Return the sum of weight times context weight over the words that a context shares."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def has_decimals(number: Number, found: Occurrence) -> bool:
+    """Return whether a number has decimals and is compared with a cell, which may omit its unit.
+
+    Equal decimals are hardly an accident: "+2.739" in a column of gaps is 2.739 seconds.
+    """
+    return found.cell >= 0 and number.unit != "%" and "." in min(number.plain)
 
 
 def may_be_alike(one: Number, two: Number) -> bool:
