@@ -2324,7 +2324,8 @@ COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a rece
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
   --verbose (logs on stderr), --params-json JSON (or @FILE, or - for standard input)"""
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
-SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
+# Where one of them exists.
+SAME_COMMAND = {"search": "web", "web": "search", "answer": "search"}
 # What another script does for a first word -> such words.
 SIBLINGS = {
     "web_search.py read reads a page": "read fetch open",
@@ -2905,7 +2906,7 @@ class JsonLines:
 
     def __init__(self, options: Fields, field: str, params: Fields) -> None:
         if options.get("format") == "markdown" or options.get("pretty"):
-            hint = "Leave {format} and {pretty} out."
+            hint = "Omit {format} markdown (--md) and {pretty}. Or omit {jsonl} and {skip_done}."
             raise SearchError("invalid_input", "JSON Lines are compact JSON.", hint)
         self.options, self.field, self.path = options, field, str(options.get("output", ""))
         defaults = {item["name"]: item.get("default") for item in options["spec"]["params"]}

@@ -391,7 +391,8 @@ class NumbersOfDrafts(CheckCase):
             "after a failure of his engine on Friday.</p><table><tr><th>Pos<th>Driver<th>Laps"
             "<th>Time/Retired<tr><td>1<td>Juan Rossi<td>60<td>1:24:29.588<tr><td>2<td>Fernando "
             "Blanco<td>60<td>+2.739</table><p>The stewards said that the grid was right, and that "
-            "the flags were shown in time by the marshals of the town.</p></article>"
+            "the flags were shown in time by the marshals of the town.</p><p>The town has one runway, "
+            "12/30, which is 2,501 m (8,205 ft) long and 60 m (197 ft) wide.</p></article>"
         )
         for (text, missing, doubtful), verdict in zip(
             cases := (
@@ -400,6 +401,8 @@ class NumbersOfDrafts(CheckCase):
                 ("Juan Rossi won in 1:24:29.588", [], []),
                 ("Juan Rossi won in 1:24:29.585", ["1:24:29.585"], []),
                 ("Kimi Aalto was demoted ten places on the grid, and Juan Rossi won", [], []),
+                ("The runway of the town is 60 m wide", [], []),
+                ("The runway of the town is 2,501 m long", [], []),
             ),
             self.verdicts(*(text for text, _, _ in cases)),
             strict=True,

@@ -108,6 +108,16 @@ class OneDocument(BriefCase):
         for topic in ("dust", "sand"):
             self.assertNotIn(f"into the {topic} log", text)
 
+    def test_a_number_is_missing_only_from_pages_of_its_question(self) -> None:
+        otter = self.web.page("/otter", story("otter", 40))
+        heron = self.web.page("/heron", story("heron", 40), site=1)
+        asked = "heron 1998 COVID-77"
+        self.web.find(OTTER, otter)
+        self.web.find(asked, heron, otter)
+        document = self.brief(OTTER, asked, "--max-chars", "3000")
+        found = {one["url"]: (one["queries"], one.get("missing")) for one in document["sources"]}
+        self.assertEqual(found, {otter: ([1], None), heron: ([2], ["1998"])})
+
     def test_the_same_question_twice_is_one(self) -> None:
         self.four_topics()
         document = self.brief(OTTER, HERON, " Otter LOG ")

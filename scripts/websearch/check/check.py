@@ -221,7 +221,8 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
     )
     if not (parts.quotations or parts.links or any(item.urls for item in parts.sentences)):
         message = "The draft has no quotation, no link and no number with a source."
-        hint = "A quotation is four or more words in quotation marks, or lines that start with >."
+        hint = "A quotation is four or more words in quotation marks (two or more next to a link), "
+        hint += "or lines that start with >."
         raise SearchError("no_results", message, hint)
     return parts
 

@@ -37,6 +37,7 @@ BORDER = re.compile(
     rf"[,;:.](?!\d)|\d[\d.,]*|\b(?:{'|'.join(_AND)}"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
+_CONVERTED = re.compile(r"\(\d[^()]{0,30}\)")  # the same in another unit: 60 m (197 ft) wide
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
 # Units, scales and words that introduce a source.
 NOT_TELLING = {*UNITS} | set(
@@ -292,6 +293,8 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     """
     cut = max(0, start - NEAR_CHARS)
     text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
+    around = [_CONVERTED.sub(blank, part) for part in (text[:start], text[end:])]
+    text = text[start:end].join(around)
     words = stemmed(text)
     before = [(word, text[place:start]) for place, word in words if place < start][::-1]
     behind = [(word, text[end:place]) for place, word in words if place >= end]
@@ -303,6 +306,11 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     for name, is_own in names_in_order(text, start).items():
         weights[name] = IN_ORDER if is_own else 0.0
     return weights
+
+
+def blank(found: re.Match[str]) -> str:
+    """Return as many spaces as a match has characters."""
+    return " " * len(found[0])
 
 
 def names_in_order(text: str, start: int) -> dict[str, bool]:

@@ -27,7 +27,7 @@ from websearch.store.page_store import utc_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from websearch.kit import Document
@@ -56,7 +56,7 @@ LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _HEADINGS = r"(?m)^#{1,6} .*\n?"
 # Punctuation of sentences, without colons, which menus also have.
 _PUNCTUATION = r"\w[,.;!?](?:\s|$)|[\u3001\u3002\uff01\uff0c\uff1f]"
-_NUMBER = r"\d{2,9}"  # a number in a question
+_NUMBER = r"(?<![^\W\d_]-)\d{2,9}(?!-[^\W\d_])"  # in a question; not that of COVID-19
 # Characters reserved per page for the names of cut sections, and the largest part of the space
 # (1/20) that they take in total.
 CUT_CHARS, CUT_SHARE = 60, 20
@@ -146,8 +146,11 @@ def show_brief(
         **notes(questions, answers, sources, store, missing_notes(sources, evidence.missing)),
     }
     fill_texts_in(document, evidence, limits)
-    for number, source in enumerate(document["sources"], 1):
-        source["number"] = number
+    for number, item in enumerate(document["sources"], 1):
+        item["number"] = number
+        asked = numbers_in(question for question in questions if question.number in item["queries"])
+        if missing := [word for word in item.pop("missing", []) if word in asked]:
+            item["missing"] = missing
     return document
 
 
@@ -300,10 +303,16 @@ def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
 
     Otherwise, a page about another year would look like an answer.
     """
-    asked = " ".join(one.text for one in questions if one.number in source.questions)
+    if not source.text:
+        return []
     text = f"{source.result.get('title', '')} {source.text}"
-    numbers = dict.fromkeys(re.findall(_NUMBER, asked)) if source.text else {}
+    numbers = numbers_in(one for one in questions if one.number in source.questions)
     return [number for number in numbers if not re.search(rf"(?<!\d){number}(?!\d)", text)]
+
+
+def numbers_in(questions: Iterable[Question]) -> list[str]:
+    """Return the numbers in questions, each once."""
+    return list(dict.fromkeys(re.findall(_NUMBER, " ".join(one.text for one in questions))))
 
 
 def shown_source(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:
