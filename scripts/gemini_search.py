@@ -2383,7 +2383,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     except SearchError as error:
         document = error_document(error)
     except KeyboardInterrupt:
-        document = error_document(SearchError("interrupted", "Interrupted."))
+        hint = "Finished lines are kept. To continue, run it with {skip_done} and {output} FILE."
+        hint = hint if options.get("jsonl") and options.get("output") else ""
+        document = error_document(SearchError("interrupted", "Interrupted.", hint))
     except Exception as error:  # noqa: BLE001  a bug of ours: stdout still has a document
         document = internal_error(error, "--verbose" in words)
     if script.get("errors_on_stderr") and not document["ok"] and not sys.stdout.isatty():
