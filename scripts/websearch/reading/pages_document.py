@@ -516,8 +516,8 @@ def shown_part(page: Document) -> str:
     if "next_offset" not in page:
         return part
     if page.get("passages"):
-        return f"{part}; more with section 'HEADING' or offset {page['next_offset']}"
-    return f"{part}; offset {page['next_offset']} continues"
+        return f"{part}; more with --section 'HEADING' or --offset {page['next_offset']}"
+    return f"{part}; --offset {page['next_offset']} continues"
 
 
 def parts_markdown(page: Document) -> str:
