@@ -391,7 +391,7 @@ class NumbersOfDrafts(CheckCase):
             "after a failure of his engine on Friday.</p><table><tr><th>Pos<th>Driver<th>Laps"
             "<th>Time/Retired<tr><td>1<td>Juan Rossi<td>60<td>1:24:29.588<tr><td>2<td>Fernando "
             "Blanco<td>60<td>+2.739</table><p>The stewards said that the grid was right, and that "
-            "the flags were shown in time by the marshals of the town.</p><p>The town has a runway, "
+            "the flags were shown in time by the marshals of the town.</p><p>It has a runway, "
             "12/30, which is 2,501 m (8,205 ft) long and 60 m (197 ft) wide.</p></article>"
         )
         for (text, missing, doubtful), verdict in zip(
