@@ -623,10 +623,17 @@ class CommandLine(SiteCase):
             self.assertIn(name, json.dumps(run.document))
 
     def test_help_explains_the_script_and_lists_every_flag(self) -> None:
-        run = call_main(command, "--help")
+        short = call_main(command, "--help").stdout.decode()
+        self.assertIn("more: read_page.py read --help", short)
+        run = call_main(command, "read", "--help")
         self.assertEqual(run.code, 0)
         for parameter in read.COMMANDS["read"]["params"]:
-            self.assertIn("--" + parameter["name"].replace("_", "-"), run.stdout.decode())
+            flag = "--" + parameter["name"].replace("_", "-")
+            self.assertIn(flag, run.stdout.decode())
+            self.assertEqual(
+                f"  {flag}" in short.replace("-f, ", "").replace("-q, ", ""),
+                not parameter.get("rare"),
+            )
 
 
 class Reference(SiteCase):

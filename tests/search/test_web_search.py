@@ -632,8 +632,8 @@ class CacheCommand(WebSearchCase):
 
     def test_a_missing_action_is_named(self) -> None:
         run = call_main(command, "cache")
-        self.assertEqual(run.document["error"], "cache needs action.")
-        self.assertIn("Give action: stats or clear.", run.document["details"]["hint"])
+        self.assertEqual(run.document["error"], "cache requires action.")
+        self.assertIn("Pass action (stats or clear).", run.document["details"]["hint"])
 
     def test_a_store_that_cannot_be_cleared_is_an_error(self) -> None:
         with open(os.environ["GLSI_DB_PATH"], "wb") as file:
