@@ -2215,7 +2215,9 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         data = (text + "\n").encode("utf-8", "replace")
         try:
             with open_output(options["output"], os.O_TRUNC) as file:
-                file.write(data)
+                left = memoryview(data)
+                while left:  # a full disk takes a part first
+                    left = left[file.write(left) :]
             document = {"ok": True, "output": options["output"], "bytes": len(data)}
         except OSError as error:  # what was paid for is printed
             failed = error_document(cannot_write(options["output"], error))

@@ -164,7 +164,7 @@ class Memory(unittest.TestCase):
 import re, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from websearch.base.kit import SearchError
+from websearch.kit import SearchError
 from websearch.pages.pdf.read_pdf import read_pdf
 data = sys.stdin.buffer.read()
 try:
