@@ -2683,9 +2683,7 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         data = (text + "\n").encode("utf-8", "replace")
         try:
             with open_output(options["output"], os.O_TRUNC) as file:
-                left = memoryview(data)
-                while left:  # a full disk takes a part first
-                    left = left[file.write(left) :]
+                write_whole(file, data)
             document = {"ok": True, "output": options["output"], "bytes": len(data)}
         except OSError as error:  # what was paid for is printed
             failed = error_document(cannot_write(options["output"], error))
@@ -2785,6 +2783,12 @@ def open_output(path: str, flags: int) -> Any:
     if no_wait:
         os.set_blocking(descriptor, True)
     return open(descriptor, "wb", buffering=0)
+
+
+def write_whole(file: Any, data: bytes) -> None:
+    """Write data to the file of --output; the second write says why the first was cut."""
+    while data:
+        data = data[file.write(data) :]
 
 
 def cannot_write(path: str, error: Exception) -> SearchError:
@@ -2910,7 +2914,7 @@ class JsonLines:
 
     def __init__(self, options: Fields, field: str, params: Fields) -> None:
         if options.get("format") == "markdown" or options.get("pretty"):
-            hint = "Omit {format} markdown (--md) and {pretty}. Or omit {jsonl} and {skip_done}."
+            hint = "Omit {md}, {format} markdown and {pretty}. Or omit {jsonl} and {skip_done}."
             raise SearchError("invalid_input", "JSON Lines are compact JSON.", hint)
         self.options, self.field, self.path = options, field, str(options.get("output", ""))
         defaults = {item["name"]: item.get("default") for item in options["spec"]["params"]}
@@ -2991,10 +2995,8 @@ class JsonLines:
                 flags = os.O_TRUNC if self.options.get("overwrite") else os.O_APPEND
                 self.file = self.file or open_output(self.path, flags)
                 size = os.fstat(self.file.fileno()).st_size
-                while data:  # the second write of a line says why the first was cut
-                    written = self.file.write(data)
-                    self.counts["bytes"] += written
-                    data = data[written:]
+                write_whole(self.file, data)
+                self.counts["bytes"] += len(data)
             except OSError as error:
                 self.failure = cannot_write(self.path, error)
                 with contextlib.suppress(OSError, AttributeError):
@@ -3003,7 +3005,9 @@ class JsonLines:
             print_text(line)
 
     def finish(self) -> int:
-        """Print the receipt of --output; return the exit code."""
+        """Close the file of --output and print its receipt; return the exit code."""
+        if self.file:
+            self.file.close()
         document: Document = {"ok": True}
         if self.failure:
             document = spell_hints(error_document(self.failure), self.options["names"])

@@ -38,6 +38,7 @@ _PIECES = (
     f"|(?P<letter>\\w[\u0300-\u036f]{{1,5}})|(?P<form>[{_RAISED}\u2080-\u2089\ufb00-\ufb06\uff01-\uff5e])"
 )
 MINUS = "\u2212"
+FORMULA_SIGN = r"[=^\\<>+_]"  # in a text that may be a formula
 _SIGNS = {
     "gap": "",
     "space": " ",

@@ -132,7 +132,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
 
     As words of a language, two to ninety-nine, hundred and thousand are recognized.
     """
-    text = _REFERENCES.sub(lambda found: " " * len(found[0]), text)
+    text = _REFERENCES.sub(blank, text)
     words = number_words(language)
     numbers = []
     for found in _pattern(language).finditer(text):
@@ -156,6 +156,11 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
             )
         )  # fmt: skip
     return numbers
+
+
+def blank(found: re.Match[str]) -> str:
+    """Return as many spaces as a match has characters."""
+    return " " * len(found[0])
 
 
 def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import NamedTuple
 
-from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
+from websearch.base.numbers import UNITS, Number, blank, decimals, numbers_of, scale_powers, shown
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.kit import one_line
 from websearch.markdown.units import PageText, cells_of
@@ -306,11 +306,6 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     for name, is_own in names_in_order(text, start).items():
         weights[name] = IN_ORDER if is_own else 0.0
     return weights
-
-
-def blank(found: re.Match[str]) -> str:
-    """Return as many spaces as a match has characters."""
-    return " " * len(found[0])
 
 
 def names_in_order(text: str, start: int) -> dict[str, bool]:

@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from websearch.base.matching import MINUS, normal_text_with_map
+from websearch.base.matching import FORMULA_SIGN, MINUS, normal_text_with_map
 from websearch.base.words import NEGATIONS, STOP_WORDS, UNSPACED
 from websearch.kit import shorten
 
@@ -54,9 +54,9 @@ _NOTE = re.compile(
     r"|citation needed)\\?\](?![\w'\u2019])"
 )
 # A formula between dollar signs, which quotations omit. "US$5 (A$7)" has prices, not a formula.
-_OPERATOR_AHEAD = r"[^\s$][^$\n]{0,300}[=^\\<>+_]"
+_SIGN_AHEAD = rf"[^\s$][^$\n]{{0,300}}{FORMULA_SIGN}"
 _FORMULA = re.compile(
-    rf"(?<!\\)(\${{1,2}})(?=[^\W\d_]|{_OPERATOR_AHEAD})"
+    rf"(?<!\\)(\${{1,2}})(?=[^\W\d_]|{_SIGN_AHEAD})"
     r"([^\s$](?:[^$\n]{0,300}[^\s$])?)\1(?![\dA-Z_{$])"
 )
 # An author's omissions and insertions: "...", "[...]", "(…)", "[the company]", but not "[t]his".

@@ -9,7 +9,7 @@ import bisect
 import functools
 import re
 
-from websearch.base.matching import normal_text_with_map
+from websearch.base.matching import FORMULA_SIGN, normal_text_with_map
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.kit import drop_empty, one_line, shorten
 from websearch.markdown.units import ITEM, STRONG, PageText
@@ -31,7 +31,6 @@ PATH_CHARS = 170  # of the headings above a match
 COMMON_WORD = 0.1  # weight of a common word in the search for the nearest passage
 MAX_WANTED = 500  # characters of a text to compare with the nearest passage
 MAX_FORMULA = 300  # characters of a formula; its spaces are ignored
-_OPERATOR = r"[=^\\<>+_]"  # in a text that may be a formula
 _FORMULA_GAP = r"[ {}$]{0,4}"  # between the symbols of a formula
 _WORD = rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.,:/'-][^\W_{UNSPACED}]+)*|[%‰°$€£¥]"
 
@@ -112,7 +111,7 @@ class PageFinder:
     def formulas(self, wanted: str) -> list[tuple[int, int]]:
         """Return the ranges of a formula; spaces, braces and $ characters are ignored."""
         symbols = re.sub(r"[\s{}$]+", "", wanted)
-        if not (re.search(_OPERATOR, symbols) and 2 < len(symbols) <= MAX_FORMULA):
+        if not (re.search(FORMULA_SIGN, symbols) and 2 < len(symbols) <= MAX_FORMULA):
             return []
         pattern = _FORMULA_GAP.join(map(re.escape, symbols))
         return [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]

@@ -186,9 +186,9 @@ def read_answer(
         raise ThinPageError(error, content.versions) if content.versions else error
     fields = {"final_url": shorten(own["final_url"], MAX_FINAL_URL)}
     fields |= {name: one_line(own.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
-    content.fields = drop_empty({**fields, **own, **fields, "note": content.note})
-    content.text = text
-    return content
+    ordered = {**fields, **own, **fields}  # first for the order, last for the values
+    fields = drop_empty({**ordered, "note": content.note})
+    return replace(content, text=text, fields=fields)
 
 
 def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> PageContent:
