@@ -995,7 +995,12 @@ def poll_summary(wire: Fields, params: Fields, deadline: float, report: Progress
     for tries in range(1, attempts + 1):
         if report:
             report("waiting for the summary", tries, attempts)
-        answer = call_endpoint("summarizer", wire, params, deadline)
+        try:
+            answer = call_endpoint("summarizer", wire, params, deadline)
+        except SearchError as error:
+            if error.kind != "timeout" or tries == 1:
+                raise
+            break  # Brave answers, but the summary is late
         if answer.get("status") == "complete":
             return answer
         if answer.get("status") == "failed":
@@ -1004,7 +1009,8 @@ def poll_summary(wire: Fields, params: Fields, deadline: float, report: Progress
         if tries == attempts or time.monotonic() + pause >= deadline:
             break
         time.sleep(pause)
-    too_low = "max_attempts or poll_interval_ms" if tries == attempts else "timeout"
+    is_late = tries < attempts or time.monotonic() >= deadline
+    too_low = "timeout" if is_late else "max_attempts or poll_interval_ms"
     hint = f"Not complete after {tries} tries; raise {too_low}."
     raise SearchError("timeout", NO_SUMMARY, hint, retryable=True)
 
