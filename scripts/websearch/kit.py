@@ -1354,7 +1354,7 @@ class JsonLines:
                 os.truncate(file_name(path), size - len(line) * is_half)
                 with open(file_name(path), "ab") as file:
                     file.write(b"" if is_half else b"\n")
-            if hashes or is_half or (is_target and not size):
+            if hashes or is_half or not size:
                 return {name for name, settled in hashes.items() if settled}
         except OSError as error:
             if is_target and isinstance(error, FileNotFoundError):

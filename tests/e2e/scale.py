@@ -288,17 +288,8 @@ def one_process(folder: Path, addresses: list[str], variables: dict[str, str]) -
     ]
 
 
-def one_run_and_rest(folder: Path, addresses: list[str], variables: dict[str, str]) -> list[Check]:
-    """Two runs on one file, and a host that wants no request for an hour."""
-    place = workplace(folder / "two", addresses)
-    words = [sys.executable, str(ROOT / "scripts/read_page.py"), "--urls-from", "urls.txt"]
-    words += ["--skip-done", "pages.jsonl", "--output", "pages.jsonl"]
-    first = subprocess.Popen(words, cwd=place, env=variables, stdout=subprocess.PIPE)
-    while not documents(place, "pages.jsonl"):
-        time.sleep(0.05)
-    second = subprocess.run(words, cwd=place, env=variables, capture_output=True, check=False)
-    first.communicate()
-    pages = documents(place, "pages.jsonl")
+def resting_host(folder: Path, addresses: list[str], variables: dict[str, str]) -> list[Check]:
+    """A host that wants no request for an hour."""
     server = CannedServer()
     server.status, server.headers, server.body = 429, {"Retry-After": "3600"}, b"later"
     busy = [f"{server.url}/{number}" for number in range(PAGES)]
@@ -310,12 +301,6 @@ def one_run_and_rest(folder: Path, addresses: list[str], variables: dict[str, st
     found_there = documents(resting, "pages.jsonl")
     set_aside = [one["details"] for one in found_there if one["url"] in busy]
     return [
-        (
-            "of two runs on one file the second says who has it, and ends",
-            (second.returncode, b"written by another run" in second.stdout) == (2, True)
-            and sorted(map(url_of, pages)) == sorted(addresses),
-            (second.returncode, second.stdout[:300], len(pages)),
-        ),
         (
             "a host that wants no request for an hour is set aside, its lines for a later run",
             server.count <= 2
@@ -427,9 +412,8 @@ def with_spark(folder: Path, addresses: list[str], variables: dict[str, str]) ->
 def with_warc_files(folder: Path, addresses: list[str], variables: dict[str, str]) -> list[Check]:
     """The second program for Spark: the good pages, out of WARC files."""
     place = workplace(folder / "warc", addresses)
-    read = {
-        one["url"]: one["text"] for one in documents(folder / "one", "pages.jsonl") if one["ok"]
-    }
+    pages = documents(folder / "one", "pages.jsonl")
+    read = {one["url"]: one["text"] for one in pages if one["ok"] and not one.get("truncated")}
     lines = []
     for url in read:
         with urllib.request.urlopen(url) as answer:
@@ -461,7 +445,7 @@ def main() -> int:
         folder = Path(name)
         ways: list[Callable[[], list[Check]]] = [
             bound(one_process, folder, urls, variables),
-            bound(one_run_and_rest, folder, urls, variables),
+            bound(resting_host, folder, urls, variables),
         ]
         program = gnu_parallel()
         if program:
