@@ -13,7 +13,6 @@ from websearch.engines.table import host_of
 from websearch.kit import SearchError, retry_after, status_error
 from websearch.pages.fetch.fetch import (
     Fetched,
-    check_status,
     check_unresolved_host,
     fetch_page,
     host_and_port,
@@ -51,17 +50,6 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
         return error
     error.hint += f" {TITLE} has no copy."
     return error
-
-
-def failure_of(gone: Fetched | SearchError) -> SearchError:
-    """Return the error for a result that means that the page is gone."""
-    if isinstance(gone, SearchError):
-        return gone
-    try:
-        check_status(gone)
-    except SearchError as error:
-        return error
-    return SearchError("internal", "The page is not gone.")
 
 
 def is_private(url: str) -> bool:

@@ -18,8 +18,6 @@ from websearch.base.site_rules import check_blocked_site
 from websearch.kit import SearchError
 from websearch.pages.fetch.fetch import ascii_host, guarded_connect, host_and_port, normal_url
 
-TYPE_CHECKING = False
-
 MAX_HEAD = 65_536  # bytes per header line of a request; browsers send fewer
 MAX_HEADERS = 200  # per request
 MAX_BYTES = 50_000_000  # per page, including everything that it loads
