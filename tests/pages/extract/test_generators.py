@@ -87,6 +87,13 @@ class Generators(unittest.TestCase):
                 ),
             ),
             (
+                "<!-- Book generated using mdBook -->",
+                (
+                    "<div id=mdbook-help-container><div id=mdbook-help-popup><h2>GONE</h2>"
+                    "<p>Press <kbd>?</kbd> to show GONE</p></div></div><main><p>STAYS</main>"
+                ),
+            ),
+            (
                 "GTK-Doc V1.20",
                 (
                     "<table class=navigation><tr><td><a accesskey=p href=a><img alt=Prev>"
@@ -112,6 +119,12 @@ class Generators(unittest.TestCase):
         text = documentation(f"{note}<div><ul role=tablist>{tabs}</ul></div>{panels}", "Starlight")
         self.assertIn("Caution\n\nIt is hot.", text)
         self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
+
+    def test_links_to_functions_are_no_links_to_neighbors(self) -> None:
+        link = '<a href="trait.Quill.html#m.{0}"><code>{0}</code></a>'
+        links = map(link.format, ("next()", "previous()"))
+        text = documentation(f"<div>Finds a feather. See {' and '.join(links)}.</div>", "rustdoc")
+        self.assertIn("Finds a feather. See `next()` and `previous()`.", text)
 
     def test_a_generators_class_names_mean_nothing_elsewhere(self) -> None:
         text = documentation("<p class=definition>A quill is a feather.<p class=legend>Its key.")

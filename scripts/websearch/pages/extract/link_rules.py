@@ -307,6 +307,8 @@ def is_neighbor(link: Node) -> bool:
         return True
     if link.attributes.get("accesskey") in NEIGHBOR_KEYS:
         return True
+    if any(isinstance(child, Node) and child.tag == "code" for child in link.children):
+        return False  # the name of a function
     return bool(re.fullmatch(_NEIGHBOR_LINK, text_of(link) or image_text(link)))
 
 
