@@ -120,6 +120,14 @@ class Generators(unittest.TestCase):
         self.assertIn("Caution\n\nIt is hot.", text)
         self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
 
+    def test_a_declaration_stays_if_each_of_its_names_is_a_link(self) -> None:
+        names = " ".join(
+            f'<a href="trait.{name}.html">{name}</a>' for name in ("Feather", "Parchment")
+        )
+        page = f"<main><pre>fn zip({names})</pre><div>{PROSE * 4}</div></main>"
+        text = markdown.extract_markdown(f'<meta name="generator" content="rustdoc">{page}')
+        self.assertIn("```\nfn zip(Feather Parchment)\n```", text)
+
     def test_links_to_functions_are_no_links_to_neighbors(self) -> None:
         link = '<a href="trait.Quill.html#m.{0}"><code>{0}</code></a>'
         links = map(link.format, ("next()", "previous()"))

@@ -301,10 +301,14 @@ def is_unnamed_text(node: Node, beside: Node) -> bool:
 
 
 def elements_with_text(page: PageTree) -> set[Node]:
-    """Return the elements of documentation that have a heading, code or text outside links."""
+    """Return the elements of documentation that have a heading, code or text outside links.
+
+    In code, such as a declaration, every name may be a link.
+    """
     found: set[Node] = set()
     for node in reversed(page.nodes):
-        if node.dropped or node.link * 2 > node.chars:
+        is_links = node.link * 2 > node.chars and node.tag != "pre"
+        if node.dropped or is_links:
             continue
         if node in found or (node.chars and (node.tag in TEXT_SIGNS or node.prose)):
             found.add(node)
