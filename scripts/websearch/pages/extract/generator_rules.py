@@ -1,8 +1,8 @@
 """Recognize the frames that documentation generators put around the text of a page.
 
 The rules apply only to pages that identify their generator as Doxygen, Haddock, mdBook, rustdoc or
-Nim's docgen, because the class names of these are known. Generators that add only the usual links (prev
-and next, permalinks, "[source]") need no rules.
+Nim's docgen, because the class names of these are known. Generators that add only the usual links
+(prev and next, permalinks, "[source]") need no rules.
 """
 
 from __future__ import annotations
