@@ -200,6 +200,18 @@ class Layout(PdfCase):
         for name, words in zip(left, right, strict=True):
             self.assertRegex(text, rf"{name.split()[0]}\W+{words.split()[0]}")
 
+    def test_dots_of_a_table_of_contents_are_short_and_its_entries_are_lines(self) -> None:
+        text = markdown_at(
+            (72, 700, "1.1 Weather of the northern coast" + " ." * 40 + " 2"),
+            (72, 688, "1.2 Tides" + "." * 90 + "14"),
+            (72, 676, "and a remark ... that has dots of its own"),
+        )
+        self.assertIn(
+            "1.1 Weather of the northern coast \u2026 2\n1.2 Tides \u2026 14\n"
+            "and a remark ... that has",
+            text,
+        )
+
     def test_rotated_text_is_read_along_its_own_direction(self) -> None:
         content = b"BT /F1 10 Tf 0 1 -1 0 100 100 Tm 12 TL (A rotated) Tj T* (label here) Tj"
         self.assertEqual(shown(content).split(), ["A", "rotated", "label", "here"])

@@ -58,6 +58,8 @@ REPLACED = str.maketrans(
         "\ufb05": "st", "\ufb06": "st", "\u00a0": " ", "\u00ad": "-",
     }
 )  # fmt: skip
+# Dots that lead from an entry to its page number or price.
+LEADER = re.compile(r"(?:[.\u00b7\u2026][ \t]?){5,}")
 BROKEN_WORD = re.compile(r"[^\W\d_][-\u2010]$")
 LIST_ITEM = re.compile(r"[\u2022\u25aa\u25cf\u25e6]\s|\(?\d{1,3}[.)]\s|\([a-z]\)\s")
 SENTENCE_END = re.compile(r"[.!?:;\u3002][\"'\u201d\u2019)\]]*$")
@@ -66,10 +68,13 @@ UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
 class Line:
-    """A line on a page. Its text is built from its pieces when the line ends."""
+    """A line on a page. Its text is built from its pieces when the line ends.
 
-    __slots__ = ("across", "direction", "end", "glyph_count", "has_cells", "is_rtl", "pieces",
-                 "size", "start", "text")  # fmt: skip
+    is_entry: whether dots lead from its words to a number, as in a table of contents.
+    """
+
+    __slots__ = ("across", "direction", "end", "glyph_count", "has_cells", "is_entry", "is_rtl",
+                 "pieces", "size", "start", "text")  # fmt: skip
 
     def __init__(self, piece: Piece) -> None:
         self.direction, self.across, self.size = piece.direction, piece.across, piece.size
@@ -77,7 +82,7 @@ class Line:
         self.pieces = [piece]
         self.is_rtl = piece.glyphs is not None
         self.glyph_count = len(piece.glyphs or ())
-        self.has_cells = False
+        self.has_cells = self.is_entry = False
         self.text = ""
 
     def continues_with(self, piece: Piece) -> bool:
@@ -112,8 +117,10 @@ class Line:
         else:
             text = self.joined_text(as_markdown)
         text = re.sub(r"[ \t]*\t[ \t]*| {4,}", "\t", text.translate(REPLACED).strip())
-        self.text = re.sub(" {2,}", " ", text)
-        self.has_cells = "\t" in text
+        parts = [part.strip() for part in LEADER.split(re.sub(" {2,}", " ", text))]
+        self.text = " \u2026 ".join(parts).strip()
+        self.is_entry = len(parts) > 1
+        self.has_cells = "\t" in self.text
         self.pieces = self.pieces[:1]
 
     def joined_text(self, as_markdown: bool) -> str:
@@ -265,7 +272,7 @@ def as_heading(block: list[Line], text: str, usual: float) -> str:
     """Return a block as a heading if its font is large enough, else ""."""
     if len(text) > MAX_HEADING or sum(map(str.isalpha, text)) < LEAST_LETTERS:
         return ""
-    if any(line.has_cells or line.direction[0] < HORIZONTAL for line in block):
+    if any(line.has_cells or line.is_entry or line.direction[0] < HORIZONTAL for line in block):
         return ""
     size = min(line.size for line in block)
     mark = next((mark for factor, mark in HEADINGS if size >= factor * usual), "")
@@ -330,7 +337,7 @@ def wraps(before: Line, line: Line, left: float, right: float) -> bool:
 
     Text also wraps after a wide line that is almost full, unless a sentence ends there.
     """
-    if before.has_cells or line.has_cells or LIST_ITEM.match(line.text):
+    if before.has_cells or before.is_entry or line.has_cells or LIST_ITEM.match(line.text):
         return False
     if before.across - line.across < LINE_SHIFT * line.size:
         return False
