@@ -93,6 +93,23 @@ class Headings(unittest.TestCase):
                     sections.find_section(sections.find_headings(TEXT), name).text, heading
                 )
 
+    def test_a_function_is_not_one_whose_name_begins_alike(self) -> None:
+        names = ("fs.rmdir(path)", "`fs.rm(path[, options])`", "dir.read()", "handle.readFile(o)",
+                 "fs.readFile(path[, options])", "Tides (2024)")  # fmt: skip
+        headings = sections.find_headings("".join(f"## {name}\n\nText.\n\n" for name in names))
+        for asked, heading, note in (
+            ("fs.rm", names[1], ""),
+            ("fs.readFile()", names[4], ""),
+            ("fs.readFile(path, callback)", names[4], ""),
+            ("`dir.read`", names[2], ""),
+            ("readFile", names[3], f"Also 'readFile': headings at offset {headings[4].start}."),
+            ("Tides (2024)", names[5], ""),
+        ):
+            with self.subTest(asked):
+                section = sections.find_section(headings, asked)
+                self.assertEqual(section.text, heading)
+                self.assertEqual(sections.section_note(headings, section, asked), note)
+
     def test_section_that_is_only_similar_is_said(self) -> None:
         headings = sections.find_headings(TEXT)
         for name, note in (("retires", "No heading has 'retires'"), ("Default", "")):

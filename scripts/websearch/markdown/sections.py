@@ -148,15 +148,41 @@ def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
     name = section.text.lower()
     if words_of(asked.lower()).isdisjoint(words_of(name)):
         return f"No heading has {quoted(asked)}: the most similar one is shown."
-    others = [one for one in headings if one.text.lower() == name and one is not section]
-    if not others:
+    same = [one for one in headings if one.text.lower() == name and one is not section]
+    if same:
+        return (
+            f"{len(same) + 1} headings have this name. This is the first; the others are at offset "
+            f"{offsets_of(same)}."
+        )
+    wanted = plain_name(asked)
+    if wanted == plain_name(name):
         return ""
-    offsets = ", ".join(str(one.start) for one in others[:MAX_LISTED])
-    more = ", ..." if len(others) > MAX_LISTED else ""
-    return (
-        f"{len(others) + 1} headings have this name. This is the first; the others are at offset "
-        f"{offsets}{more}."
-    )
+    others = [
+        one for one in headings if names_whole(plain_name(one.text), wanted) and one is not section
+    ]
+    return f"Also {quoted(asked)}: headings at offset {offsets_of(others)}." if others else ""
+
+
+def offsets_of(headings: list[Heading]) -> str:
+    """Return the offsets of headings, separated by commas; of many the first."""
+    more = ", ..." if len(headings) > MAX_LISTED else ""
+    return ", ".join(str(one.start) for one in headings[:MAX_LISTED]) + more
+
+
+def plain_name(heading: str) -> str:
+    """Return a heading or a request in lower case, without marks of code and emphasis and "()"."""
+    return " ".join(re.sub(r"[`*]", "", heading.lower()).split()).removesuffix("()")
+
+
+def names_whole(own: str, wanted: str) -> bool:
+    """Return whether a heading has a name as a whole: fs.rm in fs.rm(path), not in fs.rmdir."""
+    place = own.find(wanted)
+    while place >= 0:
+        around = own[place - 1 : place] + own[place + len(wanted) : place + len(wanted) + 1]
+        if not re.search(r"\w", around):
+            return True
+        place = own.find(wanted, place + 1)
+    return False
 
 
 def words_of(heading: str) -> set[str]:
@@ -167,19 +193,21 @@ def words_of(heading: str) -> set[str]:
 def find_section(headings: list[Heading], name: str) -> Heading:
     """Return the section whose heading matches a name best.
 
-    An equal heading wins, then a heading that contains the name, then a heading whose words are all
-    in the name, then the most similar heading. Raises SearchError (no_results) if no heading is
-    similar. Its field headings lists the first headings, which are not part of the message because
-    they are untrusted text.
+    An equal heading wins, then a heading that contains the name as a whole, then as a part of a
+    word, then a heading whose words are all in the name, then the most similar heading. Raises
+    SearchError (no_results) if no heading is similar. Its field headings lists the first headings,
+    which are not part of the message because they are untrusted text.
     """
     import difflib
 
-    wanted = " ".join(name.lower().split())
-    words = [" ".join(heading.text.lower().split()) for heading in headings]
-    for is_near in (str.__eq__, str.__contains__):
-        for heading, own in zip(headings, words, strict=True):
-            if is_near(own, wanted):
-                return heading
+    wanted = plain_name(name)
+    words = [plain_name(heading.text) for heading in headings]
+    function = re.split(r"(?<=\w)\(", wanted)[0]  # its parameters may be written in another way
+    for asked_for in dict.fromkeys((wanted, function)):
+        for is_near in (str.__eq__, names_whole, str.__contains__):
+            for heading, own in zip(headings, words, strict=True):
+                if is_near(own, asked_for):
+                    return heading
     asked = words_of(wanted)  # "eol attribute" asks for the heading `eol`
     within = [own for own in words if words_of(own) <= asked and len(own) > 2]
     if within:
