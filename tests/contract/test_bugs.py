@@ -9,6 +9,8 @@ import contextlib
 import functools
 import io
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import read_page
-from tests.support import call_main
+from tests.support import PROCESS_TIMEOUT, SCRIPTS, call_main
 from websearch.check import check
 from websearch.markdown import units
 from websearch.passages import excerpts, ranking
@@ -49,6 +51,35 @@ def raising(module: Any, name: str) -> Iterator[None]:
 
     with mock.patch.object(module, name, raises):
         yield
+
+
+# Loads typing slowly in one thread while another defines dataclasses.
+SLOW_TYPING = """
+import importlib, sys, threading, time
+from importlib.machinery import PathFinder, SourceFileLoader
+
+class Slow(SourceFileLoader):
+    def exec_module(self, module):
+        time.sleep(1)
+        super().exec_module(module)
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typing":
+            spec = PathFinder.find_spec(name)
+            spec.loader = Slow(name, spec.origin)
+            return spec
+
+sys.meta_path.insert(0, Finder())
+sys.path.insert(0, sys.argv[1])
+import websearch.base.calls
+name = "websearch.pages.extract.other_formats"
+thread = threading.Thread(target=importlib.import_module, args=(name,))
+thread.start()
+time.sleep(0.3)
+import websearch.search.rank
+thread.join()
+"""
 
 
 def searched(**options: bool) -> dict[str, Any]:
@@ -168,6 +199,13 @@ class OneQuotation(unittest.TestCase):
         self.assertEqual(verdicts["The ferry l"]["verdict"], "verbatim")
         self.assertEqual(verdicts["The zyxword"]["verdict"], "unread")
         self.assertIn("Internal error: KeyError", verdicts["The zyxword"]["error"])
+
+
+class Imports(unittest.TestCase):
+    def test_the_first_calls_at_once_of_a_server_can_load_their_modules(self) -> None:
+        command = [sys.executable, "-I", "-S", "-c", SLOW_TYPING, str(SCRIPTS)]
+        run = subprocess.run(command, capture_output=True, check=False, timeout=PROCESS_TIMEOUT)
+        self.assertEqual((run.returncode, run.stderr), (0, b""))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Headings(unittest.TestCase):
 
     def test_a_function_is_not_one_whose_name_begins_alike(self) -> None:
         names = ("fs.rmdir(path)", "`fs.rm(path[, options])`", "dir.read()", "handle.readFile(o)",
-                 "fs.readFile(path[, options])", "Tides (2024)")  # fmt: skip
+                 "fs.readFile(path[, options])", "Tides (2024)", "Close notes", "fn close<T>(t)")  # fmt: skip
         headings = sections.find_headings("".join(f"## {name}\n\nText.\n\n" for name in names))
         for asked, heading, note in (
             ("fs.rm", names[1], ""),
@@ -104,6 +104,8 @@ class Headings(unittest.TestCase):
             ("`dir.read`", names[2], ""),
             ("readFile", names[3], f"Also 'readFile': headings at offset {headings[4].start}."),
             ("Tides (2024)", names[5], ""),
+            ("Handle::rm()", names[1], ""),
+            ("Handle::close", names[7], ""),
         ):
             with self.subTest(asked):
                 section = sections.find_section(headings, asked)

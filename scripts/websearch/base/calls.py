@@ -10,6 +10,10 @@ import contextlib
 import contextvars
 import time
 
+# Imported before any thread starts: a dataclass looks into sys.modules for typing, and fails if
+# another thread is still importing it.
+from typing import TypeVar
+
 from websearch.kit import SearchError, bug_error, one_line
 
 TYPE_CHECKING = False
@@ -17,10 +21,9 @@ if TYPE_CHECKING:
     import queue
     import threading
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeGuard, TypeVar
+    from typing import Any, TypeGuard
 
-    Result = TypeVar("Result")
-
+Result = TypeVar("Result")
 WARNED_CHARS = 200  # characters of a URL in a warning
 POLL_SECONDS = 0.2  # seconds between a waiting caller's checks for cancellation
 _IS_CANCELLED: contextvars.ContextVar[Callable[[], bool]] = contextvars.ContextVar(

@@ -190,31 +190,41 @@ def words_of(heading: str) -> set[str]:
     return {*re.findall(r"[\w-]+", heading)}
 
 
+def declares(own: str, wanted: str) -> bool:
+    """Return whether a heading has a name before parameters: entry in "fn entry(key)"."""
+    return bool(re.search(rf"(?<!\w){re.escape(wanted)}[<(]", own))
+
+
 def find_section(headings: list[Heading], name: str) -> Heading:
     """Return the section whose heading matches a name best.
 
     An equal heading wins, then a heading that contains the name as a whole, then as a part of a
-    word, then a heading whose words are all in the name, then the most similar heading. Raises
-    SearchError (no_results) if no heading is similar. Its field headings lists the first headings,
-    which are not part of the message because they are untrusted text.
+    word; the same for a function without its parameters; a member without its class; then a heading
+    whose words are all in the name, then the most similar heading. Raises SearchError (no_results)
+    if no heading is similar. Its field headings lists the first headings, which are not part of the
+    message because they are untrusted text.
     """
     import difflib
 
     wanted = plain_name(name)
     words = [plain_name(heading.text) for heading in headings]
     function = re.split(r"(?<=\w)\(", wanted)[0]  # its parameters may be written in another way
-    for asked_for in dict.fromkeys((wanted, function)):
-        for is_near in (str.__eq__, names_whole, str.__contains__):
-            for heading, own in zip(headings, words, strict=True):
-                if is_near(own, asked_for):
-                    return heading
+    near = (str.__eq__, names_whole, str.__contains__)
+    tries = [(one, is_near) for one in dict.fromkeys((wanted, function)) for is_near in near]
+    member = re.split(r"::|[.#]", function)[-1]  # the page may be about its class
+    if member and " " not in function:
+        tries += [(member, declares), (member, names_whole)]
+    for asked_for, is_near in tries:
+        for heading, own in zip(headings, words, strict=True):
+            if is_near(own, asked_for):
+                return heading
     asked = words_of(wanted)  # "eol attribute" asks for the heading `eol`
     within = [own for own in words if words_of(own) <= asked and len(own) > 2]
     if within:
         return headings[words.index(max(within, key=len))]
-    near = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
-    if near:
-        return headings[words.index(near[0])]
+    similar = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
+    if similar:
+        return headings[words.index(similar[0])]
     message = f"The page has no heading like {quoted(name)}."
     if not headings:
         raise SearchError("no_results", message, "The page has no headings.")

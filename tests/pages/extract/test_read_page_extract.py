@@ -879,6 +879,26 @@ class Metadata(unittest.TestCase):
                 self.found("<title>Title</title>", f"<h1>{heading}</h1>"), {"title": title}
             )
 
+    def test_a_banners_heading_is_not_the_title(self) -> None:
+        for head, body, title in (
+            # mdBook: the book's name is a heading as well.
+            (
+                "<!-- Book generated using mdBook --><title>Tokens - The Book</title>",
+                "<div id=mdbook-menu-bar><h1>The Book</h1></div><main><h1>Tokens</h1><p>One.",
+                "Tokens",
+            ),
+            # Node.js: the page's own heading is no main heading.
+            (
+                "<title>Files | Docs 20</title>",
+                "<header><h1>Docs 20</h1></header><h2>Files</h2><p>Read them.",
+                "Files | Docs 20",
+            ),
+            ("<title>Vec</title>", "<h1>Struct Vec <button>Copy path</button></h1>", "Struct Vec"),
+        ):
+            page = content.find_content(f"<html><head>{head}</head><body>{body}").page
+            with self.subTest(title):
+                self.assertEqual(metadata.find_metadata(page).fields["title"], title)
+
     def test_broken_data_is_skipped(self) -> None:
         for data in (
             "{", "[" * 100_000, "null", '{"@type": 5, "headline": {}}', '{"@graph": "x"}',

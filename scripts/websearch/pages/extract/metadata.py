@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from websearch.base.html_tree import Node
     from websearch.kit import Document
     from websearch.pages.extract.page_tree import PageTree
 
@@ -68,7 +69,7 @@ def find_metadata(page: PageTree, address: str = "") -> Metadata:
     language = language if re.fullmatch(_LANGUAGE, language) else ""
     dates = find_dates(page, address, meta, items, language)
     fields = {
-        "title": title or first_heading(page) or first_text(page, "title"),
+        "title": title or page_heading(page),
         "author": next((name for name in authors if name and not name.startswith("http")), ""),
         "published": dates.published,
         "updated": dates.updated,
@@ -177,15 +178,28 @@ def first_text(page: PageTree, tag: str) -> str:
     return next((text_beginning(node, MAX_TEXT) for node in page.nodes if node.tag == tag), "")
 
 
-def first_heading(page: PageTree) -> str:
-    """Return the first main heading, without a permalink character such as ¶, or ""."""
-    node = next((node for node in page.nodes if node.tag == "h1"), None)
-    if not node:
-        return ""
+def page_heading(page: PageTree) -> str:
+    """Return the page's title by its markup, or "".
+
+    It is the main heading that the content has lost as its title, else the title element, unless
+    that begins with the first main heading: a banner may have one with the name of the site.
+    """
+    headings = [node for node in page.nodes if node.tag == "h1"]
+    for node in headings:
+        if node.dropped == "title":
+            return heading_text(node)
+    title, first = first_text(page, "title"), heading_text(headings[0]) if headings else ""
+    is_first = not title or title.lower().startswith(first.lower())
+    return first if first and (is_first or not headings[0].dropped) else title
+
+
+def heading_text(node: Node) -> str:
+    """Return a heading's text without buttons and a permalink character such as ¶."""
     heading, last = text_beginning(node, MAX_TEXT), node.children[-1:]
-    if last and not isinstance(last[0], str) and last[0].attributes.get("href", "")[:1] == "#":
+    if last and not isinstance(last[0], str):
         sign = text_beginning(last[0], MAX_TEXT)
-        if not re.search(r"\w", sign):
+        is_link = last[0].attributes.get("href", "")[:1] == "#" and not re.search(r"\w", sign)
+        if is_link or last[0].tag == "button":
             return heading.removesuffix(sign).rstrip()
     return heading
 
