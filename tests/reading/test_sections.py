@@ -94,8 +94,10 @@ class Headings(unittest.TestCase):
                 )
 
     def test_a_function_is_not_one_whose_name_begins_alike(self) -> None:
-        names = ("fs.rmdir(path)", "`fs.rm(path[, options])`", "dir.read()", "handle.readFile(o)",
-                 "fs.readFile(path[, options])", "Tides (2024)", "Close notes", "fn close<T>(t)")  # fmt: skip
+        names = (
+            "fs.rmdir(path)", "`fs.rm(path[, options])`", "dir.read()", "handle.readFile(o)",
+            "fs.readFile(path[, options])", "Tides (2024)", "Close notes", "fn close<T>(t)",
+        )  # fmt: skip
         headings = sections.find_headings("".join(f"## {name}\n\nText.\n\n" for name in names))
         for asked, heading, note in (
             ("fs.rm", names[1], ""),
