@@ -523,6 +523,7 @@ class FrontDoor(TerminalCase):
             ("web-search read --outl", 2, {"--outline"}),
             ("web-search serve --tok", 2, {"--token-file"}),
             ("web-search brief --engine wiki", 3, {"wikipedia"}),
+            ("web-search brief --engine key", 3, {"keyless"}),
             ("web-search completion f", 2, {"fish"}),
         ):
             words = " ".join(map(repr, line.split()))
@@ -541,6 +542,14 @@ class FrontDoor(TerminalCase):
         self.assertEqual(
             (code, json.loads(text)["details"]["hint"]), (2, "Pass bash, zsh or fish.")
         )
+
+    def test_each_command_that_the_help_names_has_its_help(self) -> None:
+        listed = re.search(r"More commands: (.*?) \(", self.run_words("--help")[1])
+        assert listed
+        for command in listed[1].split(", "):
+            with self.subTest(command):
+                code, text = self.run_words(command, "--help")
+                self.assertEqual((code, text[:7]), (0, "usage: "))
 
     def test_a_question_of_unquoted_words_is_searched(self) -> None:
         code, text = self.run_words("sourdough", "starter", "--no-pages")
