@@ -434,6 +434,15 @@ class FrontDoor(TerminalCase):
         self.assertEqual((pairs["kl"], shown.count("## http")), ("de-de", 2))
         shown, pairs = asked("rye", "--no-pages", "--country", "fr", "-n", "1", "--format=json")
         self.assertEqual((pairs["kl"], len(json.loads(shown)["results"])), ("fr-fr", 1))
+        shown, _ = asked("rye bread", "--urls")
+        self.assertRegex(shown, r"\A(http://\S+\n){2}\Z")
+        shown, _ = asked("batch", "--queries", "rye grain", "--no-pages", "--ordered")
+        self.assertEqual(json.loads(shown)["input"], "rye grain")
+        listed = f"{self.store}.txt"
+        with open(listed, "w", encoding="utf-8") as file:
+            file.write(f"{self.server.url}/site/articles/lighthouse\n")
+        shown, _ = asked("read", "--urls-from", listed)
+        self.assertTrue(json.loads(shown)["ok"])
         _, pairs = asked("rye", "--no-pages", "--engine", "wikipedia")  # which knows no countries
         self.assertEqual(pairs["srlimit"], "2")
         for words in (("help",), ("version",)):  # not questions, even with a default format
