@@ -262,7 +262,7 @@ class HelpAndSettings(TerminalCase):
         shown = self.shown("help", "read", WEB_SEARCH_PROGRAM="web-search")
         self.assertIn("usage: web-search read 'URLS'", shown)
         self.assertLessEqual(max(map(len, shown.split("\n"))), 72)
-        for name in ("check", "key"):
+        for name in ("check", "key", "open"):
             shown = self.shown("help", name, WEB_SEARCH_PROGRAM="web-search")
             self.assertIn(f"usage: web-search {name} ", shown)
 
