@@ -12,7 +12,7 @@ Examples:
 
 It needs no key. With --engine auto (default) the first configured engine answers: those that
 WEB_SEARCH_ENGINES names, else those with a key, your SearXNG, DuckDuckGo. Answers and pages are
-stored for 24 hours in ~/.glsi/cache.db (GLSI_DB_PATH).
+reused for 24 hours and kept for 30 days in ~/.glsi/cache.db (GLSI_DB_PATH).
 
 More commands: read, doctor, key, config, install, serve, mcp, completion (each has its --help).
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,

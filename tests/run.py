@@ -110,6 +110,9 @@ def tests_of(path: Path) -> list[str]:
 
 def main() -> int:
     """Run the modules that the arguments choose; return 1 if a test failed or none ran."""
+    if {"-h", "--help"} & {*sys.argv}:
+        print(__doc__)
+        return 0
     started = time.monotonic()
     long = "--long" in sys.argv
     modules = chosen_modules(long, [word for word in sys.argv[1:] if not word.startswith("-")])

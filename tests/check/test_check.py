@@ -642,6 +642,7 @@ class NumbersOfDrafts(CheckCase):
         for options, is_told in ((("--md",), False), (("--md", "--verbose"), True)):
             told = self.check(draft_text, *options).stdout.decode()
             self.assertEqual("21,000 is in: " in told, is_told)
+        self.assertNotIn("verbose", self.check(draft_text).document)
 
     def test_doubtful_numbers_fail_only_if_strict(self) -> None:
         text = f"Oslo has a population of 285,000 ([s]({self.url}))."

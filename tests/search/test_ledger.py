@@ -231,8 +231,10 @@ class Budget(LedgerCase):
             document = self.run_command(QUESTION, "--dry-run", "-n", count).document
             self.assertEqual(document["cost"], {"serper": {"requests": 1, "credits": price}})
         self.use("brave")
-        document = self.run_command(QUESTION, "--dry-run").document
-        self.assertEqual(document["cost"], {"brave": {"requests": 1, "usd": 0.005}})
+        for count, requests, price in (("5", 1, 0.005), ("20", 1, 0.005), ("50", 3, 0.015)):
+            document = self.run_command(QUESTION, "--dry-run", "-n", count).document
+            self.assertEqual(document["cost"], {"brave": {"requests": requests, "usd": price}})
+            self.assertEqual(document["billed"], {"brave": requests})
 
     def test_keyless_asks_no_engine_with_a_key(self) -> None:
         self.use("serper", "searxng")

@@ -262,7 +262,7 @@ class HelpAndSettings(TerminalCase):
         shown = self.shown("help", "read", WEB_SEARCH_PROGRAM="web-search")
         self.assertIn("usage: web-search read 'URLS'", shown)
         self.assertLessEqual(max(map(len, shown.split("\n"))), 72)
-        for name in ("check", "key"):
+        for name in ("check", "key", "open"):
             shown = self.shown("help", name, WEB_SEARCH_PROGRAM="web-search")
             self.assertIn(f"usage: web-search {name} ", shown)
 
@@ -434,6 +434,15 @@ class FrontDoor(TerminalCase):
         self.assertEqual((pairs["kl"], shown.count("## http")), ("de-de", 2))
         shown, pairs = asked("rye", "--no-pages", "--country", "fr", "-n", "1", "--format=json")
         self.assertEqual((pairs["kl"], len(json.loads(shown)["results"])), ("fr-fr", 1))
+        shown, _ = asked("rye bread", "--urls")
+        self.assertRegex(shown, r"\A(http://\S+\n){2}\Z")
+        shown, _ = asked("batch", "--queries", "rye grain", "--no-pages", "--ordered")
+        self.assertEqual(json.loads(shown)["input"], "rye grain")
+        listed = f"{self.store}.txt"
+        with open(listed, "w", encoding="utf-8") as file:
+            file.write(f"{self.server.url}/site/articles/lighthouse\n")
+        shown, _ = asked("read", "--urls-from", listed)
+        self.assertTrue(json.loads(shown)["ok"])
         _, pairs = asked("rye", "--no-pages", "--engine", "wikipedia")  # which knows no countries
         self.assertEqual(pairs["srlimit"], "2")
         for words in (("help",), ("version",)):  # not questions, even with a default format
@@ -523,6 +532,7 @@ class FrontDoor(TerminalCase):
             ("web-search read --outl", 2, {"--outline"}),
             ("web-search serve --tok", 2, {"--token-file"}),
             ("web-search brief --engine wiki", 3, {"wikipedia"}),
+            ("web-search brief --engine key", 3, {"keyless"}),
             ("web-search completion f", 2, {"fish"}),
         ):
             words = " ".join(map(repr, line.split()))
@@ -541,6 +551,14 @@ class FrontDoor(TerminalCase):
         self.assertEqual(
             (code, json.loads(text)["details"]["hint"]), (2, "Pass bash, zsh or fish.")
         )
+
+    def test_each_command_that_the_help_names_has_its_help(self) -> None:
+        listed = re.search(r"More commands: (.*?) \(", self.run_words("--help")[1])
+        assert listed
+        for command in listed[1].split(", "):
+            with self.subTest(command):
+                code, text = self.run_words(command, "--help")
+                self.assertEqual((code, text[:7]), (0, "usage: "))
 
     def test_a_question_of_unquoted_words_is_searched(self) -> None:
         code, text = self.run_words("sourdough", "starter", "--no-pages")

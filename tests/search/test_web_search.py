@@ -537,6 +537,19 @@ class Batch(WebSearchCase):
         code, [receipt] = self.batch("--output", out, "--skip-done", out, "-n", "2")
         self.assertEqual((code, receipt["skipped"], receipt["answered"]), (0, 1, 1), receipt)
 
+    def test_a_line_that_is_a_json_object_has_parameters_of_its_own(self) -> None:
+        queries = [
+            '{"query": "sourdough", "limit": 1}',
+            "python",
+            '{"query": "x", "num": 1, "z": 2}',
+        ]
+        document = web_search.run_batch({"queries": queries, "count": 2, "no_pages": True})
+        own, shared, wrong = document["results"]
+        self.assertEqual((own["query"], len(own["results"])), ("sourdough", 1))
+        self.assertEqual((shared["query"], len(shared["results"])), ("python", 2))
+        self.assertIn("has no parameter 'z'", wrong["error"])
+        self.assertEqual(self.asked("/html/"), 2)
+
     def test_a_few_are_one_document_and_many_are_refused_before_they_cost_anything(self) -> None:
         _, [document] = self.batch()
         self.assertEqual([one["query"] for one in document["results"]],

@@ -166,7 +166,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             "never_shown": unknown,
             "uncited_lines": list(dict.fromkeys(lines)),
             "unclosed_lines": cited.unclosed_lines,
-            "verbose": verbose,
+            **({"verbose": True} if verbose else {}),
         }
         return outcome(checks, numbers, facts, bool(params.get("strict")))
 

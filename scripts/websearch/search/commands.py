@@ -21,6 +21,7 @@ from websearch.kit import (
     canonical_names,
     deadline_of,
     drop_empty,
+    json_fields,
     quoted,
     read_queries,
     refuse_input,
@@ -178,9 +179,9 @@ COMMANDS: dict[str, ShownCommand] = {
         "expendable": ("attempts",),
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with one question per line; @- is standard input"},
+             "help": "file with a question or JSON object per line; @- is standard input"},
             {"name": "queries", "type": "list", "aliases": ["query"],
-             "help": "the questions; repeat it"},
+             "help": "the questions, or JSON objects as text; repeat it"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": WORKERS,
              "help": f"searches at once (default: {WORKERS})"},
             *SEARCHING,
@@ -253,7 +254,8 @@ def run_batch(
     """Search for many questions; return their documents in results, in order. Never raises.
 
     params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars apply to
-    each search. emit(number, document) is called for each document as soon as it is ready.
+    each search. A question is text, or a JSON object with parameters of its own. emit(number,
+    document) is called for each document as soon as it is ready.
     """
 
     def operation(checked: dict[str, Any]) -> Document:
@@ -273,13 +275,16 @@ def run_batch(
         documents: dict[int, Document] = {}
         pool = ThreadPoolExecutor(checked["workers"])
         try:
+            asked = [json_fields(query) or {"query": query} for query in queries]
             searches = {
-                pool.submit(run_search, {**shared, "query": query}): number
-                for number, query in enumerate(queries)
+                pool.submit(run_search, {**shared, **own}): number
+                for number, own in enumerate(asked)
             }
             for search in as_completed(searches):
                 number = searches[search]
-                documents[number] = {"query": queries[number], **search.result()}
+                query = asked[number].get("query")
+                query = query if isinstance(query, str) else ""
+                documents[number] = {"query": query, **search.result()}
                 if report:
                     report("searches", len(documents), len(queries))
                 if emit:

@@ -146,7 +146,7 @@ class ScriptCall(EngineCall):
     def __post_init__(self) -> None:
         """Count the result pages that the question needs. Raises SearchError."""
         super().__post_init__()
-        self.pages = math.ceil(self.wanted / self.params["count"])
+        self.pages = self.engine.requests_for(self.wanted)
 
     def ask_script(self, **options: Any) -> Document:
         """Return the document from the script's function."""
@@ -169,7 +169,7 @@ class ScriptCall(EngineCall):
         """Call the script once per result page; build the reply from its documents."""
         reply = page = self.ask_page()
         pages = 1
-        for number in range(1, math.ceil(self.wanted / self.params["count"])):
+        for number in range(1, self.engine.requests_for(self.wanted)):
             if reply.error or not page.next_offset:
                 break
             if number >= self.pages:

@@ -147,7 +147,8 @@ def dry_run(questions: list[Question], is_brief: bool) -> DryRun:
             continue
         requests.append({**asked, **request})
         if ENGINES[engine].costs_money():
-            billed[engine] = billed.get(engine, 0) + 1
+            needed = ENGINES[engine].requests_for(question.count)
+            billed[engine] = billed.get(engine, 0) + needed
             cost[engine] = planned_cost(engine, billed[engine], question.count)
     failures = [request for _, request, _ in planned if isinstance(request, SearchError)]
     if len(failures) == len(planned):

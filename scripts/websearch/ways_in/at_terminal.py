@@ -65,14 +65,14 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool, s
     """
     view.program = os.environ.get(PROGRAM_VARIABLE) or view.program
     first = words[0] if words else "help"
-    if first == "open":
+    is_help = "--help" in words or "-h" in words
+    if first == "open" and not is_help:
         return open_result(words[1:])
     words += ["list"] if words == ["key"] else []
     if first == "read" and words[1:2] and words[1].isdecimal():
         words[1] = last_result(words[1])["url"]
     if words[:2] == ["cache", "clear"] and "--dry-run" not in words and not may_clear():
         return 0
-    is_help = "--help" in words or "-h" in words
     is_streaming = first in STREAMING_COMMANDS or not set(STREAMING_FLAGS).isdisjoint(words)
     if is_streaming and not is_help:
         return start(script, words, view)
@@ -98,6 +98,10 @@ def run_on_screen(script: dict[str, Any], words: list[str], view: View, start: S
     if words == ["config"]:
         lines = Renderer(terminal_width()).lines(script["settings"](view.program))
         kit.print_text("\n".join(lines))
+        return 0
+    if words[:1] == ["open"]:  # its help
+        about = terminal_help.GROUPS["Read"]["open"].capitalize()
+        kit.print_text(f"usage: {view.program} open N\n\n{about}.")
         return 0
     return start(script, words, view)
 

@@ -26,6 +26,12 @@ TABLES = {
     "config": ("websearch.machine.doctor", "check"),
     "serve": ("websearch.ways_in.http_api", "serve"),
 }
+HELP = """usage: web_search.py completion bash|zsh|fish
+
+Print the completion script for a shell. To use it:
+  bash: eval "$(web-search completion bash)"
+  zsh: eval "$(web-search completion zsh)"
+  fish: web-search completion fish | source"""
 BASH = """_web_search() {{
   local words='{first}'
   case "${{COMP_WORDS[1]}}" in
@@ -57,7 +63,7 @@ def flags_of(command: str) -> list[str]:
 def script_for(shell: str) -> str:
     """Return the completion script for a shell. Raises SearchError (invalid_input)."""
     commands = " ".join([*COMMANDS, *OTHERS, "open", "help", "version"])
-    engines, names = " ".join(["auto", "all", *ENGINES]), [*COMMANDS, *TABLES, *WORDS]
+    engines, names = " ".join(["auto", "keyless", "all", *ENGINES]), [*COMMANDS, *TABLES, *WORDS]
     first = f"{commands} {' '.join(flags_of('search'))}"
     cases = [f"    {name}) words='{' '.join(flags_of(name))}';;" for name in names]
     bash = BASH.format(first=first, cases="\n".join(cases), engines=engines, names=NAMES)
@@ -82,7 +88,10 @@ def script_for(shell: str) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Print the completion script for a shell; return the exit code."""
+    """Print the completion script for a shell, or the help; return the exit code."""
+    if {"-h", "--help"} & {*argv}:
+        print_text(HELP)
+        return 0
     try:
         print_text(script_for(" ".join(argv)))
     except SearchError as error:

@@ -44,13 +44,14 @@ HISTORY_HINT = (
     "recall 'WORDS' searches pages read before; serve starts the desk, whose History lists every "
     "question. To search for the word, put -- before it."
 )
+# Flags that set the format of the output, or imply it: URLs, JSON Lines.
+FORMATS = "--format --md --pretty --output --urls --jsonl --ordered --skip-done --urls-from".split()
 ALIASES = {"help": "--help", "version": "--version"}
 
 
 def default_format(words: list[str]) -> list[str]:
     """Return the flag for the user's default format; [] without one, or if words set a format."""
-    formats = ("--format", "--md", "--pretty", "--output", "--jsonl")
-    if any(word.partition("=")[0] in formats for word in words):
+    if any(word.partition("=")[0] in FORMATS for word in words):
         return []
     name = user_defaults().get("format")
     return [f"--format={name}"] if name else []

@@ -14,6 +14,7 @@ provider and replaces fetching the page.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 
@@ -203,6 +204,10 @@ class Engine(Host):
     def costs_money(self) -> bool:
         """Return whether a request costs money; without a key it is free."""
         return self.paid and (not self.keyless or self.has_key())
+
+    def requests_for(self, count: int) -> int:
+        """Return the requests to its script for count results: one per result page; else 1."""
+        return math.ceil(count / self.max_count) if self.function else 1
 
     def is_storable(self) -> bool:
         """Return whether the results may be stored.
