@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ntpath
 import os
+import sys
 import unittest
 from unittest import mock
 
@@ -49,6 +50,21 @@ class Paths(unittest.TestCase):
             self.assertTrue(local_files.is_local(path), path)
         for address in ("example.org", "https://example.org/c:/x", r"paper\x.pdf"):
             self.assertFalse(local_files.is_local(address), address)
+
+    def test_single_quotes_that_cmd_exe_leaves_in_put_words_together(self) -> None:
+        for given, meant in (
+            ("'python asyncio' -n 3", ["python asyncio", "-n", "3"]),
+            ("brief 'a b' 'c' --site 'e.org'", ["brief", "a b", "c", "--site", "e.org"]),
+            ("read 'https://e.org/x' --md", ["read", "https://e.org/x", "--md"]),
+            ("don't stop", ["don't", "stop"]),
+            ("'twas never closed", ["'twas", "never", "closed"]),
+            ("' a '", [" a "]),
+        ):
+            with self.subTest(given), mock.patch.object(sys, "argv", ["x.py", *given.split(" ")]):
+                self.assertEqual(kit.given_words(None), meant)
+                self.assertEqual(kit.given_words(["'a", "b'"]), ["'a", "b'"])
+                with mock.patch.object(os, "name", "posix"):
+                    self.assertEqual(kit.given_words(None), given.split(" "))
 
 
 if __name__ == "__main__":

@@ -76,6 +76,15 @@ class Markers(unittest.TestCase):
             self.assertEqual(found, expected.strip())
             self.assertEqual(result["text"], text.strip())
 
+    def test_those_that_the_model_wrote_itself_are_removed(self) -> None:
+        text = "[cite_start]Feed it daily [cite: 1, 12]. Keep it warm[cite: 2-4]. See [cite] (x)."
+        meant = "Feed it daily. Keep it warm. See [cite] (x)."
+        self.assertEqual(cited(text)["text"], meant)
+        result = cited(text, support(text, "Keep it warm[cite: 2-4].", 1))
+        self.assertEqual(
+            (result["text"], result["cited_text"]), (meant, meant.replace("m.", "m.[1]"))
+        )
+
     def test_without_their_numbers_leave_the_text_as_it_was(self) -> None:
         chance = random.Random(5)
         for _ in range(300):

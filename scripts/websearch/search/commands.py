@@ -21,6 +21,8 @@ from websearch.kit import (
     canonical_names,
     deadline_of,
     drop_empty,
+    error_document,
+    json_fields,
     quoted,
     read_queries,
     refuse_input,
@@ -178,7 +180,7 @@ COMMANDS: dict[str, ShownCommand] = {
         "expendable": ("attempts",),
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with one question per line; @- is standard input"},
+             "help": "file with a question or JSON object per line; @- is standard input"},
             {"name": "queries", "type": "list", "aliases": ["query"],
              "help": "the questions; repeat it"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": WORKERS,
@@ -274,12 +276,12 @@ def run_batch(
         pool = ThreadPoolExecutor(checked["workers"])
         try:
             searches = {
-                pool.submit(run_search, {**shared, "query": query}): number
+                pool.submit(search_line, shared, query): number
                 for number, query in enumerate(queries)
             }
             for search in as_completed(searches):
                 number = searches[search]
-                documents[number] = {"query": queries[number], **search.result()}
+                documents[number] = search.result()
                 if report:
                     report("searches", len(documents), len(queries))
                 if emit:
@@ -290,6 +292,21 @@ def run_batch(
         return {**batch_outcome(results), "provider": "web_search", "results": results}
 
     return run_operation("web_search.batch", COMMANDS["batch"], params, operation)
+
+
+def search_line(shared: dict[str, Any], line: str) -> Document:
+    """Return the document of a batch's line: a question, or a JSON object with own parameters."""
+    if not (own := json_fields(line)):
+        return {"query": line, **run_search({**shared, "query": line})}
+    try:
+        own = canonical_names("search", COMMANDS["search"], own)
+        for parameter in COMMON_PARAMS:
+            if parameter["name"] in own:
+                message = f"{parameter['name']} is for the whole batch, not for one query."
+                raise SearchError("invalid_input", message, "Pass it next to the queries.")
+    except SearchError as error:
+        return {"query": line, **error_document(error)}
+    return {"query": str(own.get("query", line)), **run_search({**shared, **own})}
 
 
 def run_batch_file(

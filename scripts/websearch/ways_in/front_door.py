@@ -76,7 +76,7 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     script: as for run_command_line, but each command has its own to_markdown. argv: the words after
     the program's name (default: sys.argv's).
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = kit.given_words(argv)
     has_pager = not take(words, "--no-pager")
     view = View(is_full=take(words, "--full"))
     if words[:1] == ["help"] and words[1:] in (
