@@ -115,8 +115,9 @@ FENCE = (
 )
 SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)"
 
-# The model writes such markers of its own; their numbers refer to nothing in the answer.
-OWN_MARKERS = r" ?\[cite: ?[\d, -]{1,60}\]|\[cite_(?:start|end)\]"
+# What the model writes for its own use: markers whose numbers refer to nothing in the answer, and a
+# search that it writes down in place of running it.
+OWN_NOTES = r" ?\[cite: ?[\d, -]{1,60}\]|\[cite_(?:start|end)\]|```tool_code\n[^`]{0,4000}```\s?"
 
 # Scripts without spaces between words: Thai to Tibetan, Burmese, Khmer, kana, ideographs.
 UNSPACED = (
@@ -163,6 +164,8 @@ FAULTS: dict[str | int, tuple[str, str, str]] = {
         "quota", QUOTA_EXCEEDED,
         ("A free key cannot search with {model}, or the paid searches are used up: enable "
          f"billing, or use model {FREE_MODEL}.")),
+    "none": ("quota", QUOTA_EXCEEDED,  # a limit of 0 is not renewed
+        f"This key has no quota for {{model}}: enable billing, or use model {FREE_MODEL}."),
     "quota": ("quota", QUOTA_EXCEEDED,
         "Google does not say when the quota is renewed: see https://ai.dev/rate-limit."),
     "busy": ("rate_limit", QUOTA_EXCEEDED, "Wait, then send fewer requests per minute."),
@@ -629,8 +632,8 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
 def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
     """Return the details of an error object: (reasons, exhausted, seconds to wait).
 
-    exhausted: the rule of FAULTS for a 429: "search" if the only detail is a link to help, "quota"
-    if waiting does not help, else "busy".
+    exhausted: the rule of FAULTS for a 429: "search" if the only detail is a link to help, "none"
+    if the limit is 0, "quota" if waiting does not help, else "busy".
     """
     types, reasons, exhausted, wait = set(), set(), "busy", None
     for fact in list_field(fault, "details"):
@@ -644,6 +647,8 @@ def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
         delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(fact, "retryDelay"))
         if delay:
             wait = float(delay[1]) / (1000 if delay[2] == "ms" else 1)
+    if re.search(r"\blimit: 0\b", str(fault.get("message"))):
+        exhausted = "none"
     return reasons - {""}, "search" if types == {"Help"} else exhausted, wait
 
 
@@ -724,8 +729,8 @@ def parse_search_response(
     cited_text = insert_markers(text, citations)
     queries = dict.fromkeys(map(str.strip, list_field(metadata, "webSearchQueries", str)))
     words = {
-        "text": re.sub(OWN_MARKERS, "", text).strip(),
-        "cited_text": re.sub(OWN_MARKERS, "", cited_text).strip() if cited_text != text else "",
+        "text": re.sub(OWN_NOTES, "", text).strip(),
+        "cited_text": re.sub(OWN_NOTES, "", cited_text).strip() if cited_text != text else "",
         "search_queries": list(filter(None, queries)),
         "thoughts": "\n".join(texts[True].values()).strip(),
         "suggestions_html": object_field(metadata, "searchEntryPoint").get("renderedContent") or "",
@@ -2100,24 +2105,27 @@ def check_dates(parameter: Parameter, text: str) -> str:
     # The later of the days in UTC and here: where it is tomorrow already, people say so.
     today = datetime.now(timezone.utc).date()
     today = max(today, date.fromisoformat(time.strftime("%Y-%m-%d")))
-    words = re.sub(r"^(last|past)[ _-]|[ _-]ago$", "", text.lower())
+    # Brave's pw and Google's qdr:w are a week at every engine.
+    words = re.sub(r"^(?:p(?=[dwmy]$)|qdr:|(?:last|past)[ _-])|[ _-]ago$", "", text.lower())
     words = {"today": "day", "yesterday": f"{today - timedelta(1)}"}.get(words, words)
     units = "h|d|w|m|y|hours?|days?|weeks?|months?|years?"
-    if span := re.fullmatch(rf"(\d{{1,4}})[\s_-]?({units})", words):
-        hours = int(span[1]) * {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}[span[2][0]]
+    if span := re.fullmatch(rf"(\d{{0,4}})[\s_-]?({units})", words):
+        hours = int(span[1] or 1) * {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}[span[2][0]]
         words = {1: "hour", 24: "day", 168: "week", 720: "month", 8760: "year"}.get(hours, words)
         if hours % 24 == 0 and words not in parameter["choices"]:
             words = f"{today - timedelta(hours // 24)}.."
     if words in parameter["choices"]:
         return words
-    if not span and words != "hour":
+    if not span:
         parameter = {**parameter, "note": ""}  # about short periods
     # Of a point in time the day counts.
     words = re.sub(r"t\d\d:\d\d(:\d\d)?(\.\d{1,9})?(z|[+-]\d\d:?\d\d)?", "", words)
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(?:\.\.|to)(\d{4}-\d\d-\d\d)?)?", words)
     if not dates or not any(dates.groups()):
         allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
-        raise wrong_value(parameter, text, allowed)
+        error = wrong_value(parameter, text, allowed)
+        error.hint = "Omit {since} to search all days." if words in ("any", "all") else error.hint
+        raise error
     try:
         start = date.fromisoformat(dates[1] or "1990-01-01")  # before there were pages
         end = date.fromisoformat(dates[2] or str(today))

@@ -1513,24 +1513,27 @@ def check_dates(parameter: Parameter, text: str) -> str:
     # The later of the days in UTC and here: where it is tomorrow already, people say so.
     today = datetime.now(timezone.utc).date()
     today = max(today, date.fromisoformat(time.strftime("%Y-%m-%d")))
-    words = re.sub(r"^(last|past)[ _-]|[ _-]ago$", "", text.lower())
+    # Brave's pw and Google's qdr:w are a week at every engine.
+    words = re.sub(r"^(?:p(?=[dwmy]$)|qdr:|(?:last|past)[ _-])|[ _-]ago$", "", text.lower())
     words = {"today": "day", "yesterday": f"{today - timedelta(1)}"}.get(words, words)
     units = "h|d|w|m|y|hours?|days?|weeks?|months?|years?"
-    if span := re.fullmatch(rf"(\d{{1,4}})[\s_-]?({units})", words):
-        hours = int(span[1]) * {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}[span[2][0]]
+    if span := re.fullmatch(rf"(\d{{0,4}})[\s_-]?({units})", words):
+        hours = int(span[1] or 1) * {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}[span[2][0]]
         words = {1: "hour", 24: "day", 168: "week", 720: "month", 8760: "year"}.get(hours, words)
         if hours % 24 == 0 and words not in parameter["choices"]:
             words = f"{today - timedelta(hours // 24)}.."
     if words in parameter["choices"]:
         return words
-    if not span and words != "hour":
+    if not span:
         parameter = {**parameter, "note": ""}  # about short periods
     # Of a point in time the day counts.
     words = re.sub(r"t\d\d:\d\d(:\d\d)?(\.\d{1,9})?(z|[+-]\d\d:?\d\d)?", "", words)
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(?:\.\.|to)(\d{4}-\d\d-\d\d)?)?", words)
     if not dates or not any(dates.groups()):
         allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
-        raise wrong_value(parameter, text, allowed)
+        error = wrong_value(parameter, text, allowed)
+        error.hint = "Omit {since} to search all days." if words in ("any", "all") else error.hint
+        raise error
     try:
         start = date.fromisoformat(dates[1] or "1990-01-01")  # before there were pages
         end = date.fromisoformat(dates[2] or str(today))

@@ -80,6 +80,9 @@ class Markers(unittest.TestCase):
         text = "[cite_start]Feed it daily [cite: 1, 12]. Keep it warm[cite: 2-4]. See [cite] (x)."
         meant = "Feed it daily. Keep it warm. See [cite] (x)."
         self.assertEqual(cited(text)["text"], meant)
+        call = '```tool_code\nprint(google_search.search(queries=["rye"]))\n```'
+        self.assertEqual(cited(call)["text"], "")
+        self.assertEqual(cited(f"{call}\nRye is a grain.")["text"], "Rye is a grain.")
         result = cited(text, support(text, "Keep it warm[cite: 2-4].", 1))
         self.assertEqual(
             (result["text"], result["cited_text"]), (meant, meant.replace("m.", "m.[1]"))
