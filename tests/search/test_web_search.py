@@ -553,6 +553,10 @@ class Batch(WebSearchCase):
             self.assertIn("timeout is for the whole batch", shared["error"])
             self.assertIn("query is missing", empty["error"])
             self.assertNotIn("{", "".join(str(one.body) for one in self.server.requests))
+        self.server.clear()
+        run = self.run_script("web_search.py", "brief", "--input", f"{self.store}.txt")
+        self.assertEqual((run.code, self.server.requests), (2, []))
+        self.assertIn("is JSON, not a question", run.document["error"])
 
     def test_a_few_are_one_document_and_many_are_refused_before_they_cost_anything(self) -> None:
         _, [document] = self.batch()

@@ -241,6 +241,10 @@ def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     """
     params = read_queries(params, INPUT_HINT)
     queries = params.get("queries", [])
+    lines = queries if isinstance(queries, list) else [queries]
+    if line := next((text for text in lines if json_fields(text)), ""):
+        hint = "Use the command batch for questions with parameters of their own."
+        raise SearchError("invalid_input", f"{quoted(line)} is JSON, not a question.", hint)
     if isinstance(queries, list) and len(queries) == 1:
         others = {name: value for name, value in params.items() if name != "queries"}
         return run_search({**others, "query": queries[0]}, report)
