@@ -222,6 +222,7 @@ SINCE = parameter("since", "since", None,
                   wire="freshness", note="Brave filters by days; it cannot filter by hours.")
 COUNTRY = parameter("country", "str", "US", "country code for the results, or ALL",
                     choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"],
+                    note="For another country, omit {country} and name it in the query.",
                     names=dict(zip(COUNTRY_NAMES, COUNTRIES, strict=True)))
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
                      values=LANGUAGE_SPELLINGS, is_language=True, wire="search_lang",
@@ -481,7 +482,7 @@ def usable_goggles(params: Fields) -> tuple[list[str], list[str]]:
     rules = ["$discard"] if params.get("site") else []
     for name, rule in (("site", "$site="), ("exclude_site", "$discard,site=")):
         for site in params.get(name, []):
-            host = re.sub(r"^https?://", "", site.strip().lower()).rstrip("/")
+            host = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip().lower()).rstrip("/")
             if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", host):
                 entry: Parameter = {"name": name, "note": "Leave out paths and wildcards."}
                 raise wrong_value(entry, site, "a host such as docs.python.org")
@@ -1273,7 +1274,8 @@ def spell_hints(document: Document, names: dict[str, str] | None = None) -> Docu
     def spelled(value: object, is_hint: bool = False) -> Any:
         if isinstance(value, dict):
             own = ("hint", "warnings")
-            return {field: spelled(item, field in own) for field, item in value.items()}
+            fields = {field: spelled(item, field in own) for field, item in value.items()}
+            return {field: item for field, item in fields.items() if item or field not in own}
         if isinstance(value, list):
             items = [spelled(item, is_hint) for item in value]
             return [item for item in items if item != "" or not is_hint]
@@ -1625,23 +1627,36 @@ def check_text(parameter: Parameter, value: object) -> str:
 
 
 def check_dates(parameter: Parameter, text: str) -> str:
-    """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date, 7d and 2 weeks last until today."""
+    """Return a choice, or dates as YYYY-MM-DD..YYYY-MM-DD.
+
+    A single date, 7d and 2 weeks last until today; "24h", "today" and "last week" are choices.
+    """
     from datetime import date, datetime, timedelta, timezone
 
     # The later of the days in UTC and here: where it is tomorrow already, people say so.
     today = datetime.now(timezone.utc).date()
     today = max(today, date.fromisoformat(time.strftime("%Y-%m-%d")))
-    span = re.fullmatch(r"(\d{1,4})\s?(d|w|m|y|days?|weeks?|months?|years?)", text.lower())
-    if span:
-        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2][0]]
-        word = {1: "day", 7: "week", 30: "month", 365: "year"}.get(days)
-        if word in parameter["choices"]:
-            return str(word)
-        text = f"{today - timedelta(days)}.."
-    dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(?:\.\.|to)(\d{4}-\d\d-\d\d)?)?", text)
+    # Brave's pw and Google's qdr:w are a week at every engine.
+    words = re.sub(r"^(?:p(?=[dwmy]$)|qdr:|(?:last|past)[ _-])|[ _-]ago$", "", text.lower())
+    words = {"today": "day", "yesterday": f"{today - timedelta(1)}"}.get(words, words)
+    units = "h|d|w|m|y|hours?|days?|weeks?|months?|years?"
+    if span := re.fullmatch(rf"(\d{{0,4}})[\s_-]?({units})", words):
+        hours = int(span[1] or 1) * {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}[span[2][0]]
+        words = {1: "hour", 24: "day", 168: "week", 720: "month", 8760: "year"}.get(hours, words)
+        if hours % 24 == 0 and words not in parameter["choices"]:
+            words = f"{today - timedelta(hours // 24)}.."
+    if words in parameter["choices"]:
+        return words
+    if not span:
+        parameter = {**parameter, "note": ""}  # about short periods
+    # Of a point in time the day counts.
+    words = re.sub(r"t\d\d:\d\d(:\d\d)?(\.\d{1,9})?(z|[+-]\d\d:?\d\d)?", "", words)
+    dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(?:\.\.|to)(\d{4}-\d\d-\d\d)?)?", words)
     if not dates or not any(dates.groups()):
         allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
-        raise wrong_value(parameter, text, allowed)
+        error = wrong_value(parameter, text, allowed)
+        error.hint = "Omit {since} to search all days." if words in ("any", "all") else error.hint
+        raise error
     try:
         start = date.fromisoformat(dates[1] or "1990-01-01")  # before there were pages
         end = date.fromisoformat(dates[2] or str(today))
@@ -1655,8 +1670,9 @@ def check_dates(parameter: Parameter, text: str) -> str:
 
 
 def wrong_value(parameter: Parameter, value: object, allowed: str) -> SearchError:
-    """Return the error for a value that is not allowed, with the table's note as hint."""
-    hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
+    """Return the error for a value that is not allowed; it hints at the nearest, and the note."""
+    hint = nearest(str(value), parameter.get("choices", ()), "value")
+    hint = f"{hint} {parameter.get('note', '')}".strip()
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
     return SearchError("invalid_input", message, hint)
 
@@ -1861,6 +1877,7 @@ COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a rece
   --max-chars N (default: 9000; 0: no limit)
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
   --verbose (logs on stderr), --params-json JSON (or @FILE, or - for standard input)"""
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"  # which editors and chats write for - and --
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 # Where one of them exists.
 SAME_COMMAND = {"search": "web", "web": "search", "answer": "search"}
@@ -2029,6 +2046,9 @@ def parse_arguments(
     """
     default, spec = next(iter(script["commands"])), options["spec"]
     needed = next((item for item in spec["params"] if item.get("positional")), None)
+    # JSON in place of a query is its parameters; a summarizer's key is JSON of its own.
+    if words and needed and not needed.get("verbatim") and json_fields(words[0]):
+        words = ["--params-json", *words]
     if needed and not words and is_named and command != default:
         hint = f"Pass {needed['name']} ({needed['help']}). To search for the word: "
         hint += f"{script['name']} {default} '{command}'."
@@ -2084,7 +2104,8 @@ def parse_flags(
     """
     spec, joined, rest = options["spec"], [], iter(words)
     parser, types = flag_parser(script, command, is_named, spec)
-    for word in rest:
+    for given in rest:
+        word = with_hyphens(given, types)
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")
     parsed, plain = parser.parse_known_args(joined)
@@ -2108,6 +2129,19 @@ def parse_flags(
             texts = texts if isinstance(texts, list) else [texts]
             values[item["name"]] = [read_argument(text, item["name"]) for text in texts]
     return values, plain
+
+
+def with_hyphens(word: str, flags: dict[str, str]) -> str:
+    """Return a flag with the hyphens that an editor or chat has turned into a dash: --count.
+
+    Other words stay as they are.
+    """
+    name, equals, value = word.partition("=")
+    bare = name.lstrip(f"-{DASHES}")
+    if name[:1] not in DASHES or not bare:
+        return word
+    known = (flag for flag in (f"--{bare}", f"-{bare}") if flag in (*flags, "--help", "--version"))
+    return next(known, name) + equals + value
 
 
 def refuse_first_word(script: Fields, words: list[str]) -> None:
@@ -2148,7 +2182,7 @@ def take_words(
             raise SearchError("invalid_input", "Standard input is empty.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
-        words = [" ".join(words)]
+        words = [re.sub(r"^'(.* .*)'$", r"\1", " ".join(words))]  # cmd.exe leaves them in
     for item in positional:
         name = item["name"]
         if item["type"] in ("list", "csv"):
@@ -2633,16 +2667,24 @@ def configured_key(*names: str) -> tuple[str, str]:
 
     Environment first, then secrets.yaml. Raises SearchError (auth) for what cannot be a key.
     """
+    reference = ""
     for load in (lambda: os.environ, read_secrets):
         values = load()
         for name in names:
             # Docker's --env-file keeps the quotation marks around a value.
             key = re.sub(r"""^(["'])(.*)\1$""", r"\2", values.get(name, "").strip()).strip()
-            if key and not re.fullmatch(r"[!-~]+", key):  # else http.client quotes it in an error
+            # A program passes on ${NAME}, %NAME%, {env:NAME} or <KEY> if it does not fill it in.
+            if key.startswith(("$", "%", "{", "<")):
+                reference = reference or name
+            elif key and not re.fullmatch(r"[!-~]+", key):  # else http.client quotes it in an error
                 message = f"{name} contains characters that no key has."
                 raise SearchError("auth", message, f"Copy the key into {name} again.")
-            if key:
+            elif key:
                 return name, key
+    if reference:
+        message = f"{reference} contains a placeholder in place of a key."
+        hint = "The program that set it did not fill it in. Write the key itself, or unset it."
+        raise SearchError("auth", message, hint)
     return "", ""
 
 

@@ -57,10 +57,18 @@ class Periods(unittest.TestCase):
             "2026-01-01": f"2026-01-01..{today}",
             "2026-01-01..": f"2026-01-01..{today}",
             "..2026-01-31": "1990-01-01..2026-01-31",
-            "24h": None, "7dd": None, "1d": "day", "7d": "week", "1w": "week", "7 days": "week",
+            "24h": "day", "5h": None, "7dd": None,
+            "1d": "day", "7d": "week", "1w": "week", "7 days": "week",
             "10d": f"{today - timedelta(10)}..{today}", "2w": f"{today - timedelta(14)}..{today}",
             "1 Year": f"{today - timedelta(365)}..{today}",
             "2m": f"{today - timedelta(60)}..{today}",
+            "pw": "week", "qdr:d": "day", "past year": f"{today - timedelta(365)}..{today}",
+            "48 hours": f"{today - timedelta(2)}..{today}", "today": "day", "last week": "week",
+            "past_24_hours": "day", "last 7 days": "week", "Past Week": "week", "last": None,
+            "yesterday": f"{today - timedelta(1)}..{today}", "ago": None,
+            "3 days ago": f"{today - timedelta(3)}..{today}",
+            "2026-01-01T00:00:00Z": f"2026-01-01..{today}",
+            "2026-01-01T08:30..2026-01-31T23:59:59.000+02:00": "2026-01-01..2026-01-31",
         }  # fmt: skip
         for text, expected in rows.items():
             with self.subTest(text):
@@ -69,6 +77,12 @@ class Periods(unittest.TestCase):
                         checked(since=text)
                 else:
                     self.assertEqual(checked(since=text)["since"], expected)
+
+    def test_words_for_no_filter_have_a_hint_of_their_own(self) -> None:
+        for word in ("any", "all"):
+            with self.assertRaises(kit.SearchError) as raised:
+                checked(since=word)
+            self.assertEqual(raised.exception.hint, "Omit {since} to search all days.")
 
     def test_a_period_that_begins_in_the_future_is_said(self) -> None:
         with self.assertRaisesRegex(kit.SearchError, "begins by today"):

@@ -362,6 +362,15 @@ class NamesOfOtherTools(FakeServerCase):
             meant = tools.tool_params("web_search", {"query": "x", word: value})
             self.assertEqual(len(meant.keys() - {"query"}), 1, word)
 
+    def test_json_in_place_of_a_query_is_its_parameters(self) -> None:
+        given = json.dumps({"query": "python", "num_results": 3})
+        for script in self.SCRIPTS:
+            with self.subTest(script):
+                meant = self.dry_run(script, "python", "--count", "3")
+                self.assertEqual(self.dry_run(script, given).document, meant.document)
+        meant = self.dry_run("serper_search.py", "news", "python", "--count", "3")
+        self.assertEqual(self.dry_run("serper_search.py", "news", given).document, meant.document)
+
     def test_an_error_names_a_parameter_as_its_caller_wrote_it(self) -> None:
         for script, word in (
             ("brave_search.py", "safesearch"), ("serper_search.py", "time_range"),
@@ -432,7 +441,7 @@ class Messages(unittest.TestCase):
                 self.assertLessEqual(set(re.findall(r"\{([a-z_]+)\}", text)), known)
                 self.assertNotRegex(text, bare)
                 for spelling in takes:
-                    hint = kit.spell_hints({"hint": text}, spelling)["hint"]
+                    hint = kit.spell_hints({"hint": text}, spelling).get("hint", "")
                     self.assertNotRegex(hint, r"\{[a-z_]+\}")
 
     def test_a_hint_is_written_as_its_reader_writes_parameters(self) -> None:
@@ -440,7 +449,7 @@ class Messages(unittest.TestCase):
         document = {"details": {"hint": hint}, "warnings": ["{since}.", "{x}."], "hint": "{a}?"}
         self.assertEqual(
             kit.spell_hints(document, {"since": "from"}),
-            {"details": {"hint": "Try later. Or from it."}, "warnings": ["from."], "hint": ""},
+            {"details": {"hint": "Try later. Or from it."}, "warnings": ["from."]},
         )
         plain = kit.spell_hints(document)["details"]["hint"]
         self.assertEqual(plain, "Try later. Raise page_timeout. Or since it.")
@@ -565,6 +574,7 @@ class OneDocument(FakeServerCase):
         for words in (
             "rust async --count 3 runtimes", "-n3 -- rust async runtimes",
             "rust --raw async runtimes", "web --spellcheck rust async runtimes",
+            "'rust async runtimes' -n 3",  # as cmd.exe passes it
         ):  # fmt: skip
             call_main(load_script(self.script), *words.split())
             self.assertEqual(self.server.requests[-1].query["q"], ["rust async runtimes"], words)
@@ -587,6 +597,21 @@ class OneDocument(FakeServerCase):
             headers = dict(self.server.requests[-1].headers)
             self.assertEqual(headers["X-Loc-Lat"], "-33.8")
             self.assertEqual(headers["X-Loc-Long"], "-122.4")
+
+    def test_flags_whose_hyphens_an_editor_made_a_dash_are_flags(self) -> None:
+        for words in (
+            ("python", "—count", "3"), ("python", "–count=3"), ("python", "–n", "3"),
+            ("—count", "3", "python"), ("web", "python", "−−count", "3"), ("python", "‐‐count=3"),
+        ):  # fmt: skip
+            run = self.run_script(self.script, *words)
+            with self.subTest(words):
+                self.assertEqual(run.code, 0, run.document)
+                query = self.server.requests[-1].query
+                self.assertEqual((query["q"], query["count"]), (["python"], ["3"]))
+        for words in (("rust — async",), ("rust", "—", "async"), ("--", "—count")):
+            self.run_script(self.script, *words)
+            self.assertEqual(self.server.requests[-1].query["q"], [" ".join(words).lstrip("- ")])
+        self.assertIn(b"usage", self.run_script(self.script, "—help").stdout)
 
     def test_a_query_may_begin_with_a_dash_after_two_dashes(self) -> None:
         self.run_script(self.script, "--count", "1", "--", "--python")
@@ -901,6 +926,22 @@ class Keys(FakeServerCase):
                 self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
                 self.assertIn("BRAVE_SEARCH_API_KEY", run.document["error"])
                 self.assertNotIn(key.encode(), run.stdout)
+
+    def test_a_placeholder_that_was_not_filled_in_is_no_key_and_is_not_sent(self) -> None:
+        name = "BRAVE_SEARCH_API_KEY"
+        placeholders = (
+            f"${{{name}}}", f"${name}", f"%{name}%", f"{{env:{name}}}", f"${{env:{name}}}",
+            "{{KEY}}", "<your key>", f'"${{{name}}}"',
+        )  # fmt: skip
+        for placeholder in placeholders:
+            with self.subTest(placeholder):
+                variables = {**self.place, name: placeholder}
+                run = run_script(self.script, "python", env=variables)
+                self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
+                self.assertIn(f"{name} contains a placeholder", run.document["error"])
+        self.assertEqual(self.server.requests, [])
+        self.write(f"{name}: {self.key}\n")
+        self.assertEqual(self.sent_key(**{name: placeholders[0]}), self.key)
 
     def test_each_plan_prefers_a_key_of_its_own(self) -> None:
         names = {

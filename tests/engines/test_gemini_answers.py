@@ -76,6 +76,18 @@ class Markers(unittest.TestCase):
             self.assertEqual(found, expected.strip())
             self.assertEqual(result["text"], text.strip())
 
+    def test_those_that_the_model_wrote_itself_are_removed(self) -> None:
+        text = "[cite_start]Feed it daily [cite: 1, 12]. Keep it warm[cite: 2-4]. See [cite] (x)."
+        meant = "Feed it daily. Keep it warm. See [cite] (x)."
+        self.assertEqual(cited(text)["text"], meant)
+        call = '```tool_code\nprint(google_search.search(queries=["rye"]))\n```'
+        self.assertEqual(cited(call)["text"], "")
+        self.assertEqual(cited(f"{call}\nRye is a grain.")["text"], "Rye is a grain.")
+        result = cited(text, support(text, "Keep it warm[cite: 2-4].", 1))
+        self.assertEqual(
+            (result["text"], result["cited_text"]), (meant, meant.replace("m.", "m.[1]"))
+        )
+
     def test_without_their_numbers_leave_the_text_as_it_was(self) -> None:
         chance = random.Random(5)
         for _ in range(300):

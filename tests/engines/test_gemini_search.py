@@ -268,7 +268,7 @@ class ErrorHandling(GeminiCase):
     def test_quota_error_has_its_sentence(self) -> None:
         for key, kind in (
             ("quota-", "quota"), ("crowded-", "rate_limit"), ("limited-", "rate_limit"),
-            ("free-", "quota"),
+            ("unpaid-", "quota"), ("free-", "quota"),
         ):  # fmt: skip
             self.set_environment(GEMINI_API_KEY=key + CANARY)
             document = gemini.search("python", timeout=6, model="gemini-3.8-flash")

@@ -40,6 +40,7 @@ FAULT_BODIES: dict[str, Callable[[], Reply]] = {
     "busy": errors.too_many_requests,
     "limited": errors.forbidden_by_rate,
     "quota": errors.day_used_up,
+    "unpaid": errors.no_quota_for_model,
     "crowded": errors.crowded,
     "flaky": errors.overloaded,
     "overloaded": errors.overloaded,

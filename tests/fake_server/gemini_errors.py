@@ -146,6 +146,29 @@ def day_used_up() -> Reply:
     return error_reply(HTTPStatus.TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message, details)
 
 
+def no_quota_for_model() -> Reply:
+    """A free key that asks a model of the paid tier: every limit is 0, and a delay is named."""
+    metric = "generativelanguage.googleapis.com/generate_content_free_tier_requests"
+    violations = [
+        {
+            "quotaMetric": metric,
+            "quotaId": f"GenerateRequestsPer{period}PerProjectPerModel-FreeTier",
+        }
+        for period in ("Minute", "Day")
+    ]
+    details: list[dict[str, Any]] = [
+        {"@type": TYPE + "QuotaFailure", "violations": violations},
+        HELP,
+        {"@type": TYPE + "RetryInfo", "retryDelay": "39s"},
+    ]
+    message = (
+        "You exceeded your current quota, please check your plan and billing details.\n"
+        f"* Quota exceeded for metric: {metric}, limit: 0, model: gemini-3.1-pro\n"
+        "Please retry in 39.2s."
+    )
+    return error_reply(HTTPStatus.TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message, details)
+
+
 def no_search_in_tier() -> Reply:
     """A free key that asks a Gemini 3 model to search: the only detail is a link."""
     message = "You exceeded your current quota, please check your plan and billing details."

@@ -173,6 +173,14 @@ class Keys(DoctorCase):
         )
         self.assertIn("queries brave first, then serper", messages["default engine"])
 
+    def test_what_cannot_be_a_key_is_named_as_the_scripts_name_it(self) -> None:
+        line = self.line("serper key", SERPER_API_KEY="${SERPER_API_KEY}")
+        self.assertEqual(line["status"], "warning")
+        self.assertIn("SERPER_API_KEY contains a placeholder", line["message"])
+        line = self.line("brave key", BRAVE_SEARCH_API_KEY=f"two words {CANARY}")
+        self.assertEqual(line["status"], "warning")
+        self.assertIn("characters that no key has", line["message"])
+
     def test_tells_nothing_of_a_key_not_even_its_length(self) -> None:
         documents = [
             self.check(BRAVE_SEARCH_API_KEY="k" * length, SERPER_API_KEY="q" * 2 * length)["checks"]

@@ -537,18 +537,26 @@ class Batch(WebSearchCase):
         code, [receipt] = self.batch("--output", out, "--skip-done", out, "-n", "2")
         self.assertEqual((code, receipt["skipped"], receipt["answered"]), (0, 1, 1), receipt)
 
-    def test_a_line_that_is_a_json_object_has_parameters_of_its_own(self) -> None:
-        queries = [
-            '{"query": "sourdough", "limit": 1}',
-            "python",
-            '{"query": "x", "num": 1, "z": 2}',
-        ]
-        document = web_search.run_batch({"queries": queries, "count": 2, "no_pages": True})
-        own, shared, wrong = document["results"]
-        self.assertEqual((own["query"], len(own["results"])), ("sourdough", 1))
-        self.assertEqual((shared["query"], len(shared["results"])), ("python", 2))
-        self.assertIn("has no parameter 'z'", wrong["error"])
-        self.assertEqual(self.asked("/html/"), 2)
+    def test_a_line_may_be_a_json_object_with_its_own_parameters(self) -> None:
+        lines = ('{"q": "sourdough", "limit": 1}', '{"query": "rye", "x": 1}', "python asyncio",
+                 '{"query": "rye", "timeout": 1}', '{"count": 1}')  # fmt: skip
+        for form in ("\n".join(lines), json.dumps([*map(json.loads, lines[:2]), *lines[2:]])):
+            with open(f"{self.store}.txt", "w", encoding="utf-8") as file:
+                file.write(form)
+            self.server.clear()
+            words = ("batch", f"{self.store}.txt", "--no-pages", "-n", "2", "--jsonl", "--ordered")
+            run = self.run_script("web_search.py", *words)
+            first, unknown, plain, shared, empty = map(json.loads, run.stdout.splitlines())
+            self.assertEqual((first["query"], len(first["results"])), ("sourdough", 1))
+            self.assertIn("no parameter 'x'", unknown["error"])
+            self.assertEqual((plain["query"], len(plain["results"])), ("python asyncio", 2))
+            self.assertIn("timeout is for the whole batch", shared["error"])
+            self.assertIn("query is missing", empty["error"])
+            self.assertNotIn("{", "".join(str(one.body) for one in self.server.requests))
+        self.server.clear()
+        run = self.run_script("web_search.py", "brief", "--input", f"{self.store}.txt")
+        self.assertEqual((run.code, self.server.requests), (2, []))
+        self.assertIn("is JSON, not a question", run.document["error"])
 
     def test_a_few_are_one_document_and_many_are_refused_before_they_cost_anything(self) -> None:
         _, [document] = self.batch()

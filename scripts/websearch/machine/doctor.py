@@ -118,6 +118,15 @@ def check_secrets_file() -> list[Line]:
     return lines or [ok(name, f"{path}; defaults: {defaults}" if defaults else path)]
 
 
+def key_problem(names: tuple[str, ...]) -> kit.SearchError | None:
+    """Return why what is set under these names cannot be a key; None if it can be."""
+    try:
+        kit.configured_key(*names)
+    except kit.SearchError as error:
+        return error
+    return None
+
+
 def check_keys() -> list[Line]:
     """Return lines on the providers' keys: whether and where each is set."""
     sources = key_file.key_sources(kit.read_secrets())
@@ -125,7 +134,9 @@ def check_keys() -> list[Line]:
     for provider, (names, user) in KEYS.items():
         name = f"{provider} key"
         used, *others = [f"{key} in {source}" for source, key in sources if key in names] or [""]
-        if used:
+        if used and (problem := key_problem(names)):
+            lines.append(warning(name, problem.message, problem.hint))
+        elif used:
             unused = f"; not used: {', '.join(others)}" if others else ""
             lines.append(ok(name, f"set: {used}{unused}"))
         elif provider == "gemini" and (other := other_gemini_provider()):

@@ -21,6 +21,7 @@ from websearch.kit import (
     canonical_names,
     deadline_of,
     drop_empty,
+    error_document,
     json_fields,
     quoted,
     read_queries,
@@ -240,6 +241,10 @@ def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     """
     params = read_queries(params, INPUT_HINT)
     queries = params.get("queries", [])
+    lines = queries if isinstance(queries, list) else [queries]
+    if line := next((text for text in lines if json_fields(text)), ""):
+        hint = "Use the command batch for questions with parameters of their own."
+        raise SearchError("invalid_input", f"{quoted(line)} is JSON, not a question.", hint)
     if isinstance(queries, list) and len(queries) == 1:
         others = {name: value for name, value in params.items() if name != "queries"}
         return run_search({**others, "query": queries[0]}, report)
@@ -275,16 +280,13 @@ def run_batch(
         documents: dict[int, Document] = {}
         pool = ThreadPoolExecutor(checked["workers"])
         try:
-            asked = [json_fields(query) or {"query": query} for query in queries]
             searches = {
-                pool.submit(run_search, {**shared, **own}): number
-                for number, own in enumerate(asked)
+                pool.submit(search_line, shared, query): number
+                for number, query in enumerate(queries)
             }
             for search in as_completed(searches):
                 number = searches[search]
-                query = asked[number].get("query")
-                query = query if isinstance(query, str) else ""
-                documents[number] = {"query": query, **search.result()}
+                documents[number] = search.result()
                 if report:
                     report("searches", len(documents), len(queries))
                 if emit:
@@ -295,6 +297,21 @@ def run_batch(
         return {**batch_outcome(results), "provider": "web_search", "results": results}
 
     return run_operation("web_search.batch", COMMANDS["batch"], params, operation)
+
+
+def search_line(shared: dict[str, Any], line: str) -> Document:
+    """Return the document of a batch's line: a question, or a JSON object with own parameters."""
+    if not (own := json_fields(line)):
+        return {"query": line, **run_search({**shared, "query": line})}
+    try:
+        own = canonical_names("search", COMMANDS["search"], own)
+        for parameter in COMMON_PARAMS:
+            if parameter["name"] in own:
+                message = f"{parameter['name']} is for the whole batch, not for one query."
+                raise SearchError("invalid_input", message, "Pass it next to the queries.")
+    except SearchError as error:
+        return {"query": line, **error_document(error)}
+    return {"query": str(own.get("query", line)), **run_search({**shared, **own})}
 
 
 def run_batch_file(
