@@ -1,8 +1,8 @@
 """Rewrite elements that convey information by means other than their text.
 
-Ruby readings, quotation marks, tables made of roles, shadow roots, check boxes, icons in cells and
-texts for screen readers become plain text or elements that the other modules support. Each step
-visits an element a bounded number of times.
+Ruby readings, quotation marks, tables made of roles, shadow roots, streamed parts, check boxes,
+icons in cells and texts for screen readers become plain text or elements that the other modules
+support. Each step visits an element a bounded number of times.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import functools
 import itertools
 import re
 
-from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.base.html_tree import BLOCKS, STREAM_END, Node, name_set, text_beginning
 from websearch.base.words import NEGATIONS
 from websearch.pages.extract.code_elements import mark_code
 from websearch.pages.extract.element_names import is_hidden
@@ -29,6 +29,7 @@ MAX_CELL_NODES = 60  # elements to examine in a cell without text
 MAX_AROUND = 4  # elements around a check box or row to search for its list or table
 MAX_PIECES = 6  # elements before and after a text for screen readers to search for its twin
 MAX_SLOTS = 100  # slots per shadow root
+MAX_PARTS = 500  # streamed parts per page
 MAX_SLOT_DEPTH = 40  # elements around a host, and around a slot in its shadow root
 SCREEN_READER_CLASSES = name_set(
     "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader element-invisible "
@@ -57,6 +58,9 @@ _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-
 
 def rewrite(nodes: list[Node]) -> list[Node]:
     """Rewrite a page's elements and return them; nodes: all elements, in document order."""
+    if any(STREAM_END in node.attributes for node in nodes):
+        place_streamed(nodes)
+        nodes = [nodes[0], *elements_below(nodes[0])]
     rewrite_roles(nodes)
     mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
@@ -474,6 +478,59 @@ def slots_of(template: Node) -> list[Node]:
 def is_shadow(node: Node) -> bool:
     """Return whether an element is a declarative shadow root."""
     return node.tag == "template" and "shadowrootmode" in node.attributes
+
+
+# ===== streamed parts =============================================================================
+
+
+def place_streamed(nodes: list[Node]) -> None:
+    """Put the parts of a page that React streamed to their places, as its script does.
+
+    The part with the id "S:1" replaces the template "P:1", or the template "B:1" and what the page
+    shows there until the part arrives. Parts inside parts are placed after them, and nothing is
+    placed in a very deep element, because the tree would become too deep.
+    """
+    found = itertools.islice((node for node in nodes if is_part(node)), MAX_PARTS)
+    parts = {node.attributes["id"]: node for node in found}
+    for template in elements_below(nodes[0]):
+        name = template.attributes.get("id", "") if template.tag == "template" else ""
+        part = parts.get(f"S:{name[2:]}") if name[:2] in ("B:", "P:") else None
+        parent = template.parent
+        if not part or not parent or is_deep(template) or is_in_part(template, parts):
+            continue
+        del parts[part.attributes["id"]]
+        siblings = parent.children
+        start = end = siblings.index(template)
+        if name[0] == "B":
+            end = end_of_place(siblings, start)
+        for child in children_of(part):
+            child.parent = parent
+        siblings[start : end + 1] = template.children = part.children  # elements_below goes there
+        part.children = []
+
+
+def is_part(node: Node) -> bool:
+    """Return whether an element contains a streamed part of the page."""
+    return node.attributes.get("id", "")[:2] == "S:" and node.tag != "template"
+
+
+def is_in_part(node: Node, parts: dict[str, Node]) -> bool:
+    """Return whether an element is in a part that has no place yet; node is not very deep."""
+    around = node.parent
+    while around:
+        if parts.get(around.attributes.get("id", "")) is around:
+            return True
+        around = around.parent
+    return False
+
+
+def end_of_place(siblings: list[Node | str], start: int) -> int:
+    """Return the index of the end of the place that begins at start, or start if it has no end."""
+    for index in range(start, len(siblings)):
+        sibling = siblings[index]
+        if isinstance(sibling, Node) and STREAM_END in sibling.attributes:
+            return index
+    return start
 
 
 # Kind or tag of elements -> their rewriter, in order of application.
