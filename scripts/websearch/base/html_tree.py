@@ -221,9 +221,9 @@ class TreeBuilder:
         """
         html = self.html
         if self.is_streamed and html.startswith(STREAMED_END, start):
-            end = Node("template", {STREAM_END: ""}, self.stack[-1])
-            self.stack[-1].children.append(end)
-            self.nodes.append(end)
+            sign = Node("template", {STREAM_END: ""}, self.stack[-1])
+            self.stack[-1].children.append(sign)
+            self.nodes.append(sign)
             return start + len(STREAMED_END)
         if html.startswith("<!--", start) and not html.startswith(("<!-->", "<!--->"), start):
             if start + 4 <= comments_end:

@@ -1,4 +1,4 @@
-"""Content that is not plain text: icons, check boxes, readings, shadow roots, streamed parts, twins.
+"""Content that is not plain text: icons, check boxes, readings, shadow roots, parts, twins.
 
 The only module that detects an empty table cell although the page shows a value, a price that is
 lost or written twice, or text of a shadow root or a streamed part in the wrong place.
@@ -184,8 +184,7 @@ class StreamedParts(unittest.TestCase):
             + self.part(3, "<b>third</b>")
         )
         expected = (
-            "first\n\nsecond **third**\n\n"
-            "| Bar | Liters |\n| --- | --- |\n| 3 | 29 |\n\nlast"
+            "first\n\nsecond **third**\n\n| Bar | Liters |\n| --- | --- |\n| 3 | 29 |\n\nlast"
         )
         self.assertEqual(markdown_of(html), expected)
 

@@ -58,9 +58,7 @@ _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-
 
 def rewrite(nodes: list[Node]) -> list[Node]:
     """Rewrite a page's elements and return them; nodes: all elements, in document order."""
-    if any(STREAM_END in node.attributes for node in nodes):
-        place_streamed(nodes)
-        nodes = [nodes[0], *elements_below(nodes[0])]
+    nodes = place_streamed(nodes)
     rewrite_roles(nodes)
     mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
@@ -483,13 +481,15 @@ def is_shadow(node: Node) -> bool:
 # ===== streamed parts =============================================================================
 
 
-def place_streamed(nodes: list[Node]) -> None:
-    """Put the parts of a page that React streamed to their places, as its script does.
+def place_streamed(nodes: list[Node]) -> list[Node]:
+    """Put the parts of a page that React streamed to their places; return the page's elements.
 
     The part with the id "S:1" replaces the template "P:1", or the template "B:1" and what the page
     shows there until the part arrives. Parts inside parts are placed after them, and nothing is
     placed in a very deep element, because the tree would become too deep.
     """
+    if not any(STREAM_END in node.attributes for node in nodes):
+        return nodes
     found = itertools.islice((node for node in nodes if is_part(node)), MAX_PARTS)
     parts = {node.attributes["id"]: node for node in found}
     for template in elements_below(nodes[0]):
@@ -507,6 +507,7 @@ def place_streamed(nodes: list[Node]) -> None:
             child.parent = parent
         siblings[start : end + 1] = template.children = part.children  # elements_below goes there
         part.children = []
+    return [nodes[0], *elements_below(nodes[0])]
 
 
 def is_part(node: Node) -> bool:
