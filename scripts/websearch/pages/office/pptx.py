@@ -35,8 +35,8 @@ TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders repeated on every slide
 FOOTERS = ("dt", "ftr")  # those that contain text written by a person
 ON, OFF = ("1", "true"), ("0", "false")
-# Letters that PowerPoint writes for "-->", "<--", "==>", "<==" and "<=>" as arrows in Wingdings, and
-# languages in which one of them is a word.
+# Letters that PowerPoint writes in Wingdings for "-->", "<--", "==>", "<==" and "<=>"; languages in
+# which one of them is a word.
 _ARROW = r"(?<!\S)[\u00e0\u00df\u00e8\u00e7\u00f3](?!\S)"
 ACCENTED = ("fr", "it", "pt")
 LISTS = ("", "body", "obj")  # placeholders whose paragraphs are list items
