@@ -147,6 +147,40 @@ class OtherWords(unittest.TestCase):
         self.assertEqual(text, "| Lamp | Watt |\n| --- | --- |\n| L1 | 40 |")
 
 
+BROKEN = "Mill Lane 4<span>\n</span><b>90210</b> Riverton\nTel. <i>555</i>\n\nOpen on Monday"
+LINES = "Mill Lane 4  \n**90210** Riverton  \nTel. *555*\n\nOpen on Monday"
+
+
+class LineBreaks(unittest.TestCase):
+    def test_line_breaks_that_styles_keep_are_written(self) -> None:
+        for attributes, sheet in (
+            ('class="mt-2 whitespace-pre-wrap"', ""),
+            ('class="whitespace-pre-line"', ""),
+            ('style="color: red; white-space: pre-line"', ""),
+            ('class="told"', ".told {color: red; white-space : pre-wrap}"),
+        ):
+            with self.subTest(attributes):
+                html = f"<style>{sheet}</style><div {attributes}>{BROKEN}</div>"
+                self.assertEqual(markdown_of(html), LINES)
+
+    def test_other_line_breaks_are_spaces(self) -> None:
+        html = (
+            '<div class="whitespace-pre-line"><b></b>\n  <p>\n  one\ntwo\n</p>\n'
+            '<ul>\n<li>three\nfour</li>\n</ul><pre>a\nb</pre><p class="whitespace-normal">five\n'
+            'six</p></div><p style="white-space: nowrap">seven\neight</p>'
+        )
+        self.assertEqual(
+            markdown_of(html),
+            "one  \ntwo\n\n- three  \n  four\n\n```\na\nb\n```\n\nfive six\n\nseven eight",
+        )
+
+    def test_long_texts_with_breaks_take_little_time(self) -> None:
+        start = time.monotonic()
+        markdown_of('<div class="pre-wrap">' + "x\n" * 200_000 + "</div>")
+        markdown_of("<style>" + ".a{white-space:" * 20_000 + "</style>")
+        self.assertLess(time.monotonic() - start, 4 * SLACK)
+
+
 class ShadowRoots(unittest.TestCase):
     def test_the_children_of_a_host_fill_its_slots(self) -> None:
         root = '<p>first</p><slot name="b"></slot><slot></slot><slot name="c">none</slot>'
