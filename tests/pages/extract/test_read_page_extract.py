@@ -41,6 +41,7 @@ ATTACKS = {
     "lines of code": "<div class=highlight><div class=line>x</div>",
     "neighbors": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
     "named headings": "<section id=comments><h2 id=comments><b>comments</b><pre>",
+    "insets": "<p>Some words of a long paragraph of text.</p><aside><h2>a</h2>b</aside>",
     "lists under headings": "<h2>a</h2><ul><li><a href=/x>The headline of a text</a></ul>",
     "streamed parts": '<template id="B:1"></template>x<!--/$--><div id="S:1">y</div>',
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
@@ -131,6 +132,21 @@ class Content(unittest.TestCase):
                 for words in ("Costs", "A hive costs 150 crowns.", "4 hives"):
                     self.assertIn(words, text)
                 self.assertNotIn("Wasps", text)
+
+    def test_titled_boxes_between_paragraphs_stay(self) -> None:
+        facts = "<aside><h4>Key facts</h4><ul><li>Length: 38 m</ul></aside>"
+        quote = "<aside class=pullquote><p>Where three bakers wait</p></aside>"
+        old = "<aside data-type=sidebar><h5>Old ropes</h5><p>Replace after 5 years.</p></aside>"
+        more = "<aside><h3>Shop</h3><a href=/a>Ropes for ships</a></aside>"
+        old = f"<pre>tie</pre>{old}<pre>knot</pre>"
+        body = "".join(f"<p>{SENTENCE}</p>{box}" for box in (facts, quote + old, more, facts))
+        for sign in ("", ARTICLE):
+            with self.subTest(sign):
+                text = content.extract(sign + article(f"<article>{body}</article>"))
+                self.assertEqual(text.count("38 m"), 1)
+                self.assertIn("Old ropes\nReplace after 5 years.", text)
+                self.assertNotIn("Ropes for ships", text)
+                self.assertNotIn("Where three", text)
 
     def test_links_under_a_heading_of_the_text_stay(self) -> None:
         items = "".join(f"<li><a href=/f{n}>Form {n}: a change of the car</a>" for n in (1, 2, 3))
