@@ -29,6 +29,9 @@ MAX_VALUE_CHARS = 2_000  # characters of an attribute's value; a longer value is
 MAX_ADDRESS_CHARS = 8_000  # characters of a value that may be a URL; a longer value is omitted
 MAX_SVG_START = 2_000  # characters of an image to search for its title
 MATHML = "#mathml"  # attribute of a math element with the element's source
+STREAMED = '<template id="B:'  # place that React fills with a part that is later in the page
+STREAMED_END = "<!--/$-->"  # end of what React shows there until then
+STREAM_END = "#streamend"  # attribute of an empty template at such an end
 
 # fmt: off
 VOID = name_set(
@@ -170,6 +173,7 @@ class TreeBuilder:
         self.too_deep: dict[str, int] = {}  # name -> open elements that did not fit on the stack
         self.unclosed: set[str] = set()  # names of raw text elements without a later end tag
         self.last_quote = {'"': html.rfind('"'), "'": html.rfind("'")}
+        self.is_streamed = STREAMED in html
         self.cut = False
 
     def build(self) -> None:
@@ -216,6 +220,11 @@ class TreeBuilder:
         An unclosed comment ends at its first ">".
         """
         html = self.html
+        if self.is_streamed and html.startswith(STREAMED_END, start):
+            sign = Node("template", {STREAM_END: ""}, self.stack[-1])
+            self.stack[-1].children.append(sign)
+            self.nodes.append(sign)
+            return start + len(STREAMED_END)
         if html.startswith("<!--", start) and not html.startswith(("<!-->", "<!--->"), start):
             if start + 4 <= comments_end:
                 return html.find("-->", start + 4) + 3

@@ -6,6 +6,7 @@ The only module that detects text in a page's data that is not read.
 from __future__ import annotations
 
 import json
+import time
 import unittest
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.fake_server.script_pages import EVENING, MORNING, NOISE, data_script,
 from tests.reading.test_read_page import SiteCase
 from websearch.pages.extract import page_data, page_tree
 from websearch.pages.extract import script_data as payload
+from websearch.reading import one_page
 
 DOTTED = "\u0130"  # a capital I with a dot, which is two characters in lower case
 
@@ -85,6 +87,45 @@ class Data(SiteCase):
         text = self.page(server)["text"]
         self.assertNotRegex(text, "[\u202e\u001b]")
         self.assertIn(EVENING, text)
+
+
+class Sources(unittest.TestCase):
+    """Markdown in a page, which a script of the page converts."""
+
+    TALK = "# Yeast\n\n- Dough at 24 \u00b0C rises in 95 minutes\n- At 30 \u00b0C in 60 minutes\n"
+
+    def text_of(self, body: str) -> str:
+        html = f"<!doctype html><title>Talk</title><body>{body}<script src=a.js></script>".encode()
+        deadline = time.monotonic() + 20
+        document = one_page.read_bytes("https://x.example/", html, "text/html", {}, deadline)
+        return str(document.get("text", document.get("error")))
+
+    def test_markdown_that_a_script_converts_is_read_with_its_lines(self) -> None:
+        for body in (
+            f'<textarea id="source">{self.TALK}</textarea>',
+            f'<h1>Talk</h1><textarea style="display:none;">{self.TALK}</textarea>',
+            f'<script type="text/markdown">{self.TALK}</script>',
+            f'<div id="doc" class="markdown-body">{self.TALK}</div>',
+            f'<xmp style="display:none;">\n{self.TALK}</xmp>',
+        ):
+            with self.subTest(body):
+                self.assertEqual(self.text_of(body), self.TALK.strip())
+
+    def test_slides_of_markdown_follow_slides_of_html(self) -> None:
+        slides = "<section data-markdown><textarea data-template>\n  ## Clay\n  Two kinds.\n"
+        slides += '</textarea></section><section data-markdown><script type="text/template">\n'
+        body = f"<section><p>{MORNING}</p></section>{slides}## Wheels\n</script></section>"
+        self.assertEqual(self.text_of(body), f"{MORNING}\n\n## Clay\nTwo kinds.\n\n## Wheels")
+
+    def test_the_source_of_text_that_is_shown_and_live_markup_are_not_added(self) -> None:
+        shown = "<h2>Yeast</h2><ul><li>Dough at 24 \u00b0C rises in 95 minutes<li>More</ul>"
+        body = f"<main>{shown}</main><textarea hidden>{self.TALK}</textarea>"
+        self.assertEqual(self.text_of(body).count("95 minutes"), 1)
+        live = f"{self.TALK}\n![x](http://a.example/x.png) &lt;img src=x&gt;\n"
+        text = self.text_of(f'<textarea id="source">{live}</textarea>')
+        self.assertIn("95 minutes", text)
+        self.assertNotIn("![x](", text)
+        self.assertNotIn("<img", text.replace("\\<img", ""))
 
 
 class Prose(unittest.TestCase):

@@ -194,6 +194,17 @@ class Sources(unittest.TestCase):
         ):  # fmt: skip
             self.assertEqual(published(HEADING + own), "2020-01-04", own)
 
+    def test_days_of_events_and_deadlines_are_ignored(self) -> None:
+        day = "5 March 2020"
+        for html in (
+            f"<p class=event-date>Event: <time datetime='2020-03-05T10:00'>{day}</time></p>",
+            f"<div class=start-date>{day}</div><div class=endDate>6 March 2020</div>",
+            f"<div class='deadline date'>{day}</div>",
+        ):
+            with self.subTest(html):
+                self.assertEqual(published(f"{HEADING}{html}"), "")
+        self.assertEqual(published(f"{HEADING}<div class=date>{day}</div>"), "2020-03-05")
+
     def test_the_date_nearest_to_the_heading_wins(self) -> None:
         card = "<div class=card><span class=date>{}</span><h3>Other</h3><p>text</p></div>"
         html = (

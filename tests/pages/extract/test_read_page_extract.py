@@ -41,6 +41,9 @@ ATTACKS = {
     "lines of code": "<div class=highlight><div class=line>x</div>",
     "neighbors": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
     "named headings": "<section id=comments><h2 id=comments><b>comments</b><pre>",
+    "insets": "<p>Some words of a long paragraph of text.</p><aside><h2>a</h2>b</aside>",
+    "lists under headings": "<h2>a</h2><ul><li><a href=/x>The headline of a text</a></ul>",
+    "streamed parts": '<template id="B:1"></template>x<!--/$--><div id="S:1">y</div>',
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
     "code": "<pre>`", "terms": "<dl><dt>a<p>b", "blocks in headings": "<h2><div>a<p>b",
     "scripts above": "x<sup>2", "notes": "<sup><a href=#a>1", "split signs": "!<b>[</b>x<i>]</i>(",
@@ -117,6 +120,54 @@ class Content(unittest.TestCase):
         text = content.extract(article(f"<p>{prose}</p>{box}<p>{prose}The end.</p>"))
         self.assertIn("The end.", text)
         self.assertNotIn("Another text", text)
+
+    def test_related_links_end_at_the_next_heading_in_a_box_of_its_own(self) -> None:
+        box = "<div class=head><h2>{}</h2></div>"
+        links = "<ul><li><a href=/x>Wasps of the county</a></ul>"
+        costs = "<ul><li>A hive costs 150 crowns.</ul><table><tr><th>Roof<tr><td>4 hives</table>"
+        body = box.format("See also") + links + box.format("Costs") + costs
+        for sign in ("", ARTICLE):
+            with self.subTest(sign):
+                text = content.extract(sign + article(f"<p>{SENTENCE * 4}</p>{body}"))
+                for words in ("Costs", "A hive costs 150 crowns.", "4 hives"):
+                    self.assertIn(words, text)
+                self.assertNotIn("Wasps", text)
+
+    def test_titled_boxes_between_paragraphs_stay(self) -> None:
+        facts = "<aside><h4>Key facts</h4><ul><li>Length: 38 m</ul></aside>"
+        quote = "<aside class=pullquote><p>Where three bakers wait</p></aside>"
+        old = "<aside data-type=sidebar><h5>Old ropes</h5><p>Replace after 5 years.</p></aside>"
+        more = "<aside><h3>Shop</h3><a href=/a>Ropes for ships</a></aside>"
+        old = f"<pre>tie</pre>{old}<pre>knot</pre>"
+        body = "".join(f"<p>{SENTENCE}</p>{box}" for box in (facts, quote + old, more, facts))
+        for sign in ("", ARTICLE):
+            with self.subTest(sign):
+                text = content.extract(sign + article(f"<article>{body}</article>"))
+                self.assertEqual(text.count("38 m"), 1)
+                self.assertIn("Old ropes\nReplace after 5 years.", text)
+                self.assertNotIn("Ropes for ships", text)
+                self.assertNotIn("Where three", text)
+
+    def test_links_under_a_heading_of_the_text_stay(self) -> None:
+        items = "".join(f"<li><a href=/f{n}>Form {n}: a change of the car</a>" for n in (1, 2, 3))
+        lists = {
+            "Forms": f"<ul>{items}</ul>",
+            "Zones": "<ul><li><a href=/z>Zone 7, Old Market: closed until May</a></ul>",
+            "Related pages": "<ul><li><a href=/c>Cycling in the town and around it</a></ul>",
+            "Hours": f"<p>{SENTENCE}</p>",
+            "News": "<ul><li><a href=/n>The mayor opens the bridge today</a></ul>",
+        }
+        sections = [f"<h2>{title}</h2>{html}" for title, html in lists.items()]
+        boxes = "".join(f"<section class=part>{section}</section>" for section in sections)
+        plain = "".join(sections)
+        boxed = plain.replace("<ul>", "<div><ul>").replace("</ul>", "</ul></div>")
+        for sign, body in (("", plain), ("", boxed), ("", boxes), (ARTICLE, plain)):
+            with self.subTest(sign=sign, body=body):
+                text = content.extract(sign + article(f"<p>{SENTENCE * 8}</p>{body}"))
+                for words in ("Form 1: a change of the car", "Form 3", "Zone 7", "Hours"):
+                    self.assertIn(words, text)
+                for words in ("Cycling", "mayor"):
+                    self.assertNotIn(words, text)
 
     def test_a_sentence_that_is_a_link_stays_and_a_promotion_goes(self) -> None:
         prose = (

@@ -1,7 +1,7 @@
-"""Content that is not plain text: icons, check boxes, readings, shadow roots, twins.
+"""Content that is not plain text: icons, check boxes, readings, shadow roots, parts, twins.
 
 The only module that detects an empty table cell although the page shows a value, a price that is
-lost or written twice, or text of a shadow root in the wrong place.
+lost or written twice, or text of a shadow root or a streamed part in the wrong place.
 """
 
 from __future__ import annotations
@@ -147,6 +147,40 @@ class OtherWords(unittest.TestCase):
         self.assertEqual(text, "| Lamp | Watt |\n| --- | --- |\n| L1 | 40 |")
 
 
+BROKEN = "Mill Lane 4<span>\n</span><b>90210</b> Riverton\nTel. <i>555</i>\n\nOpen on Monday"
+LINES = "Mill Lane 4  \n**90210** Riverton  \nTel. *555*\n\nOpen on Monday"
+
+
+class LineBreaks(unittest.TestCase):
+    def test_line_breaks_that_styles_keep_are_written(self) -> None:
+        for attributes, sheet in (
+            ('class="mt-2 whitespace-pre-wrap"', ""),
+            ('class="whitespace-pre-line"', ""),
+            ('style="color: red; white-space: pre-line"', ""),
+            ('class="told"', ".told {color: red; white-space : pre-wrap}"),
+        ):
+            with self.subTest(attributes):
+                html = f"<style>{sheet}</style><div {attributes}>{BROKEN}</div>"
+                self.assertEqual(markdown_of(html), LINES)
+
+    def test_other_line_breaks_are_spaces(self) -> None:
+        html = (
+            '<div class="whitespace-pre-line"><b></b>\n  <p>\n  one\ntwo\n</p>\n'
+            '<ul>\n<li>three\nfour</li>\n</ul><pre>a\nb</pre><p class="whitespace-normal">five\n'
+            'six</p></div><p style="white-space: nowrap">seven\neight</p>'
+        )
+        self.assertEqual(
+            markdown_of(html),
+            "one  \ntwo\n\n- three  \n  four\n\n```\na\nb\n```\n\nfive six\n\nseven eight",
+        )
+
+    def test_long_texts_with_breaks_take_little_time(self) -> None:
+        start = time.monotonic()
+        markdown_of('<div class="pre-wrap">' + "x\n" * 200_000 + "</div>")
+        markdown_of("<style>" + ".a{white-space:" * 20_000 + "</style>")
+        self.assertLess(time.monotonic() - start, 4 * SLACK)
+
+
 class ShadowRoots(unittest.TestCase):
     def test_the_children_of_a_host_fill_its_slots(self) -> None:
         root = '<p>first</p><slot name="b"></slot><slot></slot><slot name="c">none</slot>'
@@ -163,6 +197,46 @@ class ShadowRoots(unittest.TestCase):
         self.assertEqual(text, "inside")
         markdown_of(f"<x-card>{root * 1_500}</x-card>")
         self.assertLess(time.monotonic() - start, 2 * SLACK)
+
+
+class StreamedParts(unittest.TestCase):
+    def place(self, number: int, until: str = "<p>Loading</p>") -> str:
+        return f'<!--$?--><template id="B:{number}"></template>{until}<!--/$-->'
+
+    def part(self, number: int, html: str) -> str:
+        script = f'<script>$RC("B:{number}","S:{number}")</script>'
+        return f'<div hidden id="S:{number}">{html}</div>{script}'
+
+    def test_parts_replace_what_is_shown_until_they_arrive(self) -> None:
+        row = "<tr><th>Bar</th><th>Liters</th></tr>"
+        until = "<tr><td>Loading</td></tr>"
+        table = f"<table><thead>{row}</thead><tbody>{self.place(2, until)}</tbody></table>"
+        html = (
+            f"<p>first</p>{self.place(1)}<p>last</p>"
+            + self.part(1, f"<p>second <template id='P:3'></template></p>{table}")
+            + '<table hidden><tbody id="S:2"><tr><td>3<td>29</table>'
+            + self.part(3, "<b>third</b>")
+        )
+        expected = (
+            "first\n\nsecond **third**\n\n| Bar | Liters |\n| --- | --- |\n| 3 | 29 |\n\nlast"
+        )
+        self.assertEqual(markdown_of(html), expected)
+
+    def test_a_place_without_its_part_keeps_its_text(self) -> None:
+        html = self.place(1, "<p>Sold out</p>") + '<div hidden id="S:2">never</div>'
+        self.assertEqual(markdown_of(html), "Sold out")
+
+    def test_parts_inside_themselves_and_nested_parts_are_read(self) -> None:
+        start = time.monotonic()
+        circle = self.part(1, self.place(2)) + self.part(2, self.place(1))
+        self.assertEqual(markdown_of(circle), "")
+        chain = "".join(
+            self.part(number, "<i>" * 30 + "x" + self.place(number + 1)) for number in range(900)
+        )
+        self.assertIn("x", markdown_of(self.place(0) + chain))
+        markdown_of(chain + self.place(0))
+        markdown_of("".join(map(self.place, range(9_000))) + self.part(1, "x") * 9_000)
+        self.assertLess(time.monotonic() - start, 4 * SLACK)
 
 
 if __name__ == "__main__":

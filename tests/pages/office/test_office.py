@@ -117,6 +117,7 @@ NUMBERING = (
         )
     )
 )
+SYMBOL = '<w:r><w:sym w:font="{}" w:char="{}"/></w:r>'
 FIELD = (
     '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://a.example/x"'
     ' \\l "part"</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
@@ -205,6 +206,20 @@ WORD = (
         + p('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>' + run(" nuts"))
         + p(run("\uf0a8", '<w:rFonts w:ascii="Wingdings"/>') + run(" keys")),
         "[x] bolts\n\n[ ] door\n\n[x] nuts\n\n[ ] keys",
+    ),
+    (
+        "symbols of symbol fonts",
+        p(
+            run("Oil ")
+            + SYMBOL.format("Wingdings", "F0E0")
+            + run(" 5 ")
+            + SYMBOL.format("Symbol", "F0B1")
+            + run(" 2 \uf06dm ", '<w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/>')
+            + SYMBOL.format("Wingdings", "F0FC")
+            + SYMBOL.format("Wingdings", "00FB")
+            + SYMBOL.format("Unknown", "F0FB")
+        ),
+        "Oil \u2192 5 \u00b1 2 \u03bcm \u2713\u2717",
     ),
     (
         "a link",
@@ -349,6 +364,20 @@ POWERPOINT = (
 
 
 class PowerPoint(unittest.TestCase):
+    def test_arrows_and_signs_of_symbol_fonts(self) -> None:
+        run = '<a:r><a:rPr lang="{}"><a:{} typeface="{}"/></a:rPr><a:t>{}</a:t></a:r>'
+        cases = (
+            ("en-US", "sym", "Wingdings", "fog \u00e0 rain", "fog \u2192 rain"),
+            ("de-DE", "sym", "Wingdings", "\uf0dfgl\u00e9e", "\u2190gl\u00e9e"),
+            ("fr-FR", "sym", "Wingdings", "fog \u00e0 rain", "fog \u00e0 rain"),
+            ("en-US", "latin", "Symbol", "\uf0a3 5 \uf06dm", "\u2264 5 \u03bcm"),
+            ("en-US", "latin", "Arial", "fog \u00e0 rain", "fog \u00e0 rain"),
+        )
+        for language, kind, font, text, expected in cases:
+            with self.subTest(language=language, font=font, text=text):
+                data = pptx(shape(f"<a:p>{run.format(language, kind, font, text)}</a:p>"))
+                self.assertEqual(text_of(data), f"## Slide 1\n\n{expected}")
+
     def test_each_shape_becomes_markdown(self) -> None:
         for name, shapes, expected in POWERPOINT:
             with self.subTest(name):
@@ -506,6 +535,19 @@ class Excel(unittest.TestCase):
         for (code, value, expected), line in zip(NUMBERS, lines, strict=True):
             with self.subTest(code, value=value):
                 self.assertEqual(line.replace("\\", ""), f"| {expected} | x |")
+
+    def test_cells_in_symbol_fonts_show_their_symbols(self) -> None:
+        fonts = "".join(f'<font><name val="{name}"/></font>' for name in ("Arial", "Wingdings"))
+        formats = '<xf fontId="0"/><xf fontId="1"/><xf fontId="7"/>'
+        styles = f"<fonts>{fonts}</fonts><cellXfs>{formats}</cellXfs>"
+        cell = '<c t="inlineStr" s="{}"><is><t>{}</t></is></c>'
+        texts = (
+            (0, "Saw"), (1, "\u00fc"), (1, "\u00fb\u00fb"), (1, "none"), (2, "\u00fc"),
+        )  # fmt: skip
+        rows = f"<row>{cell.format(0, 'Tool') * 5}</row>"
+        rows += f"<row>{''.join(cell.format(*text) for text in texts)}</row>"
+        last = text_of(xlsx(f"<sheetData>{rows}</sheetData>", styles=styles)).splitlines()[-1]
+        self.assertEqual(last, "| Saw | \u2713 | \u2717\u2717 | none | \u00fc |")
 
     def test_hidden_cells_and_uncalculated_formulas_are_noted(self) -> None:
         sheet = (

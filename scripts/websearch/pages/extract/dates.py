@@ -95,6 +95,12 @@ _NOT_ALONE = (
 # Like _OTHER_NAMES, except right below the heading, where an article's header uses such names.
 _FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
 
+# Names of days other than a page's own: of an event, a deadline, an offer, a birth.
+_OTHER_DAYS = (
+    r"(?i)event-?(?:date|time|day|start)|(?:start|end)-?(?:date|time)|expir|deadline|valid-?(?:thr|unt|from)"
+    r"|due-?date|birth|departure|arrival|check-?(?:in|out)-?date"
+)
+
 # A day in a URL: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024 only
 # if the first number cannot be a month.
 _ADDRESS_DAY = (
@@ -344,6 +350,8 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
         if node in others or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
             continue
         names = names_of_date(node)
+        if has_name(_OTHER_DAYS, f"{names_of(node)} {names}"):
+            continue
         is_near = heading and heading - NEAR_BEFORE <= index <= heading + NEAR_AFTER
         is_marked = names or node.tag == "time"
         if not (is_marked or (is_near and node.tag not in HEADINGS)):

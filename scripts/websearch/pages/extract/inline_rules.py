@@ -7,7 +7,7 @@ import re
 from websearch.base.html_tree import Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
-from websearch.pages.extract.page_tree import ancestors, text_of
+from websearch.pages.extract.page_tree import ancestors, look_of, text_of
 
 # Markers around superscripts and subscripts; html_tree.py removes these characters from pages.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
@@ -25,6 +25,11 @@ DECORATION = name_set(  # words of uninformative alternative texts
     "hero icon image img link logo photo picture placeholder spacer symbol thumbnail"
 )
 CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
+# Boxes whose children are parts such as a name and a date, if they have no text of their own.
+PART_BOXES = name_set("a li div td dd section article summary")
+PARTS = name_set("a span time small strong b em i")
+EMPHASIS = name_set("strong b em i")
+MAX_PARTS = 12  # children of such a box
 LINES_WORDS = name_set("lines")  # class words of an element whose children are lines
 NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # class words of a link to a note
 # One or more footnote numbers: "[3]", "a, b".
@@ -81,11 +86,33 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
             return ", "
         if elements[0].tag == elements[1].tag == "a":
             return ", " if in_cell else " "
+        if are_parts(*elements):
+            return " "
     is_apart = any(
         node.tag == "label" or not words_of(node).isdisjoint(APART_WORDS) for node in elements
     )
     is_image = any(node.tag == "img" for node in elements)
     return " " if is_image or (is_apart and (len(elements) == 2 or is_glued)) else ""
+
+
+def are_parts(before: Node, after: Node) -> bool:
+    """Return whether neighbors are parts of different kinds in a box that has only such parts.
+
+    "Ada Holt" and "Engineer", not pieces of a word in other styles or colors.
+    """
+    box = after.parent
+    is_box = box is not None and before.parent is box and box.tag in PART_BOXES
+    if not box or not is_box or len(box.children) > MAX_PARTS:
+        return False
+    if not {before.tag, after.tag} <= PARTS or {before.tag, after.tag} <= EMPHASIS:
+        return False
+    are_named = "class" in before.attributes and "class" in after.attributes
+    if look_of(before) == look_of(after) or (before.tag == after.tag and not are_named):
+        return False
+    if any(isinstance(child, str) and child.strip() for child in box.children):
+        return False
+    first, second = text_of(before), text_of(after)
+    return len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
 
 
 def plain_words(text: str) -> str:

@@ -6,8 +6,8 @@ import re
 
 from websearch.base.html_tree import HEADINGS, Node, name_set
 from websearch.pages.extract.element_names import words_of
-from websearch.pages.extract.name_rules import MOST_CHARS
-from websearch.pages.extract.page_tree import PageTree, ancestors, places, text_of
+from websearch.pages.extract.name_rules import MOST_CHARS, own_heading
+from websearch.pages.extract.page_tree import PageTree, ancestors, look_of, places, text_of
 
 # Beginnings of headings above links to other pages, comments or forms, in the most common languages
 # of web pages.
@@ -46,11 +46,13 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 |lea\ también|[lt]e\ puede\ interesar|leia\ |veja\ também|lees\ (?:ook|meer|verder)|czytaj|zobacz
 |читайте|läs\ mer|läs\ också|les\ også|læs\ også)"""
 MAX_RELATED_HEADING = 60  # characters
+MAX_IN_BOX = 20  # characters other than its heading in a box that contains only the heading
 MAX_SECTION = 60  # elements and texts to examine after a heading
 MIN_SECTION = 300  # characters that make a section part of the content
 MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of text in links that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
+LISTS = name_set("ul ol")
 MIN_MENU = 3  # links in a menu
 MIN_SENTENCE = 50  # characters of a linked sentence that is not a teaser
 MAX_CHILDREN = 20  # cells and texts in a table row that lays out columns
@@ -92,12 +94,52 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
             node.dropped = "previous and next"
         elif offers_languages(node):
             node.dropped = "languages"
-    if page.is_documentation:
-        lists = contents_boxes(page, content, lists_around_text(page, content, lists))
+    lists = lists_beside_text(page, content, lists)
     data = with_data_tables(page) if lists else set()
     for node in lists:
         node.dropped = "" if node in data else "links"
     page.spread()
+
+
+def lists_beside_text(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
+    """Return the lists of links that are not part of the text."""
+    if page.is_documentation:
+        return contents_boxes(page, content, lists_around_text(page, content, lists))
+    sections = own_sections(page, lists) if lists else set()
+    return [node for node in lists if sections.isdisjoint(ancestors(node))]
+
+
+def own_sections(page: PageTree, lists: list[Node]) -> set[Node]:
+    """Return the lists of links that are sections of the text, with their headings or without.
+
+    A later section with the same kind of heading has running text, and the heading is not one above
+    related links. A box is a section if it begins with a heading and has the same tag and class. In
+    an article, boxes contain links to other articles.
+    """
+    listed = set(lists)
+    found: set[Node] = set()
+    for parent in dict.fromkeys(node.parent for node in lists):
+        kinds: set[str] = set()  # of the later headings before running text
+        after: Node | None = None  # the list that follows
+        has_text = False
+        for child in reversed(parent.children if parent else []):
+            if isinstance(child, str) or child.dropped:
+                continue
+            has_text = has_text or (child.prose > 0 and child.link * 2 < child.chars)
+            heading = own_heading(child)
+            if heading and heading.tag in HEADINGS and not heading.link:
+                is_alone = heading_of_box(child) is heading
+                kind = heading.tag if is_alone else f"{heading.tag} {look_of(child)}"
+                is_box = child in listed and not page.is_article
+                section = after if is_alone else child if is_box else None
+                is_related = re.match(_RELATED_HEADING, text_of(heading))
+                if section and kind in kinds and not is_related:
+                    found.add(section)
+                if has_text:
+                    kinds.add(kind)
+            is_list = child.tag in LISTS or not page.is_article
+            after = child if child in listed and is_list else None
+    return found
 
 
 def is_sentence(node: Node) -> bool:
@@ -234,8 +276,8 @@ def links_to_neighbors(node: Node) -> bool:
 def drop_related(page: PageTree, content: Node) -> None:
     """Drop headings above related links, with their sections up to a heading of no lower level.
 
-    If a box contains only the heading, the section follows the box. A paragraph without links, or
-    a block with much of the content, ends the section and is kept.
+    If a box contains only the heading, the section follows the box, up to such a box. A paragraph
+    without links, or a block with much of the content, ends the section and is kept.
     """
     if page.is_documentation:
         return  # "See also", "Tags" and "Comments" are sections of its text
@@ -248,10 +290,11 @@ def drop_related(page: PageTree, content: Node) -> None:
         if not re.match(_RELATED_HEADING, text_of(node)):
             continue
         box, parent = node, node.parent
-        while parent and parent.parent and parent.chars - node.chars < 20:
+        while parent and parent.parent and parent.chars - node.chars < MAX_IN_BOX:
             box, parent = parent, parent.parent
         place = place or places(page.nodes)
-        section = related_section(node, parent.children if parent else [], place[box] + 1, content)
+        siblings = parent.children[place[box] + 1 :] if parent else []
+        section = related_section(node, box, siblings, content)
         if page.is_article or is_off_topic(section):
             for element in [node, *section]:
                 element.dropped = element.dropped or "related heading"
@@ -269,21 +312,30 @@ def is_off_topic(section: list[Node]) -> bool:
 
 
 def related_section(
-    heading: Node, siblings: list[Node | str], start: int, content: Node
+    heading: Node, box: Node, siblings: list[Node | str], content: Node
 ) -> list[Node]:
-    """Return the siblings from start on that form the section of a heading above related links."""
+    """Return the siblings that form the section of a heading above related links.
+
+    box: the heading, or the box that contains only the heading; siblings: what follows the box
+    """
     section: list[Node] = []
-    for index in range(start, min(start + MAX_SECTION, len(siblings))):
-        sibling = siblings[index]
+    for sibling in siblings[:MAX_SECTION]:
         if isinstance(sibling, str):
             continue
-        if sibling.tag in HEADINGS and sibling.tag <= heading.tag:
+        next_heading = heading_of_box(sibling) if look_of(sibling) == look_of(box) else sibling
+        if next_heading.tag in HEADINGS and next_heading.tag <= heading.tag:
             break
         is_paragraph = sibling.tag == "p" and sibling.own >= 80 and not sibling.own_link
         if is_paragraph or sibling.prose > 0.3 * content.prose:
             break
         section.append(sibling)
     return section
+
+
+def heading_of_box(box: Node) -> Node:
+    """Return the heading of a box that contains only a heading, else the box itself."""
+    heading = own_heading(box)
+    return heading if heading and box.chars - heading.chars < MAX_IN_BOX else box
 
 
 def drop_promotions(page: PageTree) -> None:

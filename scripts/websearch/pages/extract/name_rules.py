@@ -98,6 +98,8 @@ NOTE_WORDS = name_set(
     "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
     "deprecated deprecation seealso"
 )
+BOOK_TYPES = name_set("sidebar footnote")  # values of data-type in HTMLBook
+MAX_AROUND_INSET = 500  # children of the element around an inset
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
 # The complete text of a link that acts on a heading, a term or code next to it.
 _CONTROL = (
@@ -231,7 +233,31 @@ def is_note(node: Node, page: PageTree) -> bool:
     if node.tag != "aside":
         return False
     is_named = not words_of(node).isdisjoint(NOTE_WORDS)
-    return is_named or node.attributes.get("role") in NOTE_ROLES
+    get = node.attributes.get
+    return is_named or get("role") in NOTE_ROLES or get("data-type") in BOOK_TYPES or is_inset(node)
+
+
+def is_inset(aside: Node) -> bool:
+    """Return whether an aside is a box in the text: titled, without links, between paragraphs."""
+    siblings = aside.parent.children if aside.parent else []
+    if aside.link or not own_heading(aside) or len(siblings) > MAX_AROUND_INSET:
+        return False
+    index = siblings.index(aside)
+    before, after = (
+        next((node for node in nodes if isinstance(node, Node) and is_beside_inset(node)), None)
+        for nodes in (siblings[index::-1], siblings[index:])
+    )
+    return is_paragraph(before) and is_paragraph(after)
+
+
+def is_beside_inset(node: Node) -> bool:
+    """Return whether an element has text that is not in an aside."""
+    return node.chars > 0 and node.tag != "aside"
+
+
+def is_paragraph(node: Node | None) -> bool:
+    """Return whether an element is a paragraph of running text."""
+    return node is not None and node.tag == "p" and node.prose > 0
 
 
 def is_control(node: Node, page: PageTree) -> bool:

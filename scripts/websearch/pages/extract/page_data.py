@@ -1,8 +1,9 @@
-"""Read the text in the data that a page contains for its scripts, without running these.
+"""Read the text in the data and Markdown that a page contains for its scripts.
 
 Frameworks put the content of a page into it a second time as data: Next.js as JSON or as a React
 server payload, Nuxt as JSON or JavaScript, others as an assignment to a variable. If the page
-shows hardly any text, its data replaces it.
+shows hardly any text, its data replaces it. Slides and notes are often Markdown that a script of
+the page converts: reveal.js, remark, HedgeDoc, Editor.md. No script is run here.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import textwrap
 
 from websearch.pages.extract.content import Content
+from websearch.pages.extract.element_names import is_hidden
 from websearch.pages.extract.markdown import content_markdown
 from websearch.pages.extract.page_tree import PageTree
 from websearch.pages.extract.script_data import (
@@ -35,6 +38,10 @@ if TYPE_CHECKING:
 
     from websearch.base.html_tree import Node
 
+SCRIPT_TYPES = ("text/markdown", "text/x-markdown")
+# A line of Markdown that is not a paragraph.
+_MARKDOWN_LINE = r"(?m)^[ \t]{0,9}(?:#{1,6} |[-*+] |\d{1,3}[.)] |```|\|.|> )"
+MIN_LINES = 3  # such lines that make a text Markdown
 MAX_SCRIPTS = 200  # scripts to examine per page
 MAX_TEXT = 500_000  # characters of text per value
 MAX_NAME_OFFSET = 2_000  # characters of a script to search for its variable
@@ -93,6 +100,47 @@ def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str
         rows = payload_rows([pushed_text(script) for script in pushed])
         texts += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
     return max(texts, key=len)
+
+
+def with_sources(page: PageTree, text: str) -> str:
+    """Return the text of a page with the Markdown that a script of the page would convert.
+
+    Markdown that the page shows as it is replaces the text if it is most of it, because its lines
+    are lost in the text. Markdown in hidden elements follows, unless the text contains it.
+    """
+    slides, hidden, shown = markdown_sources(page)
+    source = "\n\n".join(shown)
+    text = source if len(source) * 2 > len(text) else text
+    letters = re.sub(r"\W+", "", text)
+    for source in hidden:
+        longest = max(source.split("\n"), key=len)
+        if re.sub(r"\W+", "", longest) not in letters:
+            slides.append(source)
+    return "\n\n".join(filter(None, (text, *slides)))
+
+
+def markdown_sources(page: PageTree) -> tuple[list[str], list[str], list[str]]:
+    """Return the Markdown of slides, in hidden elements, and in elements that show it as text."""
+    slides: list[str] = []
+    hidden: list[str] = []
+    shown: list[str] = []
+    for node in page.nodes:
+        text = node.children[0] if len(node.children) == 1 else ""
+        if not isinstance(text, str) or "\n" not in text:
+            continue
+        get, parent = node.attributes.get, node.parent
+        if node.tag in ("script", "textarea") and parent and "data-markdown" in parent.attributes:
+            found = slides
+        elif node.tag == "script":
+            found = slides if get("type", "").lower() in SCRIPT_TYPES else []
+        elif len(re.findall(_MARKDOWN_LINE, text)) < MIN_LINES:
+            continue
+        elif node.tag == "textarea":
+            found = hidden if get("id") == "source" or is_hidden(node.attributes) else []
+        else:
+            found = shown if node.tag in ("div", "article", "xmp") else []
+        found.append(textwrap.dedent(text).strip())
+    return slides, hidden, shown
 
 
 def data_values(page: PageTree, text: str) -> str:

@@ -1,8 +1,8 @@
 """Rewrite elements that convey information by means other than their text.
 
-Ruby readings, quotation marks, tables made of roles, shadow roots, check boxes, icons in cells and
-texts for screen readers become plain text or elements that the other modules support. Each step
-visits an element a bounded number of times.
+Ruby readings, quotation marks, tables made of roles, shadow roots, streamed parts, line breaks that
+styles keep, check boxes, icons in cells and texts for screen readers become plain text or elements
+that the other modules support. Each step visits an element a bounded number of times.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import functools
 import itertools
 import re
 
-from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.base.html_tree import BLOCKS, STREAM_END, Node, name_set, text_beginning
 from websearch.base.words import NEGATIONS
 from websearch.pages.extract.code_elements import mark_code
 from websearch.pages.extract.element_names import is_hidden
@@ -29,6 +29,19 @@ MAX_CELL_NODES = 60  # elements to examine in a cell without text
 MAX_AROUND = 4  # elements around a check box or row to search for its list or table
 MAX_PIECES = 6  # elements before and after a text for screen readers to search for its twin
 MAX_SLOTS = 100  # slots per shadow root
+# Classes of Tailwind and others that keep line breaks, or that end this inside such elements.
+KEEPING_CLASSES = name_set(
+    "whitespace-pre-line whitespace-pre-wrap whitespace-pre whitespace-break-spaces"
+    " white-space-pre-line white-space-pre-wrap pre-line pre-wrap text-pre-line text-pre-wrap"
+)
+COLLAPSING_CLASSES = name_set("whitespace-normal whitespace-nowrap text-nowrap")
+_KEEPING_STYLE = r"white-space\s{0,9}:\s{0,9}(?:pre|break-spaces)"
+# A class whose rule in a style element keeps line breaks.
+_KEEPING_RULE = r"\.([\w-]{1,100})\s{0,9}\{[^{}]{0,300}" + _KEEPING_STYLE
+MAX_CSS = 200_000  # characters of each style element
+MAX_BREAKS = 20_000  # line breaks per page
+AS_WRITTEN = name_set("pre code textarea script style svg math title select") | {STATE}
+MAX_PARTS = 500  # streamed parts per page
 MAX_SLOT_DEPTH = 40  # elements around a host, and around a slot in its shadow root
 SCREEN_READER_CLASSES = name_set(
     "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader element-invisible "
@@ -57,6 +70,7 @@ _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-
 
 def rewrite(nodes: list[Node]) -> list[Node]:
     """Rewrite a page's elements and return them; nodes: all elements, in document order."""
+    nodes = write_breaks(place_streamed(nodes))
     rewrite_roles(nodes)
     mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
@@ -474,6 +488,142 @@ def slots_of(template: Node) -> list[Node]:
 def is_shadow(node: Node) -> bool:
     """Return whether an element is a declarative shadow root."""
     return node.tag == "template" and "shadowrootmode" in node.attributes
+
+
+# ===== line breaks ================================================================================
+
+
+def write_breaks(nodes: list[Node]) -> list[Node]:
+    """Write the line breaks that styles keep as br elements; return the page's elements."""
+    sheets = (str(child) for node in nodes if node.tag == "style" for child in node.children)
+    names = {
+        name
+        for css in sheets
+        if "white-space" in css
+        for name in re.findall(_KEEPING_RULE, css[:MAX_CSS].replace("\n", " "))
+    }
+    inside = {node for node in nodes if node.attributes and keeps_breaks(node.attributes, names)}
+    if not inside:
+        return nodes
+    written: set[Node | None] = set()
+    breaks = 0
+    for node in nodes:
+        if node.tag in AS_WRITTEN or node.parent in written:
+            written.add(node)
+        elif (
+            (node in inside or node.parent in inside)
+            and breaks < MAX_BREAKS
+            and not collapses_breaks(node.attributes)
+        ):
+            inside.add(node)
+            breaks += break_lines(node)
+    return [nodes[0], *elements_below(nodes[0])] if breaks else nodes
+
+
+def keeps_breaks(attributes: dict[str, str], names: set[str]) -> bool:
+    """Return whether an element's attributes keep line breaks. names: classes that also do."""
+    classes = attributes.get("class", "")
+    if names or "pre" in classes or "white" in classes:
+        found = classes.split()
+        if not (KEEPING_CLASSES.isdisjoint(found) and names.isdisjoint(found)):
+            return True
+    style = attributes.get("style", "")
+    return "white-space" in style and re.search(_KEEPING_STYLE, style) is not None
+
+
+def collapses_breaks(attributes: dict[str, str]) -> bool:
+    """Return whether an element's attributes make line breaks spaces again."""
+    style = attributes.get("style", "")
+    if "white-space" in style:
+        return re.search(_KEEPING_STYLE, style) is None
+    return not COLLAPSING_CLASSES.isdisjoint(attributes.get("class", "").split())
+
+
+def break_lines(node: Node) -> int:
+    """Put br elements between the lines of the texts directly in an element; return their number.
+
+    Line breaks next to a block or at an end of a block add nothing.
+    """
+    is_end = node.tag in BLOCKS
+    children: list[Node | str] = []
+    before: Node | str | None = None
+    for index, child in enumerate(node.children):
+        after = node.children[index + 1] if index + 1 < len(node.children) else None
+        if isinstance(child, str) and 0 < child.count("\n") < MAX_BREAKS:
+            text = child.lstrip() if ends_line(before, is_end) else child
+            first, *lines = (text.rstrip() if ends_line(after, is_end) else text).split("\n")
+            children.append(first)
+            for line in lines:
+                children += [Node("br", {}, node), line]
+        else:
+            children.append(child)
+        before = child
+    added = len(children) - len(node.children)
+    node.children = children
+    return added
+
+
+def ends_line(sibling: Node | str | None, is_end: bool) -> bool:
+    """Return whether a line ends at a sibling. is_end: whether it ends where there is none."""
+    if isinstance(sibling, Node):
+        return sibling.tag in BLOCKS or sibling.tag == "br"
+    return is_end and sibling is None
+
+
+# ===== streamed parts =============================================================================
+
+
+def place_streamed(nodes: list[Node]) -> list[Node]:
+    """Put the parts of a page that React streamed to their places; return the page's elements.
+
+    The part with the id "S:1" replaces the template "P:1", or the template "B:1" and what the page
+    shows there until the part arrives. Parts inside parts are placed after them, and nothing is
+    placed in a very deep element, because the tree would become too deep.
+    """
+    if not any(STREAM_END in node.attributes for node in nodes):
+        return nodes
+    found = itertools.islice((node for node in nodes if is_part(node)), MAX_PARTS)
+    parts = {node.attributes["id"]: node for node in found}
+    for template in elements_below(nodes[0]):
+        name = template.attributes.get("id", "") if template.tag == "template" else ""
+        part = parts.get(f"S:{name[2:]}") if name[:2] in ("B:", "P:") else None
+        parent = template.parent
+        if not part or not parent or is_deep(template) or is_in_part(template, parts):
+            continue
+        del parts[part.attributes["id"]]
+        siblings = parent.children
+        start = end = siblings.index(template)
+        if name[0] == "B":
+            end = end_of_place(siblings, start)
+        for child in children_of(part):
+            child.parent = parent
+        siblings[start : end + 1] = template.children = part.children  # elements_below goes there
+        part.children = []
+    return [nodes[0], *elements_below(nodes[0])]
+
+
+def is_part(node: Node) -> bool:
+    """Return whether an element contains a streamed part of the page."""
+    return node.attributes.get("id", "")[:2] == "S:" and node.tag != "template"
+
+
+def is_in_part(node: Node, parts: dict[str, Node]) -> bool:
+    """Return whether an element is in a part that has no place yet; node is not very deep."""
+    around = node.parent
+    while around:
+        if parts.get(around.attributes.get("id", "")) is around:
+            return True
+        around = around.parent
+    return False
+
+
+def end_of_place(siblings: list[Node | str], start: int) -> int:
+    """Return the index of the end of the place that begins at start, or start if it has no end."""
+    for index in range(start, len(siblings)):
+        sibling = siblings[index]
+        if isinstance(sibling, Node) and STREAM_END in sibling.attributes:
+            return index
+    return start
 
 
 # Kind or tag of elements -> their rewriter, in order of application.

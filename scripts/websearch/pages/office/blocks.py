@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import NamedTuple
@@ -9,13 +10,42 @@ from typing import NamedTuple
 from websearch.base.html_tree import Node, texts_below
 from websearch.kit import one_line
 from websearch.pages.extract.inline_rules import is_decorative_alt
+from websearch.pages.pdf.encodings import encoding_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 RAISED = (("sup",), ("sub",))  # marks for superscript and subscript
 MAX_DESCRIPTION = 500  # characters in the description of a picture
+CHECKED, UNCHECKED = "[x]", "[ ]"
+ARROWS = "←→↑↓↖↗↙↘"
+CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩"
+FILLED = "⓿❶❷❸❹❺❻❼❽❾❿"
+# Code in a symbol font -> text, for boxes, check marks, arrows, numbers, bullets and faces.
+DINGBATS: dict[str, dict[int, str]] = {
+    "Wingdings": {
+        **dict.fromkeys((0x78, 0xFD, 0xFE), CHECKED),
+        **dict.fromkeys((0x6F, 0x71, 0x72, 0xA8), UNCHECKED),
+        **dict(zip(range(0x80, 0x8B), CIRCLED, strict=True)),
+        **dict(zip(range(0x8B, 0x96), FILLED, strict=True)),
+        **dict(zip(range(0xDF, 0xE7), ARROWS, strict=True)),
+        **dict(zip(range(0xE7, 0xEF), ARROWS, strict=True)),
+        **dict(zip(range(0xEF, 0xF5), "⇦⇨⇧⇩⬄⇳", strict=True)),
+        0x28: "☎", 0x2A: "✉", 0x4A: "☺", 0x4C: "☹", 0x6C: "●",
+        0x6E: "■", 0x75: "◆", 0x76: "❖", 0x9F: "•", 0xA7: "▪",
+        0xAB: "★", 0xD8: "➢", 0xFB: "✗", 0xFC: "✓",
+    },
+    "Wingdings 2": {
+        **dict.fromkeys((0x51, 0x52, 0x53, 0x54), CHECKED),
+        **dict.fromkeys((0x2A, 0xA3), UNCHECKED),
+        **dict(zip(range(0x69, 0x74), CIRCLED, strict=True)),
+        **dict(zip(range(0x74, 0x7F), FILLED, strict=True)),
+        0x4F: "✗", 0x50: "✓",
+    },
+    "Webdings": {0x61: "✓", 0x72: "✗"},
+}  # fmt: skip
+PRIVATE = 0xF000  # added to the code of a character in a symbol font
 _FILE_NAME = r"(?i)(?:fig: )?\S{0,300}\.(?:png|jpe?g|gif|svg|emf|wmf|bmp|tiff?|webp)"
 
 
@@ -33,6 +63,20 @@ class Item(NamedTuple):
     level: int
     number: int
     blocks: list[Node]
+
+
+@functools.cache
+def symbol_table(font: str) -> Mapping[int, str]:
+    """Return code + PRIVATE -> text for a symbol font; empty for other fonts."""
+    table = DINGBATS.get(font, {})
+    if font == "Symbol":
+        table = {code: text for code, text in enumerate(encoding_table(font)) if text.strip()}
+    return {PRIVATE + code: text for code, text in table.items()}
+
+
+def with_symbols(text: str, font: str) -> str:
+    """Return text with the characters of a symbol font as Unicode shows them."""
+    return text if text.isascii() else text.translate(symbol_table(font))
 
 
 def element(tag: str, *children: Node | str, **attributes: str) -> Node:

@@ -8,14 +8,19 @@ from typing import NamedTuple
 from websearch.kit import one_line
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
+    CHECKED,
+    PRIVATE,
+    UNCHECKED,
     Item,
     Piece,
     element,
     numbered,
     paragraph,
+    symbol_table,
     table,
     with_code,
     with_lists,
+    with_symbols,
 )
 from websearch.pages.office.equations import equation_pieces
 from websearch.pages.office.numbering import OFF, Numbering, value
@@ -48,14 +53,6 @@ RAISED = {"superscript": "sup", "subscript": "sub"}
 CHARACTERS = {
     "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "ptab": " ",
 }  # fmt: skip
-CHECKED, UNCHECKED = "[x]", "[ ]"
-# Checked and empty boxes in symbol fonts.
-BOXES: dict[str, dict[int, str]] = {
-    "Wingdings": dict.fromkeys((0xF078, 0xF0FD, 0xF0FE), CHECKED)
-    | dict.fromkeys((0xF06F, 0xF071, 0xF072, 0xF0A8), UNCHECKED),
-    "Wingdings 2": dict.fromkeys((0xF051, 0xF052, 0xF053, 0xF054), CHECKED)
-    | dict.fromkeys((0xF02A, 0xF0A3), UNCHECKED),
-}
 # Kinds of styles, by English names, which files in all languages contain.
 KINDS = {
     "title": "title$",
@@ -210,7 +207,7 @@ class WordReader:
                 if not self.is_hidden_run(child):
                     yield from self.pieces(child, run_marks(child) or marks, target)
             elif tag == "t":
-                text = with_boxes(child.text or "", parent)
+                text = with_symbols(child.text or "", font_of(parent))
                 for number in self.open_comments:
                     self.quoted[number] = (self.quoted.get(number, "") + text)[:MAX_QUOTED]
                 yield Piece(text, marks, target or self.field_target())
@@ -345,16 +342,14 @@ def run_marks(run: Element) -> tuple[str, ...]:
 
 
 def symbol(code: str, font: str) -> str:
-    """Return a symbol's character; from symbol fonts, only boxes are recognized."""
-    number = int(code, 16) if re.fullmatch("[0-9a-fA-F]{1,4}", code) else 0xF000
-    if number >= 0xF000 or font in BOXES:
-        return BOXES.get(font, {}).get(0xF000 | number & 0xFF, "")
+    """Return a symbol's character; "" if its font is not known."""
+    number = int(code, 16) if re.fullmatch("[0-9a-fA-F]{1,4}", code) else PRIVATE
+    if number >= PRIVATE or symbol_table(font):
+        return symbol_table(font).get(PRIVATE | number & 0xFF, "")
     return "" if 0xD800 <= number < 0xF900 or number < 0x20 else chr(number)
 
 
-def with_boxes(text: str, run: Element) -> str:
-    """Return a run's text with the boxes of symbol fonts as [x] and [ ]."""
-    if text.isascii():
-        return text
+def font_of(run: Element) -> str:
+    """Return the name of the font that a run sets for its symbols, or ""."""
     fonts = run.find("rPr/rFonts")
-    return text.translate(BOXES.get(fonts.get("ascii", "") if fonts is not None else "", {}))
+    return fonts.get("ascii", fonts.get("hAnsi", "")) if fonts is not None else ""

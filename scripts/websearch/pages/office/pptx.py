@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
+    PRIVATE,
     Item,
     Piece,
     element,
@@ -13,8 +15,10 @@ from websearch.pages.office.blocks import (
     image,
     line,
     slide,
+    symbol_table,
     table,
     with_lists,
+    with_symbols,
 )
 from websearch.pages.office.equations import equation_pieces
 
@@ -31,6 +35,10 @@ TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders repeated on every slide
 FOOTERS = ("dt", "ftr")  # those that contain text written by a person
 ON, OFF = ("1", "true"), ("0", "false")
+# Letters that PowerPoint writes in Wingdings for "-->", "<--", "==>", "<==" and "<=>"; languages in
+# which one of them is a word.
+_ARROW = r"(?<!\S)[\u00e0\u00df\u00e8\u00e7\u00f3](?!\S)"
+ACCENTED = ("fr", "it", "pt")
 LISTS = ("", "body", "obj")  # placeholders whose paragraphs are list items
 
 
@@ -161,7 +169,7 @@ class SlideReader:
             if run.tag in ("r", "fld"):
                 link = run.find("rPr/hlinkClick")
                 address = address_of(self.relations, link) if link is not None else ""
-                yield Piece("".join(text.text or "" for text in run.iter("t")), (), address)
+                yield Piece(run_text(run), (), address)
             elif run.tag == "br":
                 yield Piece("\n")
             elif run.tag == "m":
@@ -173,6 +181,19 @@ class SlideReader:
         return with_lists(
             Item(0, 0, [element("p", " ".join(" ".join(texts(point)).split()))]) for point in points
         )
+
+
+def run_text(run: Element) -> str:
+    """Return the text of a run with the characters of its symbol font as Unicode shows them."""
+    text = "".join(part.text or "" for part in run.iter("t"))
+    properties = run.find("rPr")
+    if text.isascii() or properties is None:
+        return text
+    fonts = [font.get("typeface", "") for tag in ("sym", "latin") for font in properties.iter(tag)]
+    font = next(filter(symbol_table, fonts), "")
+    if font == "Wingdings" and properties.get("lang", "")[:2] not in ACCENTED:
+        text = re.sub(_ARROW, lambda letter: chr(PRIVATE + ord(letter[0])), text)
+    return with_symbols(text, font)
 
 
 def properties_of(shape: Element) -> Element:

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 
 from websearch.pages.office.archive import address_of, number_of
+from websearch.pages.office.blocks import PRIVATE, symbol_table
 from websearch.pages.office.number_formats import BUILT_IN, number_text
 from websearch.pages.office.sheets import LeftOut, SheetWriter
 
@@ -70,7 +71,9 @@ class CellReader:
             self.strings.append(string(item))
             if len(self.strings) >= MAX_STRINGS:
                 break
-        self.formats = read_formats(archive.tree(archive.part(workbook, "styles")))
+        styles = archive.tree(archive.part(workbook, "styles"))
+        self.formats = read_formats(styles)
+        self.fonts = read_fonts(styles)
 
     def rows(self, name: str) -> Iterator[tuple[int, Row]]:
         """Yield each row's number in a sheet, and its visible cells that have a value."""
@@ -87,7 +90,7 @@ class CellReader:
                 place = cell.get("r", "")
                 column = column_of(place) if place else column + 1
                 if text := self.value(cell):
-                    cells[column] = text
+                    cells[column] = self.with_symbols(text, cell)
             yield number, self.left_out.shown(cells, row.get("hidden") in ON)
 
     def links(self, name: str) -> dict[tuple[int, int], str]:
@@ -101,6 +104,13 @@ class CellReader:
                     address = address_of(relations, link, link.get("location", ""))
                     links[int(place[2]), column_of(place[1])] = address
         return links
+
+    def with_symbols(self, text: str, cell: Element) -> str:
+        """Return a cell's text as its font shows it, if that is a symbol font with all of it."""
+        style = number_of(cell.get("s"))
+        table = symbol_table(self.fonts[style]) if style < len(self.fonts) else {}
+        symbols = [table.get(PRIVATE | ord(letter), "") for letter in text] if table else []
+        return "".join(symbols) if symbols and all(symbols) else text
 
     def value(self, cell: Element) -> str:
         """Return a cell's value as text; "" if it is empty."""
@@ -149,3 +159,12 @@ def read_formats(styles: Element) -> list[str]:
     formats = styles.find("cellXfs")
     ids = [item.get("numFmtId", "") for item in (formats if formats is not None else ())]
     return [codes.get(key) or BUILT_IN.get(number_of(key), "") for key in ids]
+
+
+def read_fonts(styles: Element) -> list[str]:
+    """Return the name of the font for each cell format."""
+    fonts, formats = styles.find("fonts"), styles.find("cellXfs")
+    names = [item.find("name") for item in (fonts if fonts is not None else ())]
+    fonts_of = [number_of(item.get("fontId")) for item in (formats if formats is not None else ())]
+    found = [names[number] if number < len(names) else None for number in fonts_of]
+    return [name.get("val", "") if name is not None else "" for name in found]
