@@ -118,6 +118,20 @@ def texts_below(node: Node) -> Iterator[str]:
             waiting += [" ", *inside, " "] if one.tag in BLOCKS else inside
 
 
+def elements_below(node: Node) -> Iterator[Node]:
+    """Yield the descendants of an element in document order."""
+    waiting = children_of(node)[::-1]
+    while waiting:
+        inner = waiting.pop()
+        yield inner
+        waiting += children_of(inner)[::-1]
+
+
+def children_of(node: Node) -> list[Node]:
+    """Return the child elements of an element."""
+    return [child for child in node.children if isinstance(child, Node)]
+
+
 def text_beginning(node: Node, limit: int) -> str:
     """Return about the first limit characters of texts_below, on one line."""
     pieces: list[str] = []

@@ -1,8 +1,8 @@
 """Rewrite elements that convey information by means other than their text.
 
-Ruby readings, quotation marks, tables made of roles, shadow roots, streamed parts, line breaks that
-styles keep, check boxes, icons in cells and texts for screen readers become plain text or elements
-that the other modules support. Each step visits an element a bounded number of times.
+Ruby readings, quotation marks, tables made of roles, line breaks that styles keep, check boxes,
+icons in cells and texts for screen readers become plain text or elements that the other modules
+support. Each step visits an element a bounded number of times.
 """
 
 from __future__ import annotations
@@ -12,14 +12,22 @@ import functools
 import itertools
 import re
 
-from websearch.base.html_tree import BLOCKS, STREAM_END, Node, name_set, text_beginning
+from websearch.base.html_tree import (
+    BLOCKS,
+    Node,
+    children_of,
+    elements_below,
+    name_set,
+    text_beginning,
+)
 from websearch.base.words import NEGATIONS
 from websearch.pages.extract.code_elements import mark_code
 from websearch.pages.extract.element_names import is_hidden
+from websearch.pages.extract.placing import fill_slots, is_shadow, place_streamed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 STATE = "#state"  # tag of an element with the state of a check box; pages cannot use it
 CHECKED, UNCHECKED = "[x]", "[ ]"
@@ -28,7 +36,6 @@ MAX_LABEL = 200  # characters of a text for screen readers
 MAX_CELL_NODES = 60  # elements to examine in a cell without text
 MAX_AROUND = 4  # elements around a check box or row to search for its list or table
 MAX_PIECES = 6  # elements before and after a text for screen readers to search for its twin
-MAX_SLOTS = 100  # slots per shadow root
 # Classes of Tailwind and others that keep line breaks, or that end this inside such elements.
 KEEPING_CLASSES = name_set(
     "whitespace-pre-line whitespace-pre-wrap whitespace-pre whitespace-break-spaces"
@@ -41,8 +48,6 @@ _KEEPING_RULE = r"\.([\w-]{1,100})\s{0,9}\{[^{}]{0,300}" + _KEEPING_STYLE
 MAX_CSS = 200_000  # characters of each style element
 MAX_BREAKS = 20_000  # line breaks per page
 AS_WRITTEN = name_set("pre code textarea script style svg math title select") | {STATE}
-MAX_PARTS = 500  # streamed parts per page
-MAX_SLOT_DEPTH = 40  # elements around a host, and around a slot in its shadow root
 SCREEN_READER_CLASSES = name_set(
     "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader element-invisible "
     "offscreen a-offscreen u-visually-hidden u-hiddenvisually assistive-text"
@@ -97,20 +102,6 @@ def rewrite(nodes: list[Node]) -> list[Node]:
         for node in dict.fromkeys(found[kind]):
             rewriter(node)
     return [nodes[0], *elements_below(nodes[0])] if found["template"] else nodes
-
-
-def elements_below(node: Node) -> Iterator[Node]:
-    """Yield the descendants of an element in document order."""
-    waiting = children_of(node)[::-1]
-    while waiting:
-        inner = waiting.pop()
-        yield inner
-        waiting += children_of(inner)[::-1]
-
-
-def children_of(node: Node) -> list[Node]:
-    """Return the child elements of an element."""
-    return [child for child in node.children if isinstance(child, Node)]
 
 
 # ===== e-mail addresses, ruby, quotations =========================================================
@@ -434,62 +425,6 @@ def answer_of(node: Node) -> str:
     return (CHECK if icon[1] else CROSS) if icon else ""
 
 
-# ===== shadow roots ===============================================================================
-
-
-def fill_slots(template: Node) -> None:
-    """Put the elements of a host into the slots of its shadow root, as a browser does.
-
-    Elements without a slot are not shown, and a host's second shadow root is ignored. A very deep
-    host keeps its elements, because nested shadow roots could make the tree too deep.
-    """
-    host = template.parent
-    if not host or is_deep(host) or template not in host.children:
-        return
-    template.tag = "span"
-    light = [child for child in host.children if child is not template]
-    for slot in slots_of(template):
-        name = slot.attributes.get("name", "")
-        taken = [child for child in light if slot_name(child) == name]
-        if any(isinstance(child, Node) or child.strip() for child in taken):
-            light = [child for child in light if slot_name(child) != name]
-            slot.children = taken
-            for child in taken:
-                if isinstance(child, Node):
-                    child.parent = slot
-    host.children = [template]
-
-
-def slot_name(child: Node | str) -> str:
-    """Return the name of the slot for a child of a host; "" for the default slot."""
-    return child.attributes.get("slot", "") if isinstance(child, Node) else ""
-
-
-def is_deep(node: Node) -> bool:
-    """Return whether an element has more than MAX_SLOT_DEPTH ancestors."""
-    around = node.parent
-    for _ in range(MAX_SLOT_DEPTH):
-        around = around.parent if around else None
-    return around is not None
-
-
-def slots_of(template: Node) -> list[Node]:
-    """Return the slots of a shadow root, except very deep slots and slots of nested roots."""
-    found: list[Node] = []
-    level = [template]
-    for _ in range(MAX_SLOT_DEPTH):
-        level = [child for node in level for child in children_of(node) if not is_shadow(child)]
-        found += [node for node in level if node.tag == "slot"]
-        if not level or len(found) >= MAX_SLOTS:
-            break
-    return found[:MAX_SLOTS]
-
-
-def is_shadow(node: Node) -> bool:
-    """Return whether an element is a declarative shadow root."""
-    return node.tag == "template" and "shadowrootmode" in node.attributes
-
-
 # ===== line breaks ================================================================================
 
 
@@ -568,62 +503,6 @@ def ends_line(sibling: Node | str | None, is_end: bool) -> bool:
     if isinstance(sibling, Node):
         return sibling.tag in BLOCKS or sibling.tag == "br"
     return is_end and sibling is None
-
-
-# ===== streamed parts =============================================================================
-
-
-def place_streamed(nodes: list[Node]) -> list[Node]:
-    """Put the parts of a page that React streamed to their places; return the page's elements.
-
-    The part with the id "S:1" replaces the template "P:1", or the template "B:1" and what the page
-    shows there until the part arrives. Parts inside parts are placed after them, and nothing is
-    placed in a very deep element, because the tree would become too deep.
-    """
-    if not any(STREAM_END in node.attributes for node in nodes):
-        return nodes
-    found = itertools.islice((node for node in nodes if is_part(node)), MAX_PARTS)
-    parts = {node.attributes["id"]: node for node in found}
-    for template in elements_below(nodes[0]):
-        name = template.attributes.get("id", "") if template.tag == "template" else ""
-        part = parts.get(f"S:{name[2:]}") if name[:2] in ("B:", "P:") else None
-        parent = template.parent
-        if not part or not parent or is_deep(template) or is_in_part(template, parts):
-            continue
-        del parts[part.attributes["id"]]
-        siblings = parent.children
-        start = end = siblings.index(template)
-        if name[0] == "B":
-            end = end_of_place(siblings, start)
-        for child in children_of(part):
-            child.parent = parent
-        siblings[start : end + 1] = template.children = part.children  # elements_below goes there
-        part.children = []
-    return [nodes[0], *elements_below(nodes[0])]
-
-
-def is_part(node: Node) -> bool:
-    """Return whether an element contains a streamed part of the page."""
-    return node.attributes.get("id", "")[:2] == "S:" and node.tag != "template"
-
-
-def is_in_part(node: Node, parts: dict[str, Node]) -> bool:
-    """Return whether an element is in a part that has no place yet; node is not very deep."""
-    around = node.parent
-    while around:
-        if parts.get(around.attributes.get("id", "")) is around:
-            return True
-        around = around.parent
-    return False
-
-
-def end_of_place(siblings: list[Node | str], start: int) -> int:
-    """Return the index of the end of the place that begins at start, or start if it has no end."""
-    for index in range(start, len(siblings)):
-        sibling = siblings[index]
-        if isinstance(sibling, Node) and STREAM_END in sibling.attributes:
-            return index
-    return start
 
 
 # Kind or tag of elements -> their rewriter, in order of application.
