@@ -2059,7 +2059,9 @@ def take_words(
             raise SearchError("invalid_input", "Standard input is empty.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
-        words = [re.sub(r"^'(.* .*)'$", r"\1", " ".join(words))]  # cmd.exe leaves them in
+        joined = " ".join(words)
+        is_quoted = len(words) > 1 and joined[0] == joined[-1] == "'"  # cmd.exe leaves them in
+        words = [joined[1:-1] if is_quoted else joined]
     for item in positional:
         name = item["name"]
         if item["type"] in ("list", "csv"):
