@@ -99,7 +99,7 @@ NOTE_WORDS = name_set(
     "deprecated deprecation seealso"
 )
 BOOK_TYPES = name_set("sidebar footnote")  # values of data-type in HTMLBook
-MAX_AROUND_INSET = 500  # children of the element around an inset
+MAX_AROUND_INSET = 500  # children of the element around an inset, up to it
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
 # The complete text of a link that acts on a heading, a term or code next to it.
 _CONTROL = (
@@ -240,7 +240,7 @@ def is_note(node: Node, page: PageTree) -> bool:
 def is_inset(aside: Node) -> bool:
     """Return whether an aside is a box in the text: titled, without links, between paragraphs."""
     siblings = aside.parent.children if aside.parent else []
-    if aside.link or not own_heading(aside) or len(siblings) > MAX_AROUND_INSET:
+    if aside.link or not own_heading(aside) or aside not in siblings[:MAX_AROUND_INSET]:
         return False
     index = siblings.index(aside)
     before, after = (
