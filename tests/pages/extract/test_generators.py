@@ -128,6 +128,26 @@ class Generators(unittest.TestCase):
         text = markdown.extract_markdown(f'<meta name="generator" content="rustdoc">{page}')
         self.assertIn("```\nfn zip(Feather Parchment)\n```", text)
 
+    def test_an_items_version_is_below_its_name(self) -> None:
+        sign = '<span class=since title="Stable since Rust version 1.6.0">1.6.0</span>'
+        source = '<a class=src href="../src/vec.rs.html#9">Source</a>'
+        item = (
+            f"<section><span class=rightside>{sign} · {source}</span><h4>fn drain()</h4></section>"
+        )
+        text = documentation(f"{item}<p>Drains it.", "rustdoc")
+        self.assertIn("#### fn drain()\n\nStable since Rust version 1.6.0\n\nDrains it.", text)
+
+    def test_linked_operators_are_no_permalinks(self) -> None:
+        link = '<a href="ops.html#{1}">{0}</a>'
+        cells = "".join(
+            f"<tr><td>{link.format(text, 'a')}<td>left"
+            for text in ("<code>*</code>", "<code>?</code>", "+")
+        )
+        text = documentation(f"<table><tr><th>Operator<th>From{cells}</table>")
+        self.assertIn("| `*` | left |\n| `?` | left |\n| + | left |", text)
+        heading = '<h2><a class=header href="#q"><code>::</code></a></h2><p>A path.'
+        self.assertIn("## `::`\n\nA path.", documentation(heading))
+
     def test_links_to_functions_are_no_links_to_neighbors(self) -> None:
         link = '<a href="trait.Quill.html#m.{0}"><code>{0}</code></a>'
         links = map(link.format, ("next()", "previous()"))

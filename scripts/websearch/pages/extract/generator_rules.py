@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import Node, name_set, text_beginning
+from websearch.base.html_tree import HEADINGS, Node, elements_below, name_set, text_beginning
 
 # Comments and scripts that identify the generator of a page without a generator meta element.
 _SIGNS = (
@@ -29,6 +29,7 @@ FRAMES = {
     "nim": name_set("#global-links #searchInputDiv .pragmadots .link-seesrc .theme-select-wrapper"),
     "rustdoc": name_set("#toggle-all-docs .collapse-toggle .hideme .out-of-band .rightside"),
 }
+MAX_BEFORE_NAME = 10  # children of an item's box before its version
 # Generator -> the complete text of its "read more" links.
 MORE = {"doxygen": "More...", "rustdoc": "Read more"}
 
@@ -43,6 +44,25 @@ def named_program(start: str, generator: str) -> str:
         return name[0]
     sign = re.search(_SIGNS, start[:MAX_SIGN_START])
     return (sign[1] or sign[2]).lower() if sign else ""
+
+
+def write_versions(nodes: list[Node]) -> list[Node]:
+    """Put the versions since which rustdoc's items are stable below their names; return the nodes.
+
+    "1.6.0 · Source" is before the heading, and a title says what the number is.
+    """
+    signs = [node for node in nodes if node.attributes.get("class") == "since"]
+    for sign in signs:
+        box, title = sign.parent, sign.attributes.get("title", "")
+        around = box.parent if box else None
+        if not box or not around or not title or box not in around.children[:MAX_BEFORE_NAME]:
+            continue
+        place = around.children.index(box)
+        name = around.children[place + 1] if place + 1 < len(around.children) else None
+        box.tag, box.attributes, box.children, sign.children = "p", {}, [sign], [title]
+        if isinstance(name, Node) and name.tag in HEADINGS:
+            around.children[place : place + 2] = [name, box]
+    return [nodes[0], *elements_below(nodes[0])] if signs else nodes
 
 
 def is_frame(node: Node, program: str) -> bool:

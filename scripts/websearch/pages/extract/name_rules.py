@@ -264,8 +264,8 @@ def is_control(node: Node, page: PageTree) -> bool:
     """Return whether a link is a heading's permalink or acts on the element next to it.
 
     In documentation, examples are "[source]", and "Edit" or "Run" next to code or on a separate
-    line. In code, punctuation is an operator. An image that links to a place on the page is an
-    arrow.
+    line. In code, and alone in a table cell, punctuation is an operator. An image that links to a
+    place on the page is an arrow.
     """
     if not node.chars:
         return page.is_documentation and node.attributes.get("href", "")[:1] == "#"
@@ -273,7 +273,8 @@ def is_control(node: Node, page: PageTree) -> bool:
     address = node.attributes.get("href", "")
     if not re.search(r"[^\W_]", text):
         in_code = any(around.tag in ("pre", "code") for around in ancestors_near(node))
-        return "#" in address and not (in_code and words_of(node).isdisjoint(CONTROL_WORDS))
+        is_operator = in_code and words_of(node).isdisjoint(CONTROL_WORDS)
+        return "#" in address and not (is_operator or is_whole_text(node))
     if not page.is_documentation or not re.fullmatch(_CONTROL, text):
         return False
     if not words_of(node).isdisjoint(CONTROL_WORDS) or re.search(_SOURCE_ADDRESS, address):
@@ -284,6 +285,13 @@ def is_control(node: Node, page: PageTree) -> bool:
     if not parent:
         return False
     return text[0] in "[(" or parent.tag == "pre" or parent.own == node.own
+
+
+def is_whole_text(link: Node) -> bool:
+    """Return whether a link has code, or is all text of a table cell, so it is not beside it."""
+    if any(isinstance(child, Node) and child.tag == "code" for child in link.children):
+        return True
+    return bool(link.parent and link.parent.tag in ("td", "th") and link.parent.chars == link.chars)
 
 
 def ancestors_near(node: Node) -> list[Node]:
