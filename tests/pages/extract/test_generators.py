@@ -44,6 +44,14 @@ class Code(unittest.TestCase):
                 ),
                 "a.yml\n\n```yaml\nsite: b\n```",
             ),
+            # Node.js: the same example as a module and as a script, with a switch between them.
+            (
+                (
+                    "<pre><input type=checkbox checked><code>import a from 'a';</code>"
+                    "<code>const a = require('a');</code><button>copy</button></pre>"
+                ),
+                "import a from 'a';\nconst a = require('a');",
+            ),
             # A link in code that is only punctuation is an operator, not a permalink.
             ('<pre>proc <a href="#==,a">`==`</a>(a: <a href=b#a>T</a>)</pre>', "proc `==`(a: T)"),
             ('<pre>a <a href="x#op">==</a> b</pre>', "```\na == b\n```"),
@@ -147,6 +155,14 @@ class Generators(unittest.TestCase):
         self.assertIn("| `*` | left |\n| `?` | left |\n| + | left |", text)
         heading = '<h2><a class=header href="#q"><code>::</code></a></h2><p>A path.'
         self.assertIn("## `::`\n\nA path.", documentation(heading))
+
+    def test_an_index_is_its_links(self) -> None:
+        links = "".join(f'<li><a href="{name}.html">Chapter {name}</a>' for name in range(40))
+        banner = "<header><div><h1>Quill 2.20.2 documentation</h1></div></header>"
+        text = markdown.extract_markdown(
+            f"<title>Index</title><body><div>{banner}<div><ul>{links}</ul></div></div>"
+        )
+        self.assertEqual(text.count("- Chapter "), 40)
 
     def test_links_to_functions_are_no_links_to_neighbors(self) -> None:
         link = '<a href="trait.Quill.html#m.{0}"><code>{0}</code></a>'

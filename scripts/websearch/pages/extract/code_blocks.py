@@ -78,7 +78,7 @@ def has_lines(node: Node) -> bool:
 
     Style sheets display line elements, and several code elements in a pre, as blocks.
     """
-    lines = [child for child in node.children if isinstance(child, Node)]
+    lines = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
     if len(lines) < 2 or any(
         isinstance(child, str) and child.strip(" ") for child in node.children
     ):
@@ -91,7 +91,8 @@ def has_lines(node: Node) -> bool:
 def collect_code(node: Node, parts: list[str]) -> None:
     """Append the exact text of a pre element to parts; end lines after rows and line elements."""
     # Browsers do not show the source's line breaks between the line elements of a box.
-    is_box = any(isinstance(child, Node) and child.tag in BLOCKS for child in node.children)
+    shown = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
+    is_box = any(child.tag in BLOCKS for child in shown)
     is_lines = not is_box and has_lines(node)
     for child in node.children:
         if isinstance(child, str):

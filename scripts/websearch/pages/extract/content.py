@@ -424,6 +424,8 @@ def find_content(html: str) -> Content:
     if page.is_article:
         drop_ends(page, content)
     drop_copies(page, content)
+    if page.root.chars >= MIN_TEXT and not text_of(content):  # an index: links below a title
+        content = page.root
     leads = find_lead(page, content)
     return Content(page, content, leads, gather_notes(page, content))
 
