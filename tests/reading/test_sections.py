@@ -114,6 +114,26 @@ class Headings(unittest.TestCase):
                 self.assertEqual(section.text, heading)
                 self.assertEqual(sections.section_note(headings, section, asked), note)
 
+    def test_a_fragment_names_a_heading_an_entry_or_a_text(self) -> None:
+        text = (
+            "# Guide\n\nIt begins, and goes on.\n\n## `server.keepAlive(ms)`\n\nWaits.\n\n"
+            "- **os.path.join(path)**\n  Joins paths.\n\n#### `pub fn drain<R>(&mut self)`\n\nEnd."
+        )
+        for fragment, beginning in (
+            ("serverkeepalivems", "## `server"),
+            ("server.keepAlive-ms", "## `server"),
+            ("os.path.join", "- **os.path"),
+            ("method.drain", "#### `pub"),
+            (":~:text=Joins%20paths", "\n- **os.path"),
+            ("guide:~:text=waits,end", "\nWaits."),
+            ("nothing", "# Guide"),
+            ("method.nothing", "# Guide"),
+            ("", "# Guide"),
+        ):
+            with self.subTest(fragment):
+                offset = sections.fragment_offset(text, fragment)
+                self.assertTrue(text[offset:].startswith(beginning), text[offset:][:30])
+
     def test_section_that_is_only_similar_is_said(self) -> None:
         headings = sections.find_headings(TEXT)
         for name, note in (("retires", "No heading has 'retires'"), ("Default", "")):
@@ -310,6 +330,22 @@ class Reading(SmallWebCase):
             self.addCleanup(client.close)
             answer = str(client.call("read_page", urls=[url], section="Boats"))
             self.assertEqual(" continues" not in answer and "truncated" not in answer, is_whole)
+
+    def test_a_long_page_begins_where_the_fragment_of_its_url_points(self) -> None:
+        body = "".join(f"<h2>Boat {n}</h2><p>Boat {n} is at sea, and late.</p>" for n in range(300))
+        url, allowed = self.serve(f"<h1>Kettle</h1>{body}")
+
+        def read(*words: str) -> dict[str, Any]:
+            document = self.run_script("read_page.py", *words, **allowed).document
+            page: dict[str, Any] = document["pages"][0]
+            return page
+
+        page = read(f"{url}#boat-77")
+        self.assertTrue(page["text"].startswith("## Boat 77\n"))
+        self.assertIn("Begins at the place that the URL's # names", page["note"])
+        for words in ((url,), (f"{url}#boat-777",), (f"{url}#boat-77", "--max-chars", "0")):
+            self.assertTrue(read(*words)["text"].startswith("## Boat 0\n"), words)
+        self.assertNotIn("note", read(f"{url}#boat-777"))
 
     def test_code_that_is_cut_has_its_mark_and_both_fences(self) -> None:
         lines = "\n".join(f"boat = {n}" for n in range(200))

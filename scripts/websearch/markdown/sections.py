@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from websearch.kit import SearchError, drop_empty, one_line, quoted
 from websearch.markdown.fences import lines_with_code
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_HEADINGS = 1_000  # headings per outline; longer outlines are generated lists
+RUSTDOC_KINDS = ("method", "tymethod", "associatedconstant", "associatedtype")
 MAX_LISTED = 10  # headings listed in an error
 HEADING_CHARS = 200
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
@@ -188,6 +190,46 @@ def names_whole(own: str, wanted: str) -> bool:
 def words_of(heading: str) -> set[str]:
     """Return the words in a heading, without Markdown and punctuation."""
     return {*re.findall(r"[\w-]+", heading)}
+
+
+def fragment_offset(text: str, fragment: str) -> int:
+    """Return the offset of the heading, entry or text that a URL's fragment names; 0 if none.
+
+    Generators make ids from headings ("serverkeepalivetimeout"), or from names, which begin a
+    heading or an entry: "os.path.join", rustdoc's "method.drain". Search engines name a text:
+    ":~:text=words".
+    """
+    name, _, directive = fragment.partition(":~:text=")
+    words = plain_name(unquote(re.split("[&,]", directive)[0]))
+    name = unquote(name)
+    if words and (place := text.lower().find(words)) > 0:
+        return text.rfind("\n\n", 0, place) + 1
+    headings = find_headings(text) if name else []
+    letters = letters_of(name)
+    for heading in headings:
+        if letters and letters_of(heading.text) == letters:
+            return heading.start
+    kind, _, member = name.partition(".")
+    if kind in RUSTDOC_KINDS:
+        member = plain_name(member)
+        starts = (one.start for one in headings if declares(plain_name(one.text), member))
+        return next(starts, 0)
+    return entry_offset(text, name) if member else 0
+
+
+def entry_offset(text: str, name: str) -> int:
+    """Return the offset of the first line that begins with a function; 0 if there is none."""
+    offset = 0
+    for line in text.split("\n"):
+        if plain_name(line.lstrip(" -#")).startswith(f"{name.lower()}("):
+            return offset
+        offset += len(line) + 1
+    return 0
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text in lower case."""
+    return re.sub(r"[\W_]", "", text.lower())
 
 
 def declares(own: str, wanted: str) -> bool:

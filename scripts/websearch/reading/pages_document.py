@@ -6,6 +6,7 @@ import bisect
 import itertools
 import re
 import time
+from urllib.parse import urlsplit
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
 from websearch.base.http_client import proxy_for
@@ -29,6 +30,7 @@ from websearch.markdown.sections import (
     bookmark_headings,
     find_headings,
     find_section,
+    fragment_offset,
     lower_headings,
     outline_of,
     section_note,
@@ -63,6 +65,7 @@ PROXY_NOTE = (
 )
 NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading contains these words; all headings are listed."
+FRAGMENT_NOTE = "Begins at the place that the URL's # names; without it, at the page's beginning."
 OUTSIDE = "[outside of the article]"  # heading of the parts that rules dropped
 MAX_OUTSIDE_SHOWN = 1_500  # characters of these parts shown for a query
 OUTSIDE_SHARE = 3  # they take at most this part of the space for a query
@@ -203,19 +206,31 @@ def fill_page(
             shown |= drop_empty({"note": " ".join(filter(None, notes))})
             return
         notes.append(f"{why}; this is the beginning of the page.")
-    if start and start >= len(text):
-        notes.append(f"The text ends at {len(text)}, before this offset.")
     if "section" in params and "max_chars" not in params:
         is_whole = json_size(text[start:]) <= room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
         room = 0 if is_whole else room
-    shown["text"], end = slice_of(text, start, room)
+    elif not (start or "section" in params) and room and json_size(text) > room:
+        start = fragment_offset(text, urlsplit(page.url).fragment)
+        notes.append(FRAGMENT_NOTE if start else "")
+    shown |= slice_fields(page, text, start, room, notes)
+
+
+def slice_fields(page: Page, text: str, start: int, room: int, notes: list[str]) -> Document:
+    """Return the fields for the part of a page's text from start on that fits into room.
+
+    notes: what is said so far; the first is about the page.
+    """
+    if start and start >= len(text):
+        notes.append(f"The text ends at {len(text)}, before this offset.")
+    part, end = slice_of(text, start, room)
     notes.append(rows_note(text, end))
+    fields: Document = {"text": part}
     if end < len(text):
-        shown |= {"truncated": True, "next_offset": end}
+        fields |= {"truncated": True, "next_offset": end}
     elif page.is_cut:
-        shown["truncated"] = True
+        fields["truncated"] = True
         notes[0] = notes[0] or "Only part of the page was read; its end is missing."
-    shown |= drop_empty({"note": " ".join(filter(None, notes))})
+    return fields | drop_empty({"note": " ".join(filter(None, notes))})
 
 
 def answering_passages(
