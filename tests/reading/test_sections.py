@@ -387,7 +387,8 @@ class Reading(SmallWebCase):
     def test_missing_section_lists_existing_headings_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")
         self.assertEqual(document["details"]["kind"], "no_results")
-        self.assertEqual(document["details"]["hint"], "Use --outline to list its headings.")
+        hint = "Use --outline to list its headings, or --find for an entry or another text."
+        self.assertEqual(document["details"]["hint"], hint)
         self.assertIn("imeout", " ".join(document["details"]["headings"]))
 
     def test_literal_text_is_found_with_its_context(self) -> None:

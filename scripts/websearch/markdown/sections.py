@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_HEADINGS = 1_000  # headings per outline; longer outlines are generated lists
 RUSTDOC_KINDS = ("method", "tymethod", "associatedconstant", "associatedtype")
+HINT = "Use {outline} to list its headings, or {find} for an entry or another text."
 MAX_LISTED = 10  # headings listed in an error
 HEADING_CHARS = 200
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
@@ -271,4 +272,4 @@ def find_section(headings: list[Heading], name: str) -> Heading:
     if not headings:
         raise SearchError("no_results", message, "The page has no headings.")
     first = [heading.text for heading in headings[:MAX_LISTED]]
-    raise SearchError("no_results", message, "Use {outline} to list its headings.", headings=first)
+    raise SearchError("no_results", message, HINT, headings=first)
