@@ -143,7 +143,7 @@ class Generators(unittest.TestCase):
             f"<section><span class=rightside>{sign} · {source}</span><h4>fn drain()</h4></section>"
         )
         text = documentation(f"{item}<p>Drains it.", "rustdoc")
-        self.assertIn("#### fn drain()\n\nStable since Rust version 1.6.0\n\nDrains it.", text)
+        self.assertIn("#### fn drain()\n\nSince 1.6.0\n\nDrains it.", text)
 
     def test_linked_operators_are_no_permalinks(self) -> None:
         link = '<a href="ops.html#{1}">{0}</a>'

@@ -49,17 +49,17 @@ def named_program(start: str, generator: str) -> str:
 def write_versions(nodes: list[Node]) -> list[Node]:
     """Put the versions since which rustdoc's items are stable below their names; return the nodes.
 
-    "1.6.0 · Source" is before the heading, and a title says what the number is.
+    Before the heading is "1.6.0 · Source".
     """
     signs = [node for node in nodes if node.attributes.get("class") == "since"]
     for sign in signs:
-        box, title = sign.parent, sign.attributes.get("title", "")
+        box = sign.parent
         around = box.parent if box else None
-        if not box or not around or not title or box not in around.children[:MAX_BEFORE_NAME]:
+        if not box or not around or box not in around.children[:MAX_BEFORE_NAME]:
             continue
         place = around.children.index(box)
         name = around.children[place + 1] if place + 1 < len(around.children) else None
-        box.tag, box.attributes, box.children, sign.children = "p", {}, [sign], [title]
+        box.tag, box.attributes, box.children = "p", {}, ["Since ", sign]
         if isinstance(name, Node) and name.tag in HEADINGS:
             around.children[place : place + 2] = [name, box]
     return [nodes[0], *elements_below(nodes[0])] if signs else nodes
