@@ -137,13 +137,19 @@ class Generators(unittest.TestCase):
         self.assertIn("```\nfn zip(Feather Parchment)\n```", text)
 
     def test_an_items_version_is_below_its_name(self) -> None:
-        sign = '<span class=since title="Stable since Rust version 1.6.0">1.6.0</span>'
-        source = '<a class=src href="../src/vec.rs.html#9">Source</a>'
         item = (
-            f"<section><span class=rightside>{sign} · {source}</span><h4>fn drain()</h4></section>"
+            "<section><span class=rightside><span class=since>{1}</span> · "
+            '<a class=src href="../src/vec.rs.html#9">Source</a></span><h4>fn {0}()</h4></section>'
+            "<p>It does {0}."
         )
-        text = documentation(f"{item}<p>Drains it.", "rustdoc")
-        self.assertIn("#### fn drain()\n\nSince 1.6.0\n\nDrains it.", text)
+        items = (("own", "1.0.0"), ("push", "1.0.0"), ("drain", "1.6.0"))
+        text = documentation("".join(item.format(*one) for one in items), "rustdoc")
+        self.assertIn(
+            "#### fn own()\n\nSince 1.0.0\n\nIt does own.\n\n"
+            "#### fn push()\n\nIt does push.\n\n"
+            "#### fn drain()\n\nSince 1.6.0\n\nIt does drain.",
+            text,
+        )
 
     def test_linked_operators_are_no_permalinks(self) -> None:
         link = '<a href="ops.html#{1}">{0}</a>'

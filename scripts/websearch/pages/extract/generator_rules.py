@@ -29,6 +29,7 @@ FRAMES = {
     "nim": name_set("#global-links #searchInputDiv .pragmadots .link-seesrc .theme-select-wrapper"),
     "rustdoc": name_set("#toggle-all-docs .collapse-toggle .hideme .out-of-band .rightside"),
 }
+MAX_VERSION = 100  # characters
 MAX_BEFORE_NAME = 10  # children of an item's box before its version
 # Generator -> the complete text of its "read more" links.
 MORE = {"doxygen": "More...", "rustdoc": "Read more"}
@@ -49,13 +50,17 @@ def named_program(start: str, generator: str) -> str:
 def write_versions(nodes: list[Node]) -> list[Node]:
     """Put the versions since which rustdoc's items are stable below their names; return the nodes.
 
-    Before the heading is "1.6.0 · Source".
+    Before the heading is "1.6.0 · Source". Most items have the version of the page's own item, the
+    first; it is not repeated. Some have only a mark that no version has made them const.
     """
     signs = [node for node in nodes if node.attributes.get("class") == "since"]
-    for sign in signs:
+    texts = [text_beginning(sign, MAX_VERSION) for sign in signs]
+    for sign, text in zip(signs, texts, strict=True):
         box = sign.parent
         around = box.parent if box else None
         if not box or not around or box not in around.children[:MAX_BEFORE_NAME]:
+            continue
+        if not text[:1].isdigit() or (sign is not signs[0] and text == texts[0]):
             continue
         place = around.children.index(box)
         name = around.children[place + 1] if place + 1 < len(around.children) else None
