@@ -621,6 +621,26 @@ class NumbersOfDrafts(CheckCase):
             run = self.check(f"{text} ([s]({self.url})).", "--md")
             self.assertIn(told, run.stdout.decode())
 
+    def test_names_in_code_tell_what_a_number_is(self) -> None:
+        self.serve(
+            "<html lang=en><h1>Server</h1><p>The <code>keepAlive</code> option is 5 seconds by "
+            "default.</p><h2>History</h2><p>The first draft had 60 pages, said its author.</p>"
+            "<h2>Profiles</h2><p>The <code>release</code> profile has these settings:</p>"
+            "<pre>[profile.release]\nopt-level = 3\ndebug = false</pre><h2>Overrides</h2>"
+            "<p>Set the settings of a package in its profile:</p>"
+            "<pre># Set the settings.\n[profile.dev.package]\nopt-level = 3</pre>"
+        )
+        self.check("x " + self.url, "--force")
+        for text, doubtful in (
+            ("`keepAlive` is 5 seconds by default", []),
+            ("`keepAlive` is 5", []),
+            ("`keepAlive` is 60", ["60"]),
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.verdicts(text), [([], doubtful)])
+        (item,) = self.sentences("The profile `release` sets `opt-level` to 3").values()
+        self.assertIn("[profile.release]", item["proof"][0]["text"])
+
     def test_labels_are_not_numbers(self) -> None:
         texts = (
             "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
