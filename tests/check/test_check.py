@@ -621,6 +621,26 @@ class NumbersOfDrafts(CheckCase):
             run = self.check(f"{text} ([s]({self.url})).", "--md")
             self.assertIn(told, run.stdout.decode())
 
+    def test_names_in_code_tell_what_a_number_is(self) -> None:
+        self.serve(
+            "<html lang=en><h1>Server</h1><p>The <code>keepAlive</code> option is 5 seconds by "
+            "default.</p><h2>History</h2><p>The first draft had 60 pages, said its author.</p>"
+            "<h2>Profiles</h2><p>The <code>release</code> profile has these settings:</p>"
+            "<pre>[profile.release]\nopt-level = 3\ndebug = false</pre><h2>Overrides</h2>"
+            "<p>Set the settings of a package in its profile:</p>"
+            "<pre># Set the settings.\n[profile.dev.package]\nopt-level = 3</pre>"
+        )
+        self.check("x " + self.url, "--force")
+        for text, doubtful in (
+            ("`keepAlive` is 5 seconds by default", []),
+            ("`keepAlive` is 5", []),
+            ("`keepAlive` is 60", ["60"]),
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.verdicts(text), [([], doubtful)])
+        (item,) = self.sentences("The profile `release` sets `opt-level` to 3").values()
+        self.assertIn("[profile.release]", item["proof"][0]["text"])
+
     def test_labels_are_not_numbers(self) -> None:
         texts = (
             "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
@@ -630,6 +650,45 @@ class NumbersOfDrafts(CheckCase):
         for text, item in self.sentences(*texts, "There were 38 goats").items():
             with self.subTest(text):
                 self.assertEqual(item and item["missing"], ["38"] if "goats" in text else None)
+
+    def test_version_with_two_points_is_a_fact_with_or_without_v(self) -> None:
+        self.serve(
+            "<html lang=en><article><h1>Globals</h1><h2>structuredClone(value)</h2><p>Added in: "
+            "v17.0.0</p><p>The method structuredClone clones a value, and takes 2 arguments.</p>"
+            "<h2>Class: AbortSignal</h2><table><tr><th>Version<th>Changes<tr><td>v20.1.0<td>The "
+            "signal of AbortSignal has a reason.<tr><td>v16.7.0<td>AbortSignal is stable.</table>"
+            "<h2>fetch(url)</h2><p>Added in: 18.0.0. Deprecated since: v4.7</p></article>"
+        )
+        self.check("x " + self.url, "--force")
+        cases = (
+            ("`structuredClone` was added in 17.0.0", []),
+            ("`structuredClone` was added in v17.0.0", []),
+            ("structuredClone was added in version 17.0.0", []),
+            ("structuredClone takes 2 arguments since V17.0.0", []),
+            ("AbortSignal is stable since Node 16.7.0", []),
+            ("The signal of AbortSignal has a reason since 20.1.0", []),
+            ("fetch was added in v18.0.0", []),
+            ("fetch is deprecated since 4.7", []),
+            ("fetch is deprecated since v4.8", None),
+            ("fetch works since Node 12", None),
+            ("fetch works since Node.js 12", None),
+            ("structuredClone was added in v19.9.0", ["v19.9.0"]),
+            ("structuredClone was added in `v19.9.0`", ["v19.9.0"]),
+            ("structuredClone was added in version 19.9.0", ["19.9.0"]),
+            ("structuredClone was added in versions 16.5 and 19.9.0", ["19.9.0"]),
+            ("It came with release 19.9.0", ["19.9.0"]),
+            ("structuredClone is there since Node 19.9.0", ["19.9.0"]),
+            ("Since Node 19.9.0 there is structuredClone", ["19.9.0"]),
+            ("Node-19.9.0 has structuredClone", ["19.9.0"]),
+            ("structuredClone came with v20.3.0", ["v20.3.0"]),
+            ("See section 19.9.0 on structuredClone", None),
+        )
+        for (text, missing), item in zip(
+            cases, self.sentences(*(text for text, _ in cases)).values(), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual(item and item.get("missing", []), missing)
+                self.assertNotIn("doubtful", item or {})
 
     def test_proof_is_returned_and_verbose_shows_it(self) -> None:
         text = "Narvik has a population of 21,000"
@@ -921,6 +980,11 @@ class Numbers(unittest.TestCase):
             ("3·10^{8}", "300 million", True), ("10", "10³", False),
             ("1:20.502", "1:20,502", True), ("1:20.502", "1:20.503", False),
             ("80.502", "1:20.502", True), ("20", "1:20.5", False), ("10:30", "10:30", True),
+            ("17.0.0", "v17.0.0", True), ("v17.0.0", "17.0.0", True), ("V17.0.0", "v17.0.0", True),
+            ("v17.0.0", "v17.0.1", False), ("17.0", "v17.0.0", False), ("4.7", "v4.7", True),
+            ("4.7 seconds", "v4.7", False), ("470 %", "v4.7", False), ("7", "v4.7", False),
+            ("1.21.5", "go1.21.5", True), ("go1.21.6", "go1.21.5", False),
+            ("17.0.0", "^17.0.0", True), ("v1.200.300", "1.200.300", True), ("12", "v12", False),
         ):  # fmt: skip
             with self.subTest(text, page=page):
                 compared = numbers.ComparedNumbers(

@@ -29,8 +29,14 @@ SCALES = {
 }  # fmt: skip
 _SCALE = "|".join(f"({words})" for words in SCALES)
 _WRITTEN_SCALE = re.compile(rf"(?i)(?<!{_LETTER})(?<!\d)(?<!\d[\s-])(?:{_SCALE})")
+# Where digits may begin: not in a word and not in an exponent. Versions may follow letters (v4.7,
+# go1.21.5), or "^" in a list of packages.
+_BEGIN = (
+    rf"(?:(?<!{_LETTER})(?:(?<!\^)|[vV](?=\d{{1,9}}\.\d))"
+    r"|(?<!\d)(?=\d{1,9}\.\d{1,9}\.\d))"
+)
 _DIGITS = (
-    rf"(?<!{_LETTER})(?<![\^])(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
+    rf"(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
     r"|\d{1,3}(?::[0-5]\d){1,2}(?!:?\d)(?:[.,]\d{1,6})?"  # a time: 1:20.502
     r"|\d{1,20}(?:[.,]\d{1,20}){0,8})(?!\d)"
 )
@@ -88,6 +94,7 @@ crown crowns krone kroner kronor kronen couronnes
 °f fahrenheit
 """
 UNITS = {word: line.split()[0] for line in _UNITS.strip().split("\n") for word in line.split()}
+VERSION = "version"  # the unit of v4.7, 17.0.0 and v17.0.0
 _UNIT = re.compile(
     r"(?i)[\s-]?(?:(?:" + "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True)) + r")"
     rf"(?!{_LETTER}))"
@@ -101,7 +108,7 @@ class Number(NamedTuple):
     """A number in a text: its place and its possible meanings.
 
     plain: its values as digits; scaled: these times the word after it ("1.2 million"), empty
-    without such a word. unit: "%", "day", "$", ...; "" without a unit next to it.
+    without such a word. unit: "%", "day", "$", ..., or VERSION; "" without a unit next to it.
     """
 
     start: int
@@ -120,7 +127,7 @@ def _pattern(language: str) -> re.Pattern[str]:
     words = sorted(number_words(language), key=len, reverse=True)
     named = "|".join(re.sub(r"\\?[ -]", r"[\\s-]", re.escape(word)) for word in words)
     return re.compile(
-        rf"(?:(?P<digits>{_DIGITS})(?P<power>{_POWER})?|(?i:(?<!{_LETTER})(?P<word>{named})(?!{_LETTER})))"
+        rf"(?:{_BEGIN}(?P<digits>{_DIGITS})(?P<power>{_POWER})?|(?i:(?<!{_LETTER})(?P<word>{named})(?!{_LETTER})))"
         rf"(?:[\s-]?(?i:{_SCALE}))?"
     )
 
@@ -148,6 +155,8 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
         scaled = {shown(value.scaleb(power)) for value in decimals(plain)}
         is_letter = len(scale) == 1 and scale.isascii()  # 5 m is 5 or five millions
         unit = unit_beside(text, found.start(), found.end(), has_ranges and not scale)
+        if not found["word"] and is_version(found[0], found["digits"], plain):
+            unit = VERSION
         numbers.append(
             Number(
                 found.start(), found.end(), " ".join(found[0].split()), frozenset(plain),
@@ -161,6 +170,17 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
 def blank(found: re.Match[str]) -> str:
     """Return as many spaces as a match has characters."""
     return " " * len(found[0])
+
+
+def is_version(text: str, digits: str, values: set[str]) -> bool:
+    """Return whether a number is a version: at least two points, or "v" and one.
+
+    Points that group digits, as in 1.200.300, do not count.
+    """
+    points = digits.count(".")
+    return (points == 1 and text[0] in "vV") or (
+        points > 1 and "," not in digits and not decimals(values)
+    )
 
 
 def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:

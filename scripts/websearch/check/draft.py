@@ -34,8 +34,11 @@ _CODE = re.compile(
     r"(?ms)^[ \t>]{0,9}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^[ \t>]{0,9}\1[`~]*[ \t]*$|\Z)"
     r"|(`{1,3})[^`\n]{1,500}\2"
 )
-# Code that is a number or expression: `1024 * 1024`, `30 s`.
-_NUMBER = re.compile(r"`{1,3}[ $€£+-]{0,3}\d[\d .,_*×/^+-]{0,40}[%a-zA-Z]{0,12} ?`{1,3}")
+_INLINE = re.compile(r"`([^`\n]{1,500})`")
+# Code that is a number or expression: `1024 * 1024`, `30 s`, `v17.0.0`.
+_NUMBER = re.compile(
+    r"`{1,3}[ $€£+-]{0,3}(?:[vV](?=\d{1,9}\.\d))?\d[\d .,_*×/^+-]{0,40}[%a-zA-Z]{0,12} ?`{1,3}"
+)
 _URL = r"https?://(?:[^\s<>\"“”‘’«»()（）「」『』、。，；\[\]|`]|\([^\s<>()]{0,200}\)){1,2000}"
 _LINK = re.compile(
     r"!?\[((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,3000})\]"
@@ -94,7 +97,8 @@ class Cited(NamedTuple):
     """A quotation or sentence in a draft, its line, and the URLs that may be its source.
 
     shown: the sentence including quotations and code, whose numbers do not count. also: more links
-    in a quotation's sentence. context: the table header, with the row label for a cell.
+    in a quotation's sentence. context: the words in the sentence's code; in a table also its
+    header, and for a cell the label of its row.
     """
 
     text: str
@@ -233,7 +237,9 @@ class Draft:
                     begin = max(first, start + item.end()) if item else first
                     shown = one_sentence(self.readable[begin:last])
                     line = self.line_of(first)
-                    sentences.append(Cited(sentence, line, urls, shown, language=self.language))
+                    context = words_in_code(shown)
+                    cited = Cited(sentence, line, urls, shown, (), context, self.language)
+                    sentences.append(cited)
         return sentences
 
     def counts(self, sentence: str) -> bool:
@@ -280,15 +286,17 @@ class Draft:
         block, top = self.blocks[index], self.blocks[head]
         others = self.urls_in(above.start, above.end) or self.others
         own, columns = self.urls_in(block.start, block.end), self.cells(top)
-        context = one_sentence(self.readable[top.start : top.end])
         line = self.line_of(block.start)
         shown = one_sentence(self.readable[block.start : block.end])
+        context = f"{one_sentence(self.readable[top.start : top.end])} {words_in_code(shown)}"
         if own or not self.links_in(top.start, top.end):
             text = one_sentence(self.plain[block.start : block.end])
             row = Cited(text, line, own or others, shown, (), context, self.language)
             return [row] if self.counts(text) else []
         cells = self.cells(block)
-        label = one_sentence(self.plain[slice(*cells[0])]) if cells else ""
+        first = slice(*cells[0]) if cells else slice(0)
+        code = words_in_code(one_sentence(self.readable[first]))
+        label = f"{one_sentence(self.plain[first])} {code}"
         cited = []
         for number, span in enumerate(cells):
             column = columns[number] if number < len(columns) else (0, 0)
@@ -461,6 +469,14 @@ def with_marks(text: str) -> str:
 def one_sentence(text: str) -> str:
     """Return text from a draft on one line, without covered parts."""
     return re.sub(r" (?=[.,;!?])", "", " ".join(text.replace(COVER, "").split()))
+
+
+def words_in_code(text: str) -> str:
+    """Return what is between backquotes in a sentence or row, without digits.
+
+    The names of options and functions tell what a number is, as other words do.
+    """
+    return re.sub(r"\d", "", " ".join(found[1] for found in _INLINE.finditer(text)))
 
 
 def words_in(text: str) -> float:

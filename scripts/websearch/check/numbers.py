@@ -17,7 +17,15 @@ from heapq import nlargest
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from websearch.base.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
+from websearch.base.numbers import (
+    UNITS,
+    VERSION,
+    Number,
+    decimals,
+    numbers_of,
+    scale_powers,
+    shown,
+)
 from websearch.base.words import STOP_WORDS
 from websearch.check.page_numbers import (
     BORDER,
@@ -52,19 +60,24 @@ BEST_OCCURRENCES = 20  # occurrences whose nearest words are compared
 MOST_DOUBTED = 50  # numbers per sentence
 MOST_RIVALS = 2_000  # pieces of a page per word of the sentence
 
-# Parts, steps, versions and standards: the number is a label, not an amount.
+# Parts, steps, versions and standards: the number is a label, not an amount. without_label keeps
+# versions with two points: they are as exact as an amount.
 _LABEL = re.compile(
     r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
-    r"|appendix|vol(?:ume)?\.?|versions?|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
+    r"|appendix|vol(?:ume)?\.?|(versions?)|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
     r"|seiten?|tableau|chapitre|étape|tabla|capítulo|paso|figura|capitolo|passo|§+)\s?\d[\d.]*"
     r"(?:\s?(?:[-–,]|and|und|et|y|e|to)\s?\d[\d.]*)*"
     r"|\b(?-i:ISO|RFC|IEC|IEEE|DIN|EN|PEP|CVE|BCP|ANSI|ECMA|UTF|SHA)(?:/[A-Z]+)?[ -]?\d[\d.:-]*"
-    r"|\b(?-i:[A-Z])[^\W\d_]*-\d[\d.]*"
+    r"|\b((?-i:[A-Z])[^\W\d_]*-)\d[\d.]*"
+    r"|\bv\d{1,9}\.\d{1,9}(?!\d|\.\d)"
 )
+_DOTTED = re.compile(r"(\d{1,20}(?:\.\d{1,20}){2,8})|[\s\S]")
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
-_NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
+_NAMED = re.compile(
+    r"(?<=[^\W\d_] )([A-Z][^\W\d_]+(?:\.js)?) (\d{1,9}(?:\.\d{1,9})?)(?![\d%]|[.,]\d)(?=\W|$)"
+)
 _YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\d\Z")
-_VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
+_VERSION = re.compile(r"\b[A-Z][\w+#]+(?:\.js)? \d{1,9}\.\d{1,9}(?![\d%]|\.\d)(?= [a-z]|\W|$)")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
@@ -110,7 +123,7 @@ class DraftNumber:
         """Return whether a number in a page has this number's value, scale and unit."""
         own, its = self.number, found.number
         values = its.scaled or values_of(its)
-        if own.unit == "%" and its.unit != "%":
+        if own.unit == "%" and its.unit not in ("%", VERSION):
             shares = {shown(value / 100) for value in decimals(own.plain)}
             if values & (shares - {"0", "1"}):
                 return True
@@ -156,10 +169,17 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
     """Return the numbers in a draft's sentence, except labels, and its YYYY-MM-DD dates."""
     days = _ISO_DAY.findall(text)
     for pattern in (_ISO_DAY, _LABEL, _VERSION):
-        text = pattern.sub(lambda found: "\u2060" * len(found[0]), text)
+        text = pattern.sub(without_label, text)
     text = _NAMED.sub(without_name, text)
     numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
     return [DraftNumber(number, text) for number in numbers], days
+
+
+def without_label(found: re.Match[str]) -> str:
+    """Return a covered label; versions with two points in it stay, unless it names a part."""
+    if found.lastindex:
+        return _DOTTED.sub(lambda part: part[1] or "\u2060", found[0])
+    return "\u2060" * len(found[0])
 
 
 def without_name(found: re.Match[str]) -> str:
@@ -501,7 +521,7 @@ class ComparedNumbers:
         between = self.numbers[first].sentence[start:end]
         is_list = bool(_AND.fullmatch(between))  # in 1985 and 1990
         is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
-        return is_year == is_other_year and (unit == other or not (unit and other)) and not is_list
+        return is_year == is_other_year and may_be_same(unit, other) and not is_list
 
     def is_turned(self, first: int, second: int) -> bool:
         """Return whether "from" precedes one number here and the other on the page."""
@@ -539,12 +559,18 @@ def has_decimals(number: Number, found: Occurrence) -> bool:
 
 
 def may_be_alike(one: Number, two: Number) -> bool:
-    """Return whether two numbers may count the same thing.
-
-    A missing unit matches any unit, because in a list only the last number has the unit.
-    """
+    """Return whether two numbers may count the same thing."""
     (unit, is_year), (other, is_other_year) = kind_of(one), kind_of(two)
-    return is_year == is_other_year and (unit == other or not (unit and other))
+    return is_year == is_other_year and may_be_same(unit, other)
+
+
+def may_be_same(unit: str, other: str) -> bool:
+    """Return whether two units may be the same.
+
+    A missing unit matches any unit, because in a list only the last number has the unit. Only
+    versions are like versions.
+    """
+    return unit == other or not ((unit and other) or VERSION in (unit, other))
 
 
 def distance(one: Number, two: Number) -> int:
