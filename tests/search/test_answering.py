@@ -28,9 +28,11 @@ class AnsweringCase(BriefCase):
 
 
 class NameThatNoPageHas(AnsweringCase):
-    def pages(self, question: str, text: str = TEXT) -> None:
+    def pages(self, question: str, text: str = TEXT, folder: str = "") -> None:
         pages = (text, text.replace("squash", "billiards").replace("19", "18").replace("20", "19"))
-        self.web.find(question, *(self.web.page(f"/{n}", one) for n, one in enumerate(pages)))
+        self.web.find(
+            question, *(self.web.page(f"{folder}/{n}", one) for n, one in enumerate(pages))
+        )
 
     def test_it_is_said_first_and_each_page_shows_three_lines(self) -> None:
         for question in (
@@ -67,6 +69,58 @@ class NameThatNoPageHas(AnsweringCase):
         question = "Curling world championship winner"
         self.pages(question, f"{MENU}</ul>\n\n{TEXT}")
         self.assertEqual(self.answer(question)["warnings"][0], "Not in the 2 pages read: Curling.")
+
+    def test_a_shorter_word_that_begins_it_is_not_the_name(self) -> None:
+        cases = (
+            ("Brandstetter", "Brands of beer paid for it."),
+            ("Middlemarch", "It began in the middle of the city, with a march in March."),
+            ("Georgetown", "George won it."),
+            ("Charleston", "Charles of the town won it."),
+            ("Cougar", "He had a cough."),
+        )
+        for number, (name, sentence) in enumerate(cases):
+            question = f"world championship winner {name}"
+            self.pages(question, f"{sentence} {TEXT}", f"/{number}")
+            document = self.answer(question)
+            self.assertEqual(document["warnings"], [f"Not in the 2 pages read: {name}."])
+            for result in document["results"]:
+                self.assertLessEqual(result.get("text", "").count("was held"), 3)
+
+    def test_inflected_or_in_a_longer_word_it_is_the_name(self) -> None:
+        cases = (
+            ("Brandstetter", "Brandstetters Haus"),
+            ("Brandstetter", "The street is Brandstetterstraße."),
+            ("Wardein", "It is near Großwardein."),
+            ("Germany", "A German won it."),
+            ("Olympics", "An Olympic team won it."),
+            ("Population", "The town is populated."),
+            ("Spiderman", "Spider-Man won it."),
+            ("Spiderman", "Spider Man won it."),
+            ("Tchaikovsky", "Tchaikowsky won it."),
+            ("Достоевский", "Это книга Достоевского."),
+        )
+        for number, (name, sentence) in enumerate(cases):
+            question = f"world championship winner {name} {number}"
+            self.pages(question, f"{sentence} {TEXT}", f"/{number}")
+            self.assertNotIn("warnings", self.answer(question), (name, sentence))
+
+    def test_a_name_in_a_title_is_on_the_page(self) -> None:
+        question = "world championship winner Brandstetter"
+        page = {"url": self.web.page("/title", f"Brands paid for it. {TEXT}")}
+        self.web.find(question, {**page, "title": "The Brandstetters"})
+        self.assertNotIn("warnings", self.answer(question))
+
+    def test_in_a_question_of_capitalized_words_capitals_tell_nothing(self) -> None:
+        question = "Responsibilities Of The World Championship Winner"
+        self.pages(question, f"The winner is responsible for the city. {TEXT}")
+        self.assertNotIn("warnings", self.answer(question))
+
+    def test_a_german_noun_is_not_a_name(self) -> None:
+        question = "Einwohnerzahl der Stadt"
+        self.pages(
+            question, "Die Stadt liegt an der Elbe und hat nach der Zählung 90 Einwohner. " * 9
+        )
+        self.assertNotIn("warnings", self.answer(question))
 
     def test_identifiers_are_whole_and_operators_count(self) -> None:
         question = "TaskGroup cancel tasks <@ pre_save"

@@ -118,6 +118,15 @@ class OneDocument(BriefCase):
         found = {one["url"]: (one["queries"], one.get("missing")) for one in document["sources"]}
         self.assertEqual(found, {otter: ([1], None), heron: ([2], ["1998"])})
 
+    def test_a_number_with_a_separator_is_one_number(self) -> None:
+        asked = "heron 9.58 and 9.69 of 1,250,000 or 3,400 on 24.12.1998"
+        text = story("heron", 40) + " They flew 9,69 m in 1998, 58 times, and 3400 came."
+        heron = self.web.page("/heron", text)
+        self.web.find(asked, heron)
+        self.web.find("heron moult", heron)
+        (source,) = self.brief(asked, "heron moult")["sources"]
+        self.assertEqual(source["missing"], ["9.58", "1,250,000"])
+
     def test_the_same_question_twice_is_one(self) -> None:
         self.four_topics()
         document = self.brief(OTTER, HERON, " Otter LOG ")

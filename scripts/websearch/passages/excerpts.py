@@ -85,7 +85,7 @@ def rank_pages(
             [of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)]
         )
         is_late = deadline is not None and time.monotonic() > deadline
-        texts = [pages[index].text for index in own]
+        texts = [f"{pages[index].title}\n{pages[index].text}" for index in own]
         missing.append([] if is_late else missing_words(question, held, texts))
     if is_late and not any(score for of_question in scores for own in of_question for score in own):
         first = [[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]

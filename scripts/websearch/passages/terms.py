@@ -11,7 +11,7 @@ import functools
 import re
 import time
 
-from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED
+from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED, language_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ PAIR_WEIGHT = 0.3
 STOP_WORD_WEIGHT = 0.1
 FOLDED_TOGETHER = 100  # texts between two checks of the time: a few milliseconds
 
+LONGEST_NAME = 3  # words of a question that may be nothing but names
 LEAST_MISSPELLED = 6  # minimum letters of a word that pages may spell differently
 _CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"
 # Quoted text, or up to six capitalized words in a row.
@@ -49,6 +50,13 @@ _FORM_WORDS = frozenset(
     "calculate came come compare convert define describe difference drama example examples explain "
     "explained find gave give goes kind kinds list lists name names show sort summarize tell "
     "translate tried try trying type types versus vs write".split()
+)
+
+# Endings of inflected and derived words in languages with Latin letters, folded: most begin with a
+# vowel, while the second halves of names such as Charleston and Brandstetter do not, or are longer.
+_ENDING = (
+    r"(?:[aeiouy][a-z]{0,2}|[dmnrs]|ns|st|(?:i[sz])?ations?|ments?|ness|ships?|hoods?|[ae]nces?"
+    r"|[ai]ble|i(?:ves|sts|sms|ties)|uese|isch(?:e[mnrs]?)?|innen|ically)?"
 )
 
 # Words for the same measure, without their endings.
@@ -134,25 +142,32 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
     """Return the symbols, names and words of a question that no page has, in this order.
 
     held: the terms in each page. texts: the page texts, searched for operators such as <@,
-    identifiers such as TaskGroup (for which "task" is not enough) and codes such as F172. A name is
-    missing if no page contains all its words. Stop words and single letters or digits are ignored;
-    so are excluded words (-snake) and values of search operators (site:...).
+    identifiers such as TaskGroup (for which "task" is not enough), codes such as F172 and names
+    (for Middlemarch, "middle" is not enough). A name is missing if no page contains all its words.
+    Stop words and single letters or digits are ignored; so are excluded words (-snake) and values
+    of search operators (site:...).
     """
     asked = asked_text(question)
-    names = [
-        name
-        for name in names_in(asked)
-        if not any(all(is_held(word, one) for word in name) for one in held)
+    is_telling = capitals_tell(asked)
+    pages = [
+        (terms, FoldedText(text) if is_telling else None)
+        for terms, text in zip(held, texts, strict=True)
     ]
+    names, present = [], set()
+    for name in names_in(asked):
+        if any(all(is_held(word, *page) for word in name) for page in pages):
+            present.update(name)
+        else:
+            names.append(name)
     plain = [plain_text(text) for text in texts if symbols_in(asked)]
     missing = [
         one for one in symbols_in(asked) if not any(one.casefold() in text for text in plain)
     ]
     for name in names:
-        absent = [word for word in name if not any(is_held(word, one) for one in held)]
+        absent = [word for word in name if not any(is_held(word, *page) for page in pages)]
         missing += [one for one in absent or [" ".join(name)] if one not in missing]
     everything = set().union(*held)
-    for word in content_words(asked):
+    for word in [word for word in content_words(asked) if word not in present]:
         telling = {fold_text(word)} if is_code(word) else telling_terms(term_weights(word))
         is_lacking = telling.isdisjoint(everything)
         is_named = any(word in re.findall(WORD, one) for one in missing)
@@ -240,6 +255,12 @@ def names_in(text: str) -> list[list[str]]:
     ]
 
 
+def capitals_tell(text: str) -> bool:
+    """Return whether capitals mark names in a question: In One Like This Sentence, they do not."""
+    words = content_words(text)
+    return len(words) <= LONGEST_NAME or any(word.islower() for word in words)
+
+
 def symbols_in(text: str) -> list[str]:
     """Return the operators, identifiers and clauses in a question, each once.
 
@@ -254,15 +275,66 @@ def plain_text(text: str) -> str:
     return text.replace("\\_", "_").casefold()
 
 
-def is_held(word: str, held: set[str]) -> bool:
-    """Return whether a text's terms include a word of a name, whole or inflected."""
+class FoldedText:
+    """A page's text, folded when it is first searched: few questions need that."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @functools.cached_property
+    def folded(self) -> str:
+        """The folded text."""
+        return fold_text(self.text)
+
+    @functools.cached_property
+    def is_german(self) -> bool:
+        """Whether the text is German."""
+        return language_of(self.text) == "de"
+
+
+def is_held(word: str, held: set[str], page: FoldedText | None) -> bool:
+    """Return whether a page contains a word of a name, whole, inflected or in a longer word.
+
+    held: the page's terms. page: None if the word may not be a name; then a shared beginning is
+    enough. It is also enough on German pages, because German nouns have capitals: Einwohner answers
+    a question with Einwohnerzahl.
+    """
     folded = fold_text(word)
     if folded in held or is_code(word):
         return folded in held
     if folded >= "\u0e00":  # scripts without spaces: parts of it are terms
         return not held.isdisjoint(telling_terms(term_weights(word)))
     longest = max((size for size in BEGINNINGS[1:] if size < len(folded)), default=0)
-    return bool(longest) and f"{folded[:longest]}-" in held
+    begins = bool(longest) and f"{folded[:longest]}-" in held
+    if not page or not longest or folded >= "\u0250":  # the endings of other scripts are unknown
+        return begins
+    if not begins:
+        return bool(re.search(rf"(?<=[^\W\d_]){folded}(?!\w)", page.folded))
+    return (
+        bool(re.search(inflected(folded, longest), page.folded))
+        or bool(re.search(in_two_words(word), page.text))
+        or bool(misspelled({word}, [page.text]))
+        or page.is_german
+    )
+
+
+def inflected(name: str, least: int) -> str:
+    """Return a pattern for a name's inflections and the words that begin with it.
+
+    Both are folded. least: the minimum length of the stem. For Germany, German is enough; for
+    Georgetown, George is not. A hyphen may divide the name.
+    """
+    stems = [name[:size] for size in range(least, len(name)) if re.fullmatch(_ENDING, name[size:])]
+    split = [rf"{name[:size]}-\s?{name[size:]}" for size in range(2, len(name) - 1)]
+    whole = "|".join([name, *split])
+    return rf"(?<![^\W_])(?:{whole}|(?:{'|'.join([name, *stems])}){_ENDING}(?![^\W_]))"
+
+
+def in_two_words(name: str) -> str:
+    """Return a pattern for a name written as two words with capitals, such as Spider Man."""
+    pairs = [(name[:size], name[size:]) for size in range(2, len(name) - 1)]
+    split = "|".join(f"{first.capitalize()} {second.capitalize()}" for first, second in pairs)
+    return rf"\b(?:{split})"
 
 
 def count_terms(

@@ -56,7 +56,11 @@ LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _HEADINGS = r"(?m)^#{1,6} .*\n?"
 # Punctuation of sentences, without colons, which menus also have.
 _PUNCTUATION = r"\w[,.;!?](?:\s|$)|[\u3001\u3002\uff01\uff0c\uff1f]"
-_NUMBER = r"(?<![^\W\d_]-)\d{2,9}(?!-[^\W\d_])"  # in a question; not that of COVID-19
+# In a question: 9.58, 1,250,000 or 2024, but neither the number of COVID-19 nor a date as a whole.
+_NUMBER = (
+    r"(?<![^\W\d_]-)(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
+    r"|\d{2,9})(?!-[^\W\d_])"
+)
 # Characters reserved per page for the names of cut sections, and the largest part of the space
 # (1/20) that they take in total.
 CUT_CHARS, CUT_SHARE = 60, 20
@@ -307,7 +311,14 @@ def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
         return []
     text = f"{source.result.get('title', '')} {source.text}"
     numbers = numbers_in(one for one in questions if one.number in source.questions)
-    return [number for number in numbers if not re.search(rf"(?<!\d){number}(?!\d)", text)]
+    return [number for number in numbers if not re.search(number_pattern(number), text)]
+
+
+def number_pattern(number: str) -> str:
+    """Return a pattern for a number, with the decimal and thousands separators of any country."""
+    first, *others = re.split(r"[.,]", number)
+    separator = r"[.,'\u2019\s]?" if all(len(digits) == len("000") for digits in others) else "[.,]"
+    return rf"(?<!\d){separator.join([first, *others])}(?!\d)"
 
 
 def numbers_in(questions: Iterable[Question]) -> list[str]:
