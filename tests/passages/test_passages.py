@@ -536,10 +536,7 @@ class Usable(unittest.TestCase):
             f"- `{name}Mode` \\<number> the mode of the {name} in KIND."
             for name in ("anchor", "rope", "sail", "mast", "keel", "net")
         )
-        entries = [
-            f"## `{kind}.haul(boat)`\n\n{options.replace('KIND', kind)}\n\n{self.rain * 3}"
-            for kind in "abcde"
-        ]
+        entries = [f"## `{kind}.haul(boat)`\n\n{options.replace('KIND', kind)}" for kind in "abcde"]
         page = "\n\n".join(entries)
         for room in (1_000, 2_000, 4_000, 6_000):
             (found,) = shown({"": page}, "b.haul sail mode default", room)

@@ -279,6 +279,9 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
         return "\n\n" if between.count("\n") > 1 else between
+    missing = page.pieces[before.index + 1 : after.index]
+    if all(piece.index in excerpt.said and piece.kind == "sentence" for piece in missing):
+        return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
     counted = counted_gap(page, before, after.index)
     is_within = ends_within_line(page, page.pieces[after.index - 1])  # after begins within a line
     if before.block == after.block:
@@ -287,7 +290,6 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
         begin = f" {GAP}\n" if ends_within_line(page, before) else "\n"
         end = f"{GAP} " if is_within else f"{GAP}\n" if begin == "\n" else ""
         return begin + end
-    missing = page.pieces[before.index + 1 : after.index]
     if counted:
         missing = [piece for piece in missing if piece.block != before.block]
     needs_no_gap = (piece.kind == "tail" or piece.level in range(1, ITEM) for piece in missing)

@@ -115,6 +115,20 @@ def begins_item(page: PageText, piece: Piece) -> bool:
     return is_in_list and bool(re.compile(LIST_ITEM).match(page.text, piece.start))
 
 
+def item_of(page: PageText, piece: Piece) -> list[Piece]:
+    """Return the first paragraph of the list item that a piece belongs to; [] without an item."""
+    first = piece if begins_item(page, piece) else piece.item
+    if not first:
+        return []
+    item = [first]
+    for index in range(first.index + 1, len(page.pieces)):
+        own = page.pieces[index]
+        if own.item is not first or own.block != first.block or begins_item(page, own):
+            break
+        item.append(own)
+    return item
+
+
 def items_around(piece: Piece) -> list[Piece]:
     """Return the first pieces of the list items around a piece, the innermost first."""
     items = []
@@ -164,6 +178,7 @@ class Selection:
         pieces = self.needed(excerpt, unit, MAX_BEFORE)
         if self.cost(excerpt, pieces) * BEFORE_SHARE > self.room:
             pieces = self.needed(excerpt, unit, 0)
+        pieces = self.with_item(excerpt, pieces, item_of(excerpt.page, unit))
         cost = self.cost(excerpt, pieces)
         if cost > self.room:
             text = excerpt.page.of(unit)
@@ -211,6 +226,17 @@ class Selection:
             if piece.index not in excerpt.shown
             and (piece.kind != "lead" or self.size(page.of(piece)) <= self.longest_lead)
         ]
+
+    def with_item(self, excerpt: Excerpt, pieces: list[Piece], item: list[Piece]) -> list[Piece]:
+        """Return pieces with the other ones of their item if it is short and fits.
+
+        The end of an item may be its default.
+        """
+        if not item or item[-1].end - item[0].start > DEFINITION_CHARS:
+            return pieces
+        both = {piece.index: piece for piece in (*pieces, *item)}
+        whole = [both[index] for index in sorted(both) if index not in excerpt.shown]
+        return whole if self.cost(excerpt, whole) <= self.room else pieces
 
     def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> None:
         """Show all these pieces if the missing ones fit, except sentences already shown."""
@@ -396,19 +422,9 @@ def complete_excerpts(selection: Selection) -> None:
 
 def items_begun(excerpt: Excerpt) -> list[list[Piece]]:
     """Return the first paragraphs of the list items that are shown in part."""
-    page, items = excerpt.page, []
-    shown = (page.pieces[index] for index in excerpt.shown)
-    begun = (piece if begins_item(page, piece) else piece.item for piece in shown)
-    for first in sorted({item.index for item in begun if item}):
-        item = [page.pieces[first]]
-        for index in range(first + 1, len(page.pieces)):
-            piece = page.pieces[index]
-            is_own = piece.item is item[0] and piece.block == item[0].block
-            if not is_own or begins_item(page, piece):
-                break
-            item.append(piece)
-        items.append(item)
-    return items
+    shown = (excerpt.page.pieces[index] for index in sorted(excerpt.shown))
+    items = (item_of(excerpt.page, piece) for piece in shown)
+    return [*{item[0].index: item for item in items if item}.values()]
 
 
 def small_gaps(excerpt: Excerpt) -> list[list[Piece]]:
