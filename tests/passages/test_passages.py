@@ -760,18 +760,20 @@ class Whole(unittest.TestCase):
         self.assertIn(entries["getWind"], text)
         self.assertNotIn("getHull", text)
 
-    def test_passages_of_one_page_complete_a_list_and_the_section_that_is_asked_for(self) -> None:
+    def test_passages_of_one_page_complete_the_list_that_answers(self) -> None:
         names = ("concurrency", "only", "signal", "skip", "timeout", "todo", "plan")
-        options = "\n".join(f"  - `{name}` as told to the mates." for name in names)
-        entry = f"Added in: v8.0.0\n\n- `options` {'of the sail ' * 9}\n{options}"
-        others = "\n\n".join(
-            f"### `{mate}()`\n\nVersion 7 changed the default options, and which it takes."
-            for mate in ALPHABET
+        items = "\n".join(f"- `{name}`: as told." for name in names)
+        (found,) = select(self.page(f"## Settings\n\n{items}"), "timeout", 4_000)
+        self.assertEqual(found["text"], items)
+
+    def test_list_of_a_section_that_does_not_fit_is_shown(self) -> None:
+        items = "\n".join(f"- `{mate * 3}` as told by the captain." for mate in ALPHABET[:8])
+        told = "\n\n".join(
+            f"After the timeout number {number}, the sail is hauled in by the timeout of the mast."
+            for number in range(30)
         )
-        page = self.page(f"### `sail()`\n\n{entry}\n\n{others}")
-        found = select(page, "options of sail, and the version that changed their default", 4_000)
-        (text,) = [one["text"] for one in found if "sail()" in one["heading"]]
-        self.assertEqual(text, entry)
+        text = self.one(f"### `sail()`\n\n{items}\n\n{told}", "timeout of sail()", 1_200)
+        self.assertIn(items, text)
 
     def test_section_of_a_function_named_with_parentheses_leads(self) -> None:
         body = "- `name`: of the sail.\n- `fn`: hauls it.\n- `depth`: of the water."

@@ -238,8 +238,11 @@ class Selection:
         whole = [both[index] for index in sorted(both) if index not in excerpt.shown]
         return whole if self.cost(excerpt, whole) <= self.room else pieces
 
-    def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> None:
-        """Show all these pieces if the missing ones fit, except sentences already shown."""
+    def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> bool:
+        """Show all these pieces if the missing ones fit, except sentences already shown.
+
+        Returns whether they fit.
+        """
         told = {excerpt.repeated[index] for index in excerpt.shown if index in excerpt.repeated}
         rest, said = [], set()
         for piece in pieces:
@@ -252,12 +255,14 @@ class Selection:
             told |= {text} - {""}
             rest.append(piece)
         cost = self.cost(excerpt, rest) if rest else 0
-        if cost <= self.room:
+        fits = cost <= self.room
+        if fits:
             excerpt.said |= said
             excerpt.shown |= {piece.index for piece in rest}
             for piece in rest:
                 excerpt.cuts.pop(piece.index, None)
             self.room -= cost
+        return fits
 
     def cost(self, excerpt: Excerpt, pieces: list[Piece]) -> int:
         """Return the maximum space that pieces take, including the gaps around them."""
@@ -385,7 +390,8 @@ def choose_units(
 def complete_named(selection: Selection, number: int, unit: Piece, questions: list[str]) -> None:
     """Complete the sections around a unit whose headings a question names.
 
-    In a section that is too long, only the first list, usually the parameters, is completed.
+    In a section that is too long or does not fit, only the first list, usually the parameters, is
+    completed.
     """
     excerpt = selection.excerpts[number]
     for heading in unit.leads:
@@ -393,7 +399,8 @@ def complete_named(selection: Selection, number: int, unit: Piece, questions: li
             excerpt.named.add(heading.index)
             if any(is_named(heading, term_weights(question)) for question in questions):
                 whole = section_below(excerpt.page, heading)
-                selection.complete(excerpt, whole or first_list(excerpt.page, heading))
+                if not whole or not selection.complete(excerpt, whole):
+                    selection.complete(excerpt, first_list(excerpt.page, heading))
 
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
