@@ -463,7 +463,8 @@ class Usable(unittest.TestCase):
         self.assertGreater(missing[-1], 20)
         last = "Salem lies at the sea."
         (found,) = shown({"": f"{table}\n\n{self.rain * 9}\n\n{last}"}, "Salem", 400)
-        self.assertRegex(found, rf"\[… \d+ rows\] \|\n\n{last}$")  # one mark for rows and text
+        # The count concerns the rows; the text omitted after them has its own mark.
+        self.assertRegex(found, rf"\[… \d+ rows\] \|\n\n\[…\]\n\n{last}$")
 
     def test_a_head_stands_once_for_each_table_and_never_without_a_row(self) -> None:
         head = "| Option | Meaning of the ferry |\n| --- | --- |"
@@ -504,6 +505,81 @@ class Usable(unittest.TestCase):
                        for number in range(30))  # fmt: skip
         (found,) = shown({"": bold}, "point to file 17", 200)
         self.assertIn("**setting 17**\n\nMust point to file 17", found)
+
+    def test_text_of_an_item_comes_with_its_first_line_or_a_mark(self) -> None:
+        told = "tells the mates on the deck which of the ropes are wet and which of them are dry."
+        items = [
+            f"  - `rope{number}` \\<string> {told} {self.rain} Knots of kind {number} hold well"
+            " in a storm, and the mates may loosen them.\n"
+            f"    - `splice{number}` joins two ends of hemp."
+            for number in range(40)
+        ]
+        page = f"## Ropes\n\n- `options` \\<Object> {told}\n" + "\n".join(items)
+        for question in ("knots of kind 17 hold", "splice17 joins ends of hemp"):
+            for room in (300, 700, 1_500):
+                (found,) = shown({"": page}, question, room)
+                with self.subTest(question=question, room=room):
+                    self.assertRegex(found, r"Knots of kind 17|`splice17`")
+                    if room == 1_500:
+                        self.assertIn("`rope17`", found)
+                    for number in re.findall(r"Knots of kind (\d+)", found):
+                        own = rf"(?:`rope{number}` .*dry\.|\[…\]) Rain .* Knots of kind {number} "
+                        self.assertRegex(found, own)
+                    for number in re.findall(r"`splice(\d+)`", found):
+                        own = rf"(?:`rope{number}` .*|\[…\].*)\n+ *- `splice{number}`"
+                        self.assertRegex(found, own)
+
+    def test_options_that_several_entries_share_are_in_each_or_marked(self) -> None:
+        options = "\n".join(
+            f"- `{name}` \\<boolean> hauls the {name} of the boat in as far as it goes. The mates"
+            f" haul it out again at the turn of the tide. **Default:** `{name} is out`.\n"
+            f"- `{name}Mode` \\<number> the mode of the {name} in KIND."
+            for name in ("anchor", "rope", "sail", "mast", "keel", "net")
+        )
+        entries = [f"## `{kind}.haul(boat)`\n\n{options.replace('KIND', kind)}" for kind in "abcde"]
+        page = "\n\n".join(entries)
+        for room in (1_000, 2_000, 4_000, 6_000):
+            (found,) = shown({"": page}, "b.haul sail mode default", room)
+            for segment in found.split(GAP):
+                with self.subTest(room=room, segment=segment[:40]):
+                    self.assertIn(" ".join(segment.split()), " ".join(page.split()))
+
+    def test_a_list_that_goes_on_after_the_last_item_is_marked(self) -> None:
+        items = [f"- `rope{number}` holds. {self.rain}" for number in range(30)]
+        (found,) = shown({"": "\n".join(items)}, "rope5 holds", 400)
+        self.assertRegex(found, rf"\n{re.escape(GAP)}$")
+        (found,) = shown({"": "\n".join(items)}, "rope29 holds", 200)
+        self.assertRegex(found, r"`rope29` holds\. Rain .* day\.$")
+        first = f"- `rope` holds the boat at the pier {'of the town and ' * 4}of the island."
+        (found,) = shown({"": f"{first}\n\n  {self.rain * 9}"}, "rope holds the boat", 140)
+        self.assertEqual(found, f"{first}\n{GAP}")
+
+    def test_a_table_is_not_followed_by_a_part_of_a_list_without_a_mark(self) -> None:
+        rows = "\n".join(f"| v{number} | {'rope ' * 20}|" for number in range(40))
+        items = "\n".join(f"- `net{number}` is wet. {self.rain}" for number in range(40))
+        page = f"| Version | Changes |\n| --- | --- |\n| v99 | anchor |\n{rows}\n\n{items}"
+        (found,) = shown({"": page}, "anchor net20", 700)
+        self.assertRegex(found, rf"rows\] \|\n\n{re.escape(GAP)}\n\n- `net")
+
+    def test_an_item_is_not_cut_before_its_default(self) -> None:
+        items = "\n".join(
+            f"- `rope{number}` {'tows the boat to the pier of the town, ' * 4}default: {number}."
+            for number in range(40)
+        )
+        for room in range(500, 1_200, 50):
+            (found,) = shown({"": items}, "rope7 default", room)
+            with self.subTest(room=room):
+                self.assertNotRegex(found, r"…(?!\])")
+
+    def test_code_has_no_hole_that_saves_less_than_its_mark(self) -> None:
+        parts = "\n".join(
+            f"haul('rope {number} of the boat', {{ {'wet: true, ' * 6}}}, (mates) => {{\n"
+            f"  throw new Error('rope {number} is lost');\n}});\n"
+            for number in range(40)
+        )
+        (found,) = shown({"": f"```js\n{parts}```"}, "haul rope 7 wet mates", 1_500)
+        for count in re.findall(r"\[… (\d+) lines?\]", found):
+            self.assertGreater(int(count), 2)
 
     def test_code_that_is_cut_says_so_inside_its_fence_which_is_closed(self) -> None:
         code = "\n".join(f"value_{number} = compute({number})" for number in range(200))
@@ -683,6 +759,21 @@ class Whole(unittest.TestCase):
         text = self.one("## Methods\n\n" + "\n".join(entries.values()), "methods getWind")
         self.assertIn(entries["getWind"], text)
         self.assertNotIn("getHull", text)
+
+    def test_passages_of_one_page_complete_the_list_that_answers(self) -> None:
+        names = ("concurrency", "only", "signal", "skip", "timeout", "todo", "plan")
+        items = "\n".join(f"- `{name}`: as told." for name in names)
+        (found,) = select(self.page(f"## Settings\n\n{items}"), "timeout", 4_000)
+        self.assertEqual(found["text"], items)
+
+    def test_list_of_a_section_that_does_not_fit_is_shown(self) -> None:
+        items = "\n".join(f"- `{mate * 3}` as told by the captain." for mate in ALPHABET[:8])
+        told = "\n\n".join(
+            f"After the timeout number {number}, the sail is hauled in by the timeout of the mast."
+            for number in range(30)
+        )
+        text = self.one(f"### `sail()`\n\n{items}\n\n{told}", "timeout of sail()", 1_200)
+        self.assertIn(items, text)
 
     def test_section_of_a_function_named_with_parentheses_leads(self) -> None:
         body = "- `name`: of the sail.\n- `fn`: hauls it.\n- `depth`: of the water."

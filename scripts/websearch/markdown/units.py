@@ -31,12 +31,12 @@ MAX_COLUMNS = 50  # columns per table that are searched for extremes
 # Levels of leads below the six heading levels: a term, a term right below a term, and a list item
 # (plus its indentation).
 STRONG, SECOND_STRONG, ITEM = 7, 8, 9
+LIST_ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"  # the beginning of a list item
 
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
 _BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
 _HEADING = r"(#{1,6}) +([^\n]+)"
-_ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"
-_ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # in a list, the first row of a table is an item
+_ROW = rf"(?:{LIST_ITEM})?[ \t]{{0,40}}\|"  # in a list, the first row of a table is an item
 _TABLE_RULE = r"[ \t]{0,40}\|[-:| \t]+"
 _CODE_ROW = r"[ \t]{0,40}\|[ \t]{0,40}`"
 # A line with only bold text or code: a term, or a heading without heading markup.
@@ -65,6 +65,7 @@ class Piece:
     level, words: level and plain text of a lead
     frames: the head and the tail of its table or code block
     above: the text right above its table or list
+    item: the first piece of the list item that it continues, or that it is nested in
     """
 
     index: int
@@ -78,6 +79,7 @@ class Piece:
     words: str = ""
     frames: tuple[Piece, ...] = ()
     above: str = ""
+    item: Piece | None = None
 
 
 class PageText:
@@ -108,6 +110,7 @@ class Splitter:
         self.markdown = markdown
         self.pieces: list[Piece] = []
         self.leads: list[Piece] = []  # open leads, the outermost first
+        self.items: list[tuple[int, Piece]] = []  # indentation and first piece of the open items
         self.section = self.block = 0
         self.above = ""
 
@@ -119,6 +122,7 @@ class Splitter:
             below = self.indent(blocks[number + 1][0]) if number + 1 < len(blocks) else 0
             if match := re.compile(_HEADING).match(self.markdown, start, end):
                 self.block += 1
+                self.items.clear()
                 self.open_lead(len(match[1]), (start, match.end()), match[2].strip())
                 start = min(match.end() + 1, end)
             for kind, first, last in self.runs(start, end):
@@ -147,7 +151,8 @@ class Splitter:
     def read_run(self, kind: str, start: int, end: int, below: int) -> None:
         """Add the pieces in a run of lines. below: the indentation of the next block."""
         text = self.markdown[start:end]
-        if kind == "text" and re.search(rf"(?m)^{_ITEM}", text):
+        self.close_items(self.indent(start))
+        if kind == "text" and re.search(rf"(?m)^{LIST_ITEM}", text):
             self.read_list(start, end, below)
         elif kind == "text" and self.is_term(text):
             is_second = bool(self.leads) and self.leads[-1] is self.pieces[-1]
@@ -183,6 +188,11 @@ class Splitter:
         while self.leads and self.leads[-1].level >= level:
             self.leads.pop()
 
+    def close_items(self, indent: int) -> None:
+        """Close the open list items at this indentation and below it."""
+        while self.items and self.items[-1][0] >= indent:
+            self.items.pop()
+
     # ----- units
 
     def add(self, start: int, end: int, kind: str) -> Piece:
@@ -190,6 +200,7 @@ class Splitter:
         index = len(self.pieces)
         leads = tuple(self.leads)
         piece = Piece(index, start, end, kind, self.block, self.section, leads)
+        piece.item = self.items[-1][1] if self.items else None
         self.pieces.append(piece)
         return piece
 
@@ -212,7 +223,10 @@ class Splitter:
         indents = [self.indent(first) for first, _ in lines]
         for (first, last), indent, after in zip(lines, indents, [*indents[1:], below], strict=True):
             self.close_leads(ITEM + indent)
-            mark = re.compile(_ITEM).match(self.markdown, first, last)
+            first_piece = len(self.pieces)
+            mark = re.compile(LIST_ITEM).match(self.markdown, first, last)
+            if mark or indent:  # a line without both continues the item above it
+                self.close_items(indent)
             content = self.markdown[mark.end() if mark else first : last].strip()
             if mark and after > indent and 0 < len(content) <= LEAD_CHARS:
                 self.open_lead(ITEM + indent, (first, last), content.strip("#* `:"))
@@ -220,6 +234,8 @@ class Splitter:
                 self.open_lead(ITEM + indent - 1, (first, last), content.strip(" *`:"))
             else:
                 self.read_sentences(first, last, "item")
+            if mark and len(self.pieces) > first_piece:
+                self.items.append((indent, self.pieces[first_piece]))
 
     def read_table(self, start: int, end: int) -> None:
         """Add the rows of a table; the first line is the head if a delimiter row follows.

@@ -177,8 +177,9 @@ def passages_within(
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
     while left > 0:
-        selection = Selection([page], left)
+        selection = Selection([page], left, completes=True)
         (excerpt,) = choose_units(selection, questions, scores, lambda _: LEAST_OF_A_PAGE)
+        complete_excerpts(selection)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
@@ -233,14 +234,43 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
     page, text = excerpt.page, ""
     before: Piece | None = None
     for piece in pieces:
-        text += joint(excerpt, before, piece) if before else ""
+        text += joint(excerpt, before, piece) if before else opening(excerpt, piece)
         own = excerpt.cuts.get(piece.index) or page.of(piece)
-        is_in_no_item = all(lead.level < ITEM for lead in piece.leads)
+        is_in_no_item = all(lead.level < ITEM for lead in piece.leads) and (
+            not piece.item or piece.item.index not in excerpt.shown
+        )
         if (not text or text.endswith(PARAGRAPH_GAP)) and is_in_no_item:
             own = own.lstrip(" ")  # without the item above it, its indentation would make it code
         text += own
         before = piece
-    return text + (counted_gap(page, before, len(page.pieces)) if before else "")
+    return text + (closing(excerpt, before) if before else "")
+
+
+def opening(excerpt: Excerpt, first: Piece) -> str:
+    """Return a gap if the first shown piece belongs to a list item that is not shown, or ""."""
+    is_marked = excerpt.cuts.get(first.index, "").lstrip().startswith("…")
+    is_part = first.item and first.item.index not in excerpt.shown
+    if not is_part or is_marked:
+        return ""
+    return (
+        f"{GAP} "
+        if ends_within_line(excerpt.page, excerpt.page.pieces[first.index - 1])
+        else f"{GAP}\n"
+    )
+
+
+def closing(excerpt: Excerpt, last: Piece) -> str:
+    """Return the text after the last shown piece: a gap if its list, table or code continues."""
+    page = excerpt.page
+    counted = counted_gap(page, last, len(page.pieces))
+    is_marked = excerpt.cuts.get(last.index, "").endswith("…")
+    if counted or is_marked or last.index + 1 == len(page.pieces):
+        return counted
+    after = page.pieces[last.index + 1]
+    is_in_list = last.kind == "item" and after.block == last.block
+    if not is_in_list and (not after.item or after.item not in (last, last.item)):
+        return ""
+    return f"\n{GAP}" if "\n" in page.text[last.end : after.start] else f" {GAP}"
 
 
 def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
@@ -249,14 +279,29 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
         return "\n\n" if between.count("\n") > 1 else between
-    if excerpt.said.issuperset(range(before.index + 1, after.index)):
+    missing = page.pieces[before.index + 1 : after.index]
+    if all(piece.index in excerpt.said and piece.kind == "sentence" for piece in missing):
         return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
     counted = counted_gap(page, before, after.index)
+    is_within = ends_within_line(page, page.pieces[after.index - 1])  # after begins within a line
     if before.block == after.block:
-        return f"{counted}\n" if counted else f"\n{GAP}\n" if "\n" in between else f" {GAP} "
-    missing = page.pieces[before.index + 1 : after.index]
-    is_whole = counted or all(piece.kind in ("lead", "tail") for piece in missing)
-    return counted + ("\n\n" if is_whole else PARAGRAPH_GAP)
+        if counted or "\n" not in between:
+            return f"{counted}\n" if counted else f" {GAP} "
+        begin = f" {GAP}\n" if ends_within_line(page, before) else "\n"
+        end = f"{GAP} " if is_within else f"{GAP}\n" if begin == "\n" else ""
+        return begin + end
+    if counted:
+        missing = [piece for piece in missing if piece.block != before.block]
+    needs_no_gap = (piece.kind == "tail" or piece.level in range(1, ITEM) for piece in missing)
+    if all(needs_no_gap):
+        return f"{counted}\n\n"
+    return counted + (f"\n\n{GAP} " if is_within else PARAGRAPH_GAP)
+
+
+def ends_within_line(page: PageText, piece: Piece) -> bool:
+    """Return whether a piece of a list item is followed by another one on its line."""
+    after = page.pieces[piece.index + 1]
+    return after.kind == "item" and "\n" not in page.text[piece.end : after.start]
 
 
 def counted_gap(page: PageText, before: Piece, end: int) -> str:

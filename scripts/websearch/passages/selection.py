@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
-from websearch.markdown.units import ITEM, STRONG
+from websearch.markdown.units import ITEM, LIST_ITEM, STRONG
 from websearch.passages.ranking import asked_share
 from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
 
@@ -26,6 +26,7 @@ MOST_INDENT = 8  # characters of indentation that a cut sentence keeps
 LEAD_SHARE = 8  # a heading that takes more than 1/8 of the budget is omitted
 LEAST_REPEATED = 40  # characters; a unit this long is shown only once, labels may repeat
 LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # minimum characters and occurrences of repeated sentences
+LEAST_HOLE = 80  # characters; a shorter gap would save little more than its mark takes
 DEFINITION_CHARS = 700  # maximum text shown between an option and a unit below it
 LEAD_IN_CHARS = 160  # longest introduction that is shown with its table or list
 LONGEST_LIST = 40  # items searched upward for the introduction of their list
@@ -39,6 +40,7 @@ BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 
 FEW_UNITS = 3  # units per page that is not about the question
 MOST_CUT = 2  # partly shown sections that are named per page
 GAP = "[…]"  # replaces omitted text
+ITEM_GAPS = f"{GAP}\n\n{GAP}"  # before the first shown item of a list and after the last one
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest marker for omitted rows or lines
 # Ends of sentences that mean nothing without the following text.
@@ -63,7 +65,7 @@ class Excerpt:
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
     named: indexes of the headings already compared with the questions. is_aside: whether the page
-    is not about any question.
+    is not about any question. has_lists: whether the page has lists.
     """
 
     page: PageText
@@ -74,30 +76,66 @@ class Excerpt:
     said: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
     is_aside: bool = False
+    has_lists: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Find the repeated sentences."""
         self.repeated = repeated_units(self.page)
+        self.has_lists = any(piece.item or piece.kind == "item" for piece in self.page.pieces)
 
 
 def repeated_units(page: PageText) -> dict[int, str]:
     """Return the texts of sentences that a page repeats, by index.
 
     An example is boilerplate below each entry ("See also INCOMPATIBLE OPTIONS below."). The first
-    sentence below a heading, option or term never counts as repeated, because it describes that
-    entry.
+    sentence of a list item or below a heading, option or term never counts as repeated, because it
+    describes that entry. Neither does a sentence that always follows the same text, unless that
+    text is repeated too, because it is part of an entry that the page has several times.
     """
     places: dict[str, list[int]] = {}
+    previous: dict[str, set[str]] = {}
     for before, unit in itertools.pairwise(page.pieces):
         may_repeat = unit.kind in ("sentence", "item") and before.kind != "lead"
+        may_repeat = may_repeat and not begins_item(page, unit)
         if may_repeat and unit.end - unit.start >= LEAST_BOILERPLATE:
-            places.setdefault(page.of(unit).strip(), []).append(unit.index)
-    return {
-        index: text
-        for text, indexes in places.items()
-        if len(indexes) >= LEAST_TIMES and is_sentence(text)
-        for index in indexes
-    }
+            text = page.of(unit).strip()
+            places.setdefault(text, []).append(unit.index)
+            previous.setdefault(text, set()).add(page.of(before).strip())
+    repeated: dict[str, list[int]] = {}
+    for text, indexes in places.items():
+        is_alike = len(previous[text]) < LEAST_TIMES and previous[text].isdisjoint(repeated)
+        if len(indexes) >= LEAST_TIMES and is_sentence(text) and not is_alike:
+            repeated[text] = indexes
+    return {index: text for text, indexes in repeated.items() for index in indexes}
+
+
+def begins_item(page: PageText, piece: Piece) -> bool:
+    """Return whether a piece begins a list item."""
+    is_in_list = piece.kind == "item" or piece.level >= ITEM
+    return is_in_list and bool(re.compile(LIST_ITEM).match(page.text, piece.start))
+
+
+def item_of(page: PageText, piece: Piece) -> list[Piece]:
+    """Return the first paragraph of the list item that a piece belongs to; [] without an item."""
+    first = piece if begins_item(page, piece) else piece.item
+    if not first:
+        return []
+    item = [first]
+    for index in range(first.index + 1, len(page.pieces)):
+        own = page.pieces[index]
+        if own.item is not first or own.block != first.block or begins_item(page, own):
+            break
+        item.append(own)
+    return item
+
+
+def items_around(piece: Piece) -> list[Piece]:
+    """Return the first pieces of the list items around a piece, the innermost first."""
+    items = []
+    while piece.item:
+        piece = piece.item
+        items.append(piece)
+    return items
 
 
 def is_sentence(text: str) -> bool:
@@ -132,19 +170,23 @@ class Selection:
     def choose(self, number: int, unit: Piece, question: str) -> int | None:
         """Show a unit of a page with the pieces that it needs; return the space taken.
 
-        If a sentence is too long, it is cut to the remaining space. Returns None if the unit does
-        not fit even so.
+        If a sentence is too long, it is cut to the remaining space. A list item is cut only if
+        nothing else is shown, because its end may be its default. Returns None if the unit does not
+        fit even so.
         """
         excerpt = self.excerpts[number]
         pieces = self.needed(excerpt, unit, MAX_BEFORE)
         if self.cost(excerpt, pieces) * BEFORE_SHARE > self.room:
             pieces = self.needed(excerpt, unit, 0)
+        pieces = self.with_item(excerpt, pieces, item_of(excerpt.page, unit))
         cost = self.cost(excerpt, pieces)
         if cost > self.room:
             text = excerpt.page.of(unit)
             rest = self.room - cost + self.size(text)
-            is_long = unit.kind in ("sentence", "item") and len(text) > LONG_SENTENCE
-            if not is_long or rest < LEAST_CUT:
+            may_cut = unit.kind == "sentence" or (
+                unit.kind == "item" and not any(other.shown for other in self.excerpts)
+            )
+            if not may_cut or len(text) <= LONG_SENTENCE or rest < LEAST_CUT:
                 return None
             excerpt.cuts[unit.index] = telling_part(text, rest, question, self.size)
             cost = self.room
@@ -174,7 +216,9 @@ class Selection:
             units.insert(0, page.pieces[units[0].index - 1])
         around = [piece for one in units for piece in (*one.leads, *one.frames, one)]
         around += [] if len(units) > 1 else lead_in(page, unit)
-        around += [*announced(page, unit), *definition(page, unit)] if most_before else []
+        around += bridges(excerpt, unit)
+        if most_before:
+            around += [*announced(page, unit), *definition(page, unit), *items_around(unit)]
         pieces = {piece.index: piece for piece in around}
         return [
             piece
@@ -183,8 +227,22 @@ class Selection:
             and (piece.kind != "lead" or self.size(page.of(piece)) <= self.longest_lead)
         ]
 
-    def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> None:
-        """Show all these pieces if the missing ones fit, except sentences already shown."""
+    def with_item(self, excerpt: Excerpt, pieces: list[Piece], item: list[Piece]) -> list[Piece]:
+        """Return pieces with the other ones of their item if it is short and fits.
+
+        The end of an item may be its default.
+        """
+        if not item or item[-1].end - item[0].start > DEFINITION_CHARS:
+            return pieces
+        both = {piece.index: piece for piece in (*pieces, *item)}
+        whole = [both[index] for index in sorted(both) if index not in excerpt.shown]
+        return whole if self.cost(excerpt, whole) <= self.room else pieces
+
+    def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> bool:
+        """Show all these pieces if the missing ones fit, except sentences already shown.
+
+        Returns whether they fit.
+        """
         told = {excerpt.repeated[index] for index in excerpt.shown if index in excerpt.repeated}
         rest, said = [], set()
         for piece in pieces:
@@ -197,12 +255,14 @@ class Selection:
             told |= {text} - {""}
             rest.append(piece)
         cost = self.cost(excerpt, rest) if rest else 0
-        if cost <= self.room:
+        fits = cost <= self.room
+        if fits:
             excerpt.said |= said
             excerpt.shown |= {piece.index for piece in rest}
             for piece in rest:
                 excerpt.cuts.pop(piece.index, None)
             self.room -= cost
+        return fits
 
     def cost(self, excerpt: Excerpt, pieces: list[Piece]) -> int:
         """Return the maximum space that pieces take, including the gaps around them."""
@@ -213,7 +273,7 @@ class Selection:
             if piece.kind == "tail":
                 gap = "\n"
             elif piece is first and pieces[-1].kind in ("sentence", "item"):
-                gap = ""  # nothing precedes it
+                gap = ITEM_GAPS if excerpt.has_lists else ""  # no text precedes it
             elif piece.kind == "head":
                 gap = PARAGRAPH_GAP + ROWS_GAP  # also for omitted rows after the last shown row
             elif piece.index - 1 in indexes or piece.index + 1 in excerpt.shown:
@@ -222,6 +282,24 @@ class Selection:
                 gap = ROWS_GAP if piece.kind in ("row", "line") else PARAGRAPH_GAP
             cost += self.size(excerpt.page.of(piece)) + self.size(gap)
         return cost
+
+
+def bridges(excerpt: Excerpt, unit: Piece) -> list[Piece]:
+    """Return the few rows or lines between a unit and the nearest shown ones of its block."""
+    pieces, found = excerpt.page.pieces, []
+    for step in (-1, 1) if unit.kind in ("row", "line") else ():
+        between, index = [], unit.index + step
+        while 0 <= index < len(pieces) and pieces[index].kind == unit.kind:
+            piece = pieces[index]
+            is_near = max(unit.start - piece.start, piece.end - unit.end) <= LEAST_HOLE
+            if piece.block != unit.block or piece.index in excerpt.shown or not is_near:
+                break
+            between.append(piece)
+            index += step
+        is_edge = not 0 <= index < len(pieces) or pieces[index].block != unit.block
+        if is_edge or pieces[index] in unit.frames or index in excerpt.shown:
+            found += between
+    return found
 
 
 def lead_in(page: PageText, unit: Piece) -> list[Piece]:
@@ -312,7 +390,8 @@ def choose_units(
 def complete_named(selection: Selection, number: int, unit: Piece, questions: list[str]) -> None:
     """Complete the sections around a unit whose headings a question names.
 
-    In a section that is too long, only the first list, usually the parameters, is completed.
+    In a section that is too long or does not fit, only the first list, usually the parameters, is
+    completed.
     """
     excerpt = selection.excerpts[number]
     for heading in unit.leads:
@@ -320,7 +399,8 @@ def complete_named(selection: Selection, number: int, unit: Piece, questions: li
             excerpt.named.add(heading.index)
             if any(is_named(heading, term_weights(question)) for question in questions):
                 whole = section_below(excerpt.page, heading)
-                selection.complete(excerpt, whole or first_list(excerpt.page, heading))
+                if not whole or not selection.complete(excerpt, whole):
+                    selection.complete(excerpt, first_list(excerpt.page, heading))
 
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
@@ -334,13 +414,40 @@ def first_list(page: PageText, heading: Piece) -> list[Piece]:
 
 
 def complete_excerpts(selection: Selection) -> None:
-    """Complete the short lists, tables and code blocks that are shown in part, if space allows."""
+    """Complete what is shown in part, if space allows.
+
+    These are list items, then short lists, tables and code blocks, then small gaps.
+    """
     for excerpt in selection.excerpts:
         if excerpt.is_aside:
             continue
-        for block in blocks_begun(excerpt):
-            if block[-1].end - block[0].start <= WHOLE_BLOCK:
-                selection.complete(excerpt, block)
+        for parts in (items_begun, blocks_begun, small_gaps):
+            for pieces in parts(excerpt):
+                if pieces[-1].end - pieces[0].start <= WHOLE_BLOCK:
+                    selection.complete(excerpt, pieces)
+
+
+def items_begun(excerpt: Excerpt) -> list[list[Piece]]:
+    """Return the first paragraphs of the list items that are shown in part."""
+    shown = (excerpt.page.pieces[index] for index in sorted(excerpt.shown))
+    items = (item_of(excerpt.page, piece) for piece in shown)
+    return [*{item[0].index: item for item in items if item}.values()]
+
+
+def small_gaps(excerpt: Excerpt) -> list[list[Piece]]:
+    """Return the omitted pieces of each gap that saves little more than its mark takes."""
+    page, gaps = excerpt.page, []
+    shown = [page.pieces[index] for index in sorted(excerpt.shown)]
+    for before, after in zip(shown, [*shown[1:], None], strict=False):
+        gap = page.pieces[before.index + 1 : after.index if after else None]
+        if not after:  # at the end, only a gap in a list, table or code block is marked
+            gap = [piece for piece in gap if piece.block == before.block]
+        beside = [one for one in (before, after) if one and one.level not in range(1, ITEM)]
+        is_in_section = any(one.section == gap[0].section for one in beside) if gap else False
+        is_in_section = is_in_section and all(one.level not in range(1, ITEM) for one in gap)
+        if is_in_section and gap[-1].end - gap[0].start <= LEAST_HOLE:
+            gaps.append(gap)
+    return gaps
 
 
 def is_named(heading: Piece, weights: dict[str, float]) -> bool:
