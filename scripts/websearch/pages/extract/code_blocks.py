@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.base.html_tree import BLOCKS, TABLE_PARTS, Node, name_set
+from websearch.base.html_tree import BLOCKS, TABLE_PARTS, Node, children_of, name_set
 from websearch.pages.extract.code_elements import LANGUAGES
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors
@@ -68,7 +68,7 @@ def is_code_box(node: Node) -> bool:
     """Return whether an element without a pre is a code box: each child is a line of code."""
     if words_of(node).isdisjoint(CODE_BOX_WORDS):
         return False
-    lines = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
+    lines = shown_children(node)
     is_lines = all(line.tag == "div" and words_of(line) & LINE_WORDS for line in lines)
     return bool(lines) and is_lines
 
@@ -78,7 +78,7 @@ def has_lines(node: Node) -> bool:
 
     Style sheets display line elements, and several code elements in a pre, as blocks.
     """
-    lines = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
+    lines = shown_children(node)
     if len(lines) < 2 or any(
         isinstance(child, str) and child.strip(" ") for child in node.children
     ):
@@ -88,11 +88,15 @@ def has_lines(node: Node) -> bool:
     return all(line.tag == "span" and words_of(line) & LINE_WORDS for line in lines)
 
 
+def shown_children(node: Node) -> list[Node]:
+    """Return the child elements of an element that are not dropped."""
+    return [child for child in children_of(node) if is_shown(child)]
+
+
 def collect_code(node: Node, parts: list[str]) -> None:
     """Append the exact text of a pre element to parts; end lines after rows and line elements."""
     # Browsers do not show the source's line breaks between the line elements of a box.
-    shown = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
-    is_box = any(child.tag in BLOCKS for child in shown)
+    is_box = any(child.tag in BLOCKS for child in shown_children(node))
     is_lines = not is_box and has_lines(node)
     for child in node.children:
         if isinstance(child, str):

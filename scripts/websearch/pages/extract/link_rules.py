@@ -6,7 +6,7 @@ import re
 
 from websearch.base.html_tree import HEADINGS, Node, name_set
 from websearch.pages.extract.element_names import words_of
-from websearch.pages.extract.name_rules import MOST_CHARS, own_heading
+from websearch.pages.extract.name_rules import MOST_CHARS, has_code, own_heading
 from websearch.pages.extract.page_tree import PageTree, ancestors, look_of, places, text_of
 
 # Beginnings of headings above links to other pages, comments or forms, in the most common languages
@@ -359,8 +359,8 @@ def is_neighbor(link: Node) -> bool:
         return True
     if link.attributes.get("accesskey") in NEIGHBOR_KEYS:
         return True
-    if any(isinstance(child, Node) and child.tag == "code" for child in link.children):
-        return False  # the name of a function
+    if has_code(link):
+        return False
     return bool(re.fullmatch(_NEIGHBOR_LINK, text_of(link) or image_text(link)))
 
 

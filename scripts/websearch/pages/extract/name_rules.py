@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
+from websearch.base.html_tree import HEADINGS, Node, children_of, name_set, text_beginning
 from websearch.pages.extract.element_names import (
     MAX_NAMES,
     NAME_WORD,
@@ -289,9 +289,14 @@ def is_control(node: Node, page: PageTree) -> bool:
 
 def is_whole_text(link: Node) -> bool:
     """Return whether a link has code, or is all text of a table cell, so it is not beside it."""
-    if any(isinstance(child, Node) and child.tag == "code" for child in link.children):
+    if has_code(link):
         return True
     return bool(link.parent and link.parent.tag in ("td", "th") and link.parent.chars == link.chars)
+
+
+def has_code(link: Node) -> bool:
+    """Return whether a link contains code: its text is an operator or the name of a function."""
+    return any(child.tag == "code" for child in children_of(link))
 
 
 def ancestors_near(node: Node) -> list[Node]:

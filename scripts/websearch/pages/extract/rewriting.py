@@ -499,7 +499,7 @@ def break_lines(node: Node) -> int:
 
 
 def ends_line(sibling: Node | str | None, is_end: bool) -> bool:
-    """Return whether a line ends at a sibling. is_end: whether it ends where there is none."""
+    """Return whether a line ends at a sibling. is_end: whether it also ends without one."""
     if isinstance(sibling, Node):
         return sibling.tag in BLOCKS or sibling.tag == "br"
     return is_end and sibling is None

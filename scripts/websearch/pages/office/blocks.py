@@ -10,6 +10,7 @@ from typing import NamedTuple
 from websearch.base.html_tree import Node, texts_below
 from websearch.kit import one_line
 from websearch.pages.extract.inline_rules import is_decorative_alt
+from websearch.pages.extract.rewriting import CHECKED, UNCHECKED
 from websearch.pages.pdf.encodings import encoding_table
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 RAISED = (("sup",), ("sub",))  # marks for superscript and subscript
 MAX_DESCRIPTION = 500  # characters in the description of a picture
-CHECKED, UNCHECKED = "[x]", "[ ]"
 ARROWS = "←→↑↓↖↗↙↘"
 CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩"
 FILLED = "⓿❶❷❸❹❺❻❼❽❾❿"

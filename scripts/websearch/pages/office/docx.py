@@ -6,11 +6,10 @@ import re
 from typing import NamedTuple
 
 from websearch.kit import one_line
+from websearch.pages.extract.rewriting import CHECKED, UNCHECKED
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
-    CHECKED,
     PRIVATE,
-    UNCHECKED,
     Item,
     Piece,
     element,
