@@ -1038,7 +1038,7 @@ class Session:
                 raise
 
         def find_error(response: Response) -> SearchError | None:
-            if response.status == 200:
+            if 200 <= response.status < 300:
                 return None
             error = api_error(response, credential, model)
             failed.append(error)
@@ -1574,7 +1574,8 @@ def format_search_result(result: Fields) -> str:
     """Return an answer as Markdown, without empty sections.
 
     Sources are numbered, because the markers in the text refer to the numbers. A document with only
-    the text or only the sources gets no headings for them.
+    the text or only the sources gets no headings for them. Thoughts and suggestions are shown of a
+    document, which has them if they were requested.
     """
     alone = "text" not in result or "sources" not in result
     blocks = ["" if alone else "## Search Results"]
@@ -1584,11 +1585,13 @@ def format_search_result(result: Fields) -> str:
     blocks.append(result.get("cited_text") or result.get("text") or "")
     sources = []
     for number, source in enumerate(result.get("sources", []), 1):
-        domain = f" ({source['domain']})" if source.get("domain") else ""
-        sources.append(f"{number}. {markdown_link(source['title'], source['url'])}{domain}")
+        domain = source.get("domain") or url_host(source["url"])
+        link = markdown_link(source["title"], source["url"])
+        sources.append(f"{number}. {link} ({domain})" if domain else f"{number}. {link}")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
     pages = [f"- {page['url']} ({page['status']})" for page in result.get("pages", [])]
-    html_text, thoughts = result.get("suggestions_html"), result.get("thoughts", "")
+    extras = result if "ok" in result else {}
+    html_text, thoughts = extras.get("suggestions_html"), extras.get("thoughts", "")
     for heading, text in (
         ("" if alone else "### Sources\n", "\n".join(sources)),
         ("### Search Queries Used\n", "\n".join(queries)),
@@ -1684,6 +1687,7 @@ if TYPE_CHECKING:
         examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
+        expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is given
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
 
 
@@ -2195,7 +2199,7 @@ def run_operation(
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug of ours: the caller still gets a document
         document = internal_error(error, bool(params.get("verbose")))
-    fit_document(document, params.get("max_chars", max_chars), spec.get("expendable", ()))
+    fit_document(document, params.get("max_chars", max_chars), expendable_fields(spec, params))
     log_operation(span, params, document)
     return document
 
@@ -2243,6 +2247,12 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
             log.write(line.encode("utf-8", "replace"))
     except OSError as error:
         sys.stderr.write(f"WEB_SEARCH_LOG could not be written: {error.strerror}\n")
+
+
+def expendable_fields(spec: Command, params: Fields) -> Sequence[str]:
+    """Return the fields that are cut first from a document of a command with these parameters."""
+    given = (fields for name, fields in spec.get("expendable_with", {}).items() if name in params)
+    return next(given, spec.get("expendable", ()))
 
 
 def fit_document(
@@ -2440,7 +2450,7 @@ def run_and_fit(script: Fields, params: Fields, options: Fields) -> Any:
     if is_shown:
         sys.stderr.write("\r\x1b[K")
     if limit:
-        expendable = spec.get("expendable", ())
+        expendable = expendable_fields(spec, params)
         fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
     return document
 
@@ -3080,6 +3090,8 @@ FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 5
 BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
+GZIP_START = b"\x1f\x8b"
+MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
 
 
 class Response:
@@ -3236,6 +3248,7 @@ def send_once(request: Fields, deadline: float) -> Response:
     import threading
 
     url, headers = request["url"], {"User-Agent": USER_AGENT, **request["headers"]}
+    headers |= {"Accept-Encoding": "gzip"}
     headers |= {"Content-Type": "application/json"} if "json" in request else {}
     keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
@@ -3266,9 +3279,9 @@ def send_once(request: Fields, deadline: float) -> Response:
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of the answer to a request, also of an error.
+    """Return status, headers and decompressed body of a request's answer, also of an error.
 
-    A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
+    A body that is too long is cut behind MAX_BODY. Raises SearchError and what urllib raises.
     """
     import urllib.error
     import urllib.request
@@ -3290,9 +3303,37 @@ def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
         answer = refused
     with answer:
         content = answer.read(MAX_BODY + 1)
-        if answer.length and len(content) <= MAX_BODY:
-            raise EOFError  # http.client's read(n) returns a cut body without an error
+        ended = len(content) > MAX_BODY or not answer.length  # read(n) does not report a cut body
+        if ended and content.startswith(GZIP_START):
+            content, ended = decompressed(content, MAX_BODY + 1)
+        if not ended:
+            raise EOFError
         return answer.status, answer.headers, content
+
+
+def decompressed(body: bytes, limit: int, formats: Sequence[int] = (31,)) -> tuple[bytes, bool]:
+    """Return the first limit bytes after decompression, and whether the data came to its end.
+
+    formats: zlib's wbits to try, by default gzip's. A gzip file may have several members. Raises
+    SearchError (provider).
+    """
+    import zlib
+
+    for bits in formats:
+        text, rest = b"", body
+        try:
+            for _ in range(MAX_MEMBERS):
+                decoder = zlib.decompressobj(bits)
+                text += decoder.decompress(rest, limit - len(text))
+                rest = decoder.unused_data
+                if not decoder.eof or len(text) >= limit or not rest.startswith(GZIP_START):
+                    break
+        except zlib.error:
+            if not text:
+                continue
+            return text, False
+        return text, decoder.eof or len(text) >= limit
+    raise SearchError("provider", "The response could not be decompressed.")
 
 
 def proxies() -> dict[str, str]:
@@ -3338,6 +3379,8 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     import ssl
     import urllib.request
 
+    if isinstance(error, SearchError):
+        return error
     reason = getattr(error, "reason", error)
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):

@@ -521,7 +521,7 @@ def build_request(command: str, body: object) -> Fields:
 
 def answer_error(response: Response) -> SearchError | None:
     """Return the error that Serper's message in an answer means; None for a good answer."""
-    if response.status == 200:
+    if 200 <= response.status < 300:
         return None
     text = error_text(json_object(response))  # Serper's front server answers with HTML
     if error := known_error(text, response.status):
@@ -626,7 +626,7 @@ def results_document(
     }
     if not shown:
         what = NAMES_OF_RESULTS.get(command, command)
-        message, hint = f"No {what} found.", "Use fewer or more general words, or drop filters."
+        message, hint = f"No {what} found", "Use fewer or more general words, or drop filters."
         if params.get("page", 1) > 1:
             message, hint = f"No more {what} on page {params['page']}.", ""
         document |= error_document(SearchError("no_results", message, hint))
@@ -682,7 +682,7 @@ def page_document(params: Fields, answer: Fields) -> Document:
     }
     if not texts:
         hint = "The page may need a browser, or have no text; read it in another way."
-        document |= error_document(SearchError("no_results", "No text found.", hint))
+        document |= error_document(SearchError("no_results", "No text found", hint))
     return drop_empty(document)
 
 
@@ -1092,6 +1092,7 @@ if TYPE_CHECKING:
         examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
+        expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is given
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
 
 
@@ -1603,7 +1604,7 @@ def run_operation(
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug of ours: the caller still gets a document
         document = internal_error(error, bool(params.get("verbose")))
-    fit_document(document, params.get("max_chars", max_chars), spec.get("expendable", ()))
+    fit_document(document, params.get("max_chars", max_chars), expendable_fields(spec, params))
     log_operation(span, params, document)
     return document
 
@@ -1651,6 +1652,12 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
             log.write(line.encode("utf-8", "replace"))
     except OSError as error:
         sys.stderr.write(f"WEB_SEARCH_LOG could not be written: {error.strerror}\n")
+
+
+def expendable_fields(spec: Command, params: Fields) -> Sequence[str]:
+    """Return the fields that are cut first from a document of a command with these parameters."""
+    given = (fields for name, fields in spec.get("expendable_with", {}).items() if name in params)
+    return next(given, spec.get("expendable", ()))
 
 
 def fit_document(
@@ -1848,7 +1855,7 @@ def run_and_fit(script: Fields, params: Fields, options: Fields) -> Any:
     if is_shown:
         sys.stderr.write("\r\x1b[K")
     if limit:
-        expendable = spec.get("expendable", ())
+        expendable = expendable_fields(spec, params)
         fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
     return document
 
@@ -2488,6 +2495,8 @@ FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 5
 BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
+GZIP_START = b"\x1f\x8b"
+MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
 
 
 class Response:
@@ -2644,6 +2653,7 @@ def send_once(request: Fields, deadline: float) -> Response:
     import threading
 
     url, headers = request["url"], {"User-Agent": USER_AGENT, **request["headers"]}
+    headers |= {"Accept-Encoding": "gzip"}
     headers |= {"Content-Type": "application/json"} if "json" in request else {}
     keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
@@ -2674,9 +2684,9 @@ def send_once(request: Fields, deadline: float) -> Response:
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of the answer to a request, also of an error.
+    """Return status, headers and decompressed body of a request's answer, also of an error.
 
-    A body that is too long is cut behind MAX_BODY. Raises what urllib raises.
+    A body that is too long is cut behind MAX_BODY. Raises SearchError and what urllib raises.
     """
     import urllib.error
     import urllib.request
@@ -2698,9 +2708,37 @@ def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
         answer = refused
     with answer:
         content = answer.read(MAX_BODY + 1)
-        if answer.length and len(content) <= MAX_BODY:
-            raise EOFError  # http.client's read(n) returns a cut body without an error
+        ended = len(content) > MAX_BODY or not answer.length  # read(n) does not report a cut body
+        if ended and content.startswith(GZIP_START):
+            content, ended = decompressed(content, MAX_BODY + 1)
+        if not ended:
+            raise EOFError
         return answer.status, answer.headers, content
+
+
+def decompressed(body: bytes, limit: int, formats: Sequence[int] = (31,)) -> tuple[bytes, bool]:
+    """Return the first limit bytes after decompression, and whether the data came to its end.
+
+    formats: zlib's wbits to try, by default gzip's. A gzip file may have several members. Raises
+    SearchError (provider).
+    """
+    import zlib
+
+    for bits in formats:
+        text, rest = b"", body
+        try:
+            for _ in range(MAX_MEMBERS):
+                decoder = zlib.decompressobj(bits)
+                text += decoder.decompress(rest, limit - len(text))
+                rest = decoder.unused_data
+                if not decoder.eof or len(text) >= limit or not rest.startswith(GZIP_START):
+                    break
+        except zlib.error:
+            if not text:
+                continue
+            return text, False
+        return text, decoder.eof or len(text) >= limit
+    raise SearchError("provider", "The response could not be decompressed.")
 
 
 def proxies() -> dict[str, str]:
@@ -2746,6 +2784,8 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     import ssl
     import urllib.request
 
+    if isinstance(error, SearchError):
+        return error
     reason = getattr(error, "reason", error)
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import gzip
 import json
 import os
 import re
@@ -20,7 +21,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tests.support import (
     CANARY,
@@ -38,6 +39,9 @@ from tests.support import (
 )
 from tests.tools.sync import STANDALONE
 from websearch import kit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WITH_TABLES = (
     "brave_search",
@@ -276,6 +280,49 @@ class AddressesOfResults(CannedCase):
         results = [{"title": "One", "url": address} for address in (*self.BAD, "https://e.org/")]
         page = load_script("websearch.engines.base.messages").ResultPage(results=[*results, {}])
         self.assertEqual(page.results, results[-1:])
+
+
+class PackedAnswers(CannedCase):
+    """Compressed responses of the APIs, and statuses of success."""
+
+    GOOD: ClassVar[dict[str, Any]] = {
+        "web": {"results": [{"title": "Tea", "url": "https://tea.example/"}]},
+        "organic": [{"title": "Tea", "link": "https://tea.example/"}],
+        "candidates": [{"content": {"parts": [{"text": "Tea."}]}}],
+    }
+
+    def ask(self, status: int, body: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield exit code and document of a call of each script that gets this response."""
+        for name in ("BRAVE_SEARCH", "SERPER", "GEMINI"):
+            self.set_environment(
+                **{f"{name}_BASE_URL": self.server.url, f"{name}_API_KEY": f"good-{CANARY}"}
+            )
+            self.server.status, self.server.body = status, body
+            self.server.headers = {"Content-Encoding": "gzip"}
+            script = f"{name.partition('_')[0].lower()}_search"
+            with self.subTest(script, status=status):
+                run = call_main(load_script(script), "tea", "--timeout", "10")
+                yield run.code, run.document
+
+    def test_any_status_of_success_is_an_answer(self) -> None:
+        body = gzip.compress(json.dumps(self.GOOD).encode())
+        for status in (200, 201, 202, 203, 206):
+            for code, document in self.ask(status, body):
+                self.assertEqual(code, 0, document)
+
+    def test_an_error_is_shown_unpacked(self) -> None:
+        for _, document in self.ask(418, gzip.compress(b"<p>I am a teapot</p>")):
+            self.assertIn("I am a teapot", document["error"])
+
+    def test_a_body_that_cannot_be_unpacked_is_an_error(self) -> None:
+        whole = gzip.compress(json.dumps(self.GOOD).encode() * 50)
+        for body, kind in (
+            (whole[:-20], "network"),
+            (b"\x1f\x8bno gzip at all", "provider"),
+            (gzip.compress(bytes(9_000_000)), "provider"),
+        ):
+            for _, document in self.ask(200, body):
+                self.assertEqual(document["details"]["kind"], kind, document)
 
 
 class MistypedCommands(FakeServerCase):

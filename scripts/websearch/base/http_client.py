@@ -39,10 +39,10 @@ READ_SIZE = 65_536  # bytes per read
 MAX_HEADER = 8_192  # characters of a header's value; http.client accepts 65,536
 CONNECT_TIMEOUT = 5.0  # seconds per address: a dead IPv6 route must not use up the deadline
 NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # names that mean no compression
-GZIP = ("gzip", "x-gzip")
-GZIP_START = b"\x1f\x8b"
+# Name of a compression -> zlib's wbits. Servers send deflate as a zlib stream or a raw stream
+# (RFC 9110, 8.4.1.2).
+FORMATS = {"gzip": (31,), "x-gzip": (31,), "deflate": (15, -15)}
 MAX_ENCODINGS = 3  # per response
-MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
 
 # Usual certificate paths, for an interpreter that was built with other paths.
 CA_BUNDLES = (
@@ -209,7 +209,7 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
     import http.client
 
     names = [name.strip().lower() for name in encoding.split(",")]
-    unknown = [name for name in names if name not in (*NO_ENCODINGS, *GZIP, "deflate")]
+    unknown = [name for name in names if name not in (*NO_ENCODINGS, *FORMATS)]
     if unknown or len(names) > MAX_ENCODINGS:
         message = f"The response has the encoding {quoted(encoding)}, which was not requested."
         raise SearchError("provider", message, "This program cannot decode it.")
@@ -221,10 +221,10 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
     except http.client.IncompleteRead as error:
         body, is_broken = error.partial, True
     for name in reversed(names):
-        if name in NO_ENCODINGS or (name in GZIP and not body.startswith(GZIP_START)):
+        if name in NO_ENCODINGS or ("gzip" in name and not body.startswith(kit.GZIP_START)):
             continue  # also for data labeled as compressed that is not
         is_all = len(body) <= most and not is_broken
-        body, ended = decompressed(body, name, limit + 1)
+        body, ended = kit.decompressed(body, limit + 1, FORMATS[name])
         is_broken = not ended and (is_all or is_broken)
     if len(body) > limit and not max_body:
         message = f"The response is longer than {limit} bytes."
@@ -232,31 +232,6 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
     if is_broken and not max_body:
         raise EOFError
     return body, is_broken
-
-
-def decompressed(body: bytes, name: str, limit: int) -> tuple[bytes, bool]:
-    """Return the first limit bytes after decompression, and whether the data ended early.
-
-    deflate means a zlib stream or a raw stream: servers send both (RFC 9110, 8.4.1.2). A gzip file
-    may have several members. Raises SearchError (provider).
-    """
-    import zlib
-
-    for bits in (31,) if name in GZIP else (15, -15):
-        text, rest = b"", body
-        try:
-            for _ in range(MAX_MEMBERS):
-                decoder = zlib.decompressobj(bits)
-                text += decoder.decompress(rest, limit - len(text))
-                rest = decoder.unused_data
-                if not decoder.eof or len(text) >= limit or not rest.startswith(GZIP_START):
-                    break
-        except zlib.error:
-            if not text:
-                continue
-            return text, False
-        return text, decoder.eof or len(text) >= limit
-    raise SearchError("provider", "The response could not be decompressed.")
 
 
 @functools.cache
