@@ -72,6 +72,7 @@ KEY_NAMES = PROVIDERS["gemini"][2]
 KEY_PAGE = "https://aistudio.google.com/apikey"
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
 LEAST_SECONDS = 1.0  # left to ask another provider: no model answers in less
+ANSWER_SECONDS = 5.0  # that an answer usually needs
 GCLOUD_TIMEOUT = 10.0  # seconds; gcloud is a Python program and takes 1 to 2
 
 RESOLVE_WORKERS, RESOLVE_TIMEOUT = 8, 5.0  # redirect links at once; seconds for all of them
@@ -997,7 +998,8 @@ class Session:
         self.lock = threading.Lock()
         # Provider -> its credential, or the error of looking for it.
         self.credentials: dict[str, Fields | SearchError] = {own["provider"]: own} if own else {}
-        self.resume_at: dict[str, float] = {}  # provider -> when requests may be sent again
+        # Provider -> when requests may be sent again after a rate limit, and its error.
+        self.limits: dict[str, tuple[float, SearchError]] = {}
 
     def credential(self, provider: str, deadline: float) -> Fields:
         """Return a provider's credential, found once: gcloud takes seconds. Raises SearchError."""
@@ -1019,11 +1021,12 @@ class Session:
         model: str,
         deadline: float,
         log_failure: Callable[[SearchError], None] = lambda _: None,
+        waits: bool = True,
     ) -> Response:
         """Send a request with its credential; raises SearchError.
 
-        A rate limit delays every later request to the provider. log_failure: called with the error
-        of each try that is followed by another.
+        A rate limit delays every later request to the provider; if waits is false, the request
+        fails at once. log_failure: called with the error of each try that is followed by another.
         """
         provider, allowed = credential["provider"], round(deadline - time.monotonic(), 1)
         failed: list[SearchError] = []  # the try before, if it failed
@@ -1044,17 +1047,24 @@ class Session:
             failed.append(error)
             if error.kind == "rate_limit":
                 resume_at = time.monotonic() + (error.retry_after or RATE_LIMIT_PAUSE)
-                self.resume_at[provider] = max(resume_at, self.resume_at.get(provider, 0.0))
+                limit = self.limits.get(provider, (0.0, error))
+                self.limits[provider] = (max(resume_at, limit[0]), error)
+                error.retryable = waits  # exchange waits for what can be retried
             return error
 
-        while (pause := min(self.resume_at.get(provider, 0.0), deadline) - time.monotonic()) > 0:
-            time.sleep(pause)
+        while (limit := self.limits.get(provider)) and (now := time.monotonic()) < limit[0]:
+            if not waits:
+                raise limit[1]
+            if now >= deadline:
+                break
+            time.sleep(min(limit[0], deadline) - now)
         headers = {"Authorization": f"Bearer {credential['secret']}"}
         if credential["name"].endswith("_API_KEY"):
             headers = {"x-goog-api-key": credential["secret"]}
         try:
             return exchange({**request, "headers": headers}, deadline, find_error, send_again)
         except SearchError as error:
+            error.retryable |= error.kind == "rate_limit"
             if error.kind != "timeout" or "status" in error.details:
                 raise
         message = f"Error: Request timed out after {allowed:g} s. Try increasing timeout."
@@ -1067,7 +1077,7 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
     """Return the document of the first provider that answers; a dry run raises DryRun.
 
     A named provider is strict. auto falls back to the next provider if it may answer, and lists the
-    attempts: the first may take all the time, the next gets the time left. Raises SearchError.
+    attempts. Raises SearchError.
     """
     deadline, order = deadline_of(params), provider_order(params["provider"])
     if time_window(params.get("since", ""), 0.0):
@@ -1094,7 +1104,9 @@ def ask_in_order(
 ) -> Document:
     """Return the document of the first provider that answers; raises SearchError if none does.
 
-    A provider is not asked if less than LEAST_SECONDS are left; the error reports this.
+    If later providers are configured, a provider leaves them their share of the time, and a rate
+    limit is not waited for. A provider is not asked if less than LEAST_SECONDS are left; the error
+    reports this.
     """
     failures: list[SearchError] = []
     unasked: list[str] = []
@@ -1105,9 +1117,13 @@ def ask_in_order(
             continue
         if tried and not configuration_error(provider):
             question.log_failure(tried[-1])
+        later = order[order.index(provider) + 1 :]
+        later = [name for name in later if not configuration_error(name)]
+        until = deadline - seconds_for(len(later), deadline - time.monotonic())
         try:
-            credential = session.credential(provider, deadline)
-            document = ask_provider(question.changed(credential=credential), session, deadline)
+            credential = session.credential(provider, until)
+            asked = question.changed(credential=credential, waits=not later)
+            document = ask_provider(asked, session, until)
         except SearchError as error:
             falls_back = may_fall_back(error.kind)
             if not (tried or falls_back):
@@ -1126,23 +1142,33 @@ def ask_in_order(
     raise outcome
 
 
+def seconds_for(later: int, left: float) -> float:
+    """Return how many of the seconds left are for the providers that can be asked later.
+
+    Each keeps a quarter, or ANSWER_SECONDS if that is more, and never more than the one before it.
+    """
+    each = min(left / (later + 1), max(ANSWER_SECONDS, left / 4))
+    return later * each if each >= LEAST_SECONDS else 0.0
+
+
 class Question:
     """A question to a provider: a command's parameters, and the changes after refusals.
 
     is_named: whether the user named the model. requested: the first model asked. refusal: the error
-    after which another model is asked. insist: whether to add the instruction to search.
+    after which another model is asked. insist: whether to add the instruction to search. waits:
+    whether to wait for a rate limit.
     """
 
     __slots__ = (
         "command", "credential", "insist", "is_named", "model", "params", "refusal", "requested",
-        "warnings",
+        "waits", "warnings",
     )  # fmt: skip
 
     def __init__(self, command: str, params: Fields, model: str, is_named: bool) -> None:
         self.command, self.params, self.is_named = command, params, is_named
         self.model = self.requested = model
         self.credential: Fields = {}
-        self.insist = False
+        self.insist, self.waits = False, True
         self.refusal: SearchError | None = None
         self.warnings: list[str] = []
 
@@ -1224,7 +1250,8 @@ def ask_once(question: Question, session: Session, deadline: float) -> Fields:
     """
     params, credential, model = question.params, question.credential, question.model
     request = build_request(question.command, params, credential, model, question.insist)
-    response = session.send(request, credential, model, deadline, question.log_failure)
+    log, waits = question.log_failure, question.waits
+    response = session.send(request, credential, model, deadline, log, waits)
     data = json_answer(response, "Google", clean=False)
     result, unresolved = read_answer(params, data, deadline)
     in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; the prompt asks for it in words."
