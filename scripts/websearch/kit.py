@@ -1380,18 +1380,20 @@ class JsonLines:
         """
         is_target = path == self.path or is_same_file(path, self.path) or is_same_file(path, 1)
         start, line, size = b'{"%s":' % self.field.encode(), b"\n", 0
-        hashes, problem = {}, "has no line of an earlier run"
+        hashes: dict[str, bool] = {}
+        problem = "has no line of an earlier run"
         try:
             with open(file_name(path), "rb") as file:
                 for line in file:
                     size += len(line)
                     document = json_fields(line) or {}
-                    if "hash" in document:
+                    if isinstance(name := document.get("hash"), str):
                         details = object_field(document, "details")
-                        is_gone = details.get("status") in (404, 410) and details["kind"] == "http"
-                        is_final = is_gone or details.get("kind") in SETTLED
-                        hashes[document["hash"]] = document.get("ok") is True or is_final
-            is_half = line.startswith(start) and json_fields(line) is None
+                        kind, status = details.get("kind"), details.get("status")
+                        is_gone = kind == "http" and status in (404, 410)
+                        hashes[name] = document.get("ok") is True or is_gone or kind in SETTLED
+            is_short = start.startswith(line) and (hashes or size == len(line))
+            is_half = bool(line.startswith(start) or is_short) and json_fields(line) is None
             if is_target and (hashes or is_half) and not line.endswith(b"\n"):
                 os.truncate(file_name(path), size - len(line) * is_half)
                 with open(file_name(path), "ab") as file:
