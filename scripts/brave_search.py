@@ -1614,6 +1614,10 @@ def check_text(parameter: Parameter, value: object) -> str:
         raise SearchError("invalid_input", f"{parameter['name']} is empty.", hint)
     if re.search("[\ud800-\udfff]", text):
         raise wrong_value(parameter, value, "valid UTF-8 text")
+    if not parameter.get("verbatim") and re.search(r"[^\t\n\r -~\xa0-\U0010ffff]", text):
+        error = wrong_value(parameter, value, "text without control characters")
+        error.hint = "Write each letter itself, such as å, not a code for it."
+        raise error
     choices = parameter.get("choices")
     spellings = {choice.lower(): choice for choice in choices or ()} | parameter.get("values", {})
     word = text.lower()
@@ -1686,8 +1690,8 @@ def nearest(name: str, known: Any, what: str) -> str:
     """Return a hint with the known word nearest to a mistyped one, or ""."""
     import difflib
 
-    words = {word.lower(): word for word in known}
-    matches = difflib.get_close_matches(name.lower()[:100], words, 1)
+    words = {spelled_name(word): word for word in known}
+    matches = difflib.get_close_matches(spelled_name(name)[:100], words, 1)
     return f"The nearest {what} is {words[matches[0]]}." if matches else ""
 
 
@@ -1889,6 +1893,8 @@ COMMON_HELP = """output: --md (Markdown), --pretty, --output FILE (prints a rece
 call: --timeout SECONDS (default: 30), --dry-run (prints the request, sends nothing),
   --verbose (logs on stderr), --params-json JSON (or @FILE, or - for standard input)"""
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"  # which editors and chats write for - and --
+# Variables that agents set for their commands, and CI.
+AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 # Where one of them exists.
 SAME_COMMAND = {"search": "web", "web": "search", "answer": "search"}
@@ -1967,9 +1973,15 @@ def find_command(commands: dict[str, Command], words: list[str]) -> tuple[str, b
     return (name, True) if name in commands else (next(iter(commands)), False)
 
 
+def is_agents() -> bool:
+    """Return whether an agent or CI started this process, or the terminal is dumb."""
+    is_dumb = os.environ.get("TERM", "") == "dumb"
+    return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
+
+
 def run_and_fit(script: Fields, params: Fields, options: Fields) -> Any:
     """Return the document of a command; Markdown is measured as Markdown. Progress is shown."""
-    spec, limit, is_shown = options["spec"], 0, sys.stderr.isatty()
+    spec, limit, is_shown = options["spec"], 0, sys.stderr.isatty() and not is_agents()
     batch = {"options": options} if spec.get("batch") else {}
     if script.get("returns_everything") and not batch and options.get("format") == "markdown":
         limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
@@ -2128,7 +2140,7 @@ def parse_flags(
     for word in plain:
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
-            flags = [flag for flag in types if flag[:2] == "--"]
+            flags = [*(flag for flag in types if flag[:2] == "--"), "--help", "--version"]
             last = [one for one in flags if flag.endswith(one[1:])]  # --output-format: --format
             hint = unknown_hint(spec, flag, last or flags, "flag")
             hint = hint or f"{parser.prog} --help lists them."
@@ -2919,7 +2931,8 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):
         return certificate_error(reason, host)
-    details = {"code": NAME_NOT_RESOLVED} if isinstance(reason, socket.gaierror) else {}
+    is_unknown = isinstance(reason, socket.gaierror)
+    details = {"code": NAME_NOT_RESOLVED} if is_unknown else {}
     kinds: dict[Any, str] = {
         TimeoutError: f"{host} could not be reached in time.",
         socket.gaierror: f"The name {host} could not be resolved.",
@@ -2938,7 +2951,8 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
         what = f"The proxy {proxy} refused to connect to {host} ({tunnel[1]})." if tunnel else what
         is_socks = proxy.lower().startswith("socks")
         what = f"{proxy} is a SOCKS proxy, which Python cannot use." if is_socks else what
-    return SearchError("network", what, hint, retryable=not tunnel or tunnel[1] >= "500", **details)
+    may_pass = tunnel[1] >= "500" if tunnel else not is_unknown
+    return SearchError("network", what, hint, retryable=may_pass, **details)
 
 
 def status_error(response: Response, provider: str) -> SearchError:

@@ -169,6 +169,9 @@ class Parameters(unittest.TestCase):
             ({"query": "  "}, "query is empty."),
             ({"query": {"a": 1}}, "query must be text, not {'a': 1}."),
             ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
+            ({"query": "Ume\0e5"}, r"query must be text without control characters, not 'Ume\x00e5'"),
+            ({"query": "a\x1b[1m"}, "query must be text without control characters, not"),
+            ({"site": ["a\x85.example"]}, "site must be text without control characters, not"),
             (
                 {"since": "hour"},
                 "since must be day, week, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD, not 'h",

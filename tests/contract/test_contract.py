@@ -660,6 +660,12 @@ class OneDocument(FakeServerCase):
             self.assertEqual(self.server.requests[-1].query["q"], [" ".join(words).lstrip("- ")])
         self.assertIn(b"usage", self.run_script(self.script, "—help").stdout)
 
+    def test_a_mistyped_flag_is_told_the_nearest_one(self) -> None:
+        for script in (*STANDALONE, "web_search.py", "read_page.py", "doctor.py"):
+            for flag, nearest in (("--hlep", "--help"), ("--verison", "--version")):
+                hint = self.run_script(script, flag).document["details"]["hint"]
+                self.assertIn(f"The nearest flag is {nearest}.", hint)
+
     def test_a_query_may_begin_with_a_dash_after_two_dashes(self) -> None:
         self.run_script(self.script, "--count", "1", "--", "--python")
         self.assertEqual(self.server.requests[-1].query["q"], ["--python"])
@@ -675,6 +681,11 @@ class OneDocument(FakeServerCase):
         document = json.loads(run.stdout)
         self.assertEqual(run.returncode, 2)
         self.assertIn("query must be valid UTF-8 text", document["error"])
+        given = ("--params-json", r'{"query": "Ume\u0000e5"}')
+        for script in (*STANDALONE, "web_search.py", "keyless_search.py"):
+            run = self.run_script(script, *given)
+            self.assertEqual(run.code, 2, run.document)
+            self.assertIn("query must be text without control characters", run.document["error"])
 
     def test_default_documents_stay_below_10000_characters_and_say_what_was_cut(self) -> None:
         short = self.run_script(self.script, "guide", "--count", "20", "--max-chars", "3000")
@@ -1121,6 +1132,8 @@ class Addresses(FakeServerCase):
                 self.assertEqual(run.code, 5)
                 self.assertIn(run.document["details"]["kind"], ("network", "timeout"))
                 self.assertTrue(re.search(r"resolved|refused|in time", run.document["error"]))
+                if "resolved" in run.document["error"]:
+                    self.assertIs(run.document["details"]["retryable"], False)
 
 
 if __name__ == "__main__":

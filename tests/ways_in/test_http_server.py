@@ -257,6 +257,7 @@ class Parameters(ServerCase):
             ("/search?q=a&timeout=500", "timeout must be a number from 0.1 to 120"),
             ("/search?q=a&max_chars=499", "max_chars must be 0 or 500 or more, not 499"),
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
+            ("/search?q=Ume%00e5", "must be text without control characters, not 'Ume\\x00e5'"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
             ("/cache?q=", "q is empty"),

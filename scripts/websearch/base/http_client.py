@@ -286,16 +286,17 @@ def transport_error(error: Exception, url: str) -> SearchError:
         message = f"{peer} refused to connect to {host} ({tunnel[1]})."
         hint = "Ask the proxy's operator, or add user:password@ to the address in https_proxy."
         return SearchError("network", message, hint, retryable=tunnel[1] >= "500")
-    details = {"code": NAME_NOT_RESOLVED} if isinstance(cause, socket.gaierror) else {}
+    is_unknown = isinstance(cause, socket.gaierror)
+    details = {"code": NAME_NOT_RESOLVED} if is_unknown else {}
     if isinstance(cause, TimeoutError):
         message = f"{peer} could not be reached in time."
-    elif isinstance(cause, socket.gaierror):
+    elif is_unknown:
         message = f"The name {name} could not be resolved."
     elif isinstance(cause, ConnectionRefusedError):
         message = f"{peer} refused the connection."
     else:
         message = f"The connection to {host} broke ({type(cause).__name__})."
-    return SearchError("network", message, hint, retryable=True, **details)
+    return SearchError("network", message, hint, retryable=not is_unknown, **details)
 
 
 def identified_agent() -> str:

@@ -221,7 +221,7 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
                 raise
             hint = "Check the URL and this machine's network connection."
             message = f"The name {host} could not be resolved."
-            raise UnknownNameError("network", message, hint, retryable=True) from None
+            raise UnknownNameError("network", message, hint) from None
         are_public = all(is_public(str(address[4][0])) for address in addresses)
         if not are_public and not (excepts and is_excepted(host, port)):
             raise refused_address(host)
