@@ -2516,20 +2516,30 @@ MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
 class Response:
     """An HTTP answer: status, headers (lower-case names), body (bytes).
 
-    cut: whether the body was longer than its limit and ends there. key: the key that the request
-    carried; text() and json() replace it where the answer quotes it.
+    cut: whether the body was longer than its limit and ends there. keys: those that the request
+    carried, the longest first; they are replaced where the answer quotes them.
     """
 
     def __init__(
-        self, status: int, headers: dict[str, str], body: bytes, cut: bool = False, key: str = ""
+        self,
+        status: int,
+        headers: dict[str, str],
+        body: bytes,
+        cut: bool = False,
+        keys: Sequence[str] = (),
     ) -> None:
         self.status, self.headers, self.body = status, headers, body
-        self.cut, self.key = cut, key
+        self.cut, self.keys = cut, keys
 
-    def text(self) -> str:
-        """Return the body as text; bytes that are not UTF-8 become U+FFFD."""
+    def text(self, shortest: int = SHORTEST_KEY) -> str:
+        """Return the body as text, without keys of at least shortest characters.
+
+        Bytes that are not UTF-8 become U+FFFD.
+        """
         text = self.body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-        return text.replace(self.key, "[key]") if self.key else text
+        for key in self.keys:
+            text = text.replace(key, "[key]") if len(key) >= shortest else text
+        return text
 
     def json(self) -> Any:
         """Return the body as JSON data; raises ValueError or RecursionError."""
@@ -2537,7 +2547,8 @@ class Response:
 
     def excerpt(self) -> str:
         """Return the start of the body without tags, scripts and styles, for an error message."""
-        text = re.sub(r"(?is)<(script|style)\b.*?(?:</\1\s{0,9}>|\Z)", " ", self.text()[:40_000])
+        text = self.text(shortest=1)[:40_000]
+        text = re.sub(r"(?is)<(script|style)\b.*?(?:</\1\s{0,9}>|\Z)", " ", text)
         return one_line(re.sub(r"<[^<>]{1,200}>", " ", text[:4_000]), 200)
 
 
@@ -2669,8 +2680,7 @@ def send_once(request: Fields, deadline: float) -> Response:
     url, headers = request["url"], {"User-Agent": USER_AGENT, **request["headers"]}
     headers |= {"Accept-Encoding": "gzip"}
     headers |= {"Content-Type": "application/json"} if "json" in request else {}
-    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
-    key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
+    keys = keys_in(headers)
     left = deadline - time.monotonic()
     outcome: list[Any] = []
 
@@ -2694,7 +2704,13 @@ def send_once(request: Fields, deadline: float) -> Response:
     if len(content) > MAX_BODY:
         message = f"The answer is longer than {MAX_BODY} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    return Response(status, {k.lower(): v for k, v in received.items()}, content, key=key)
+    return Response(status, {k.lower(): v for k, v in received.items()}, content, keys=keys)
+
+
+def keys_in(headers: dict[str, str]) -> list[str]:
+    """Return the keys in a request's headers, without the word for their scheme."""
+    found = (value for name, value in headers.items() if name.lower() in KEY_HEADERS)
+    return [value.rpartition(" ")[2] for value in found if value]
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:

@@ -1229,6 +1229,21 @@ class OwnServer(CannedCase):
                 for secret in (CANARY, sent, "me:p"):
                     self.assertNotIn(secret.encode(), shown)
 
+    def test_a_login_that_the_server_repeats_is_shown_nowhere(self) -> None:
+        host = self.server.url.removeprefix("http://")
+        for login, word in ((f"me:p%40{CANARY}", CANARY), ("me:geheim", "geheim")):
+            for status in (200, 401, 500, 302):
+                repeated = f"http://{login}@{host}/search, {login.replace('%40', '@')}"
+                self.server.status, self.server.body = status, f"<p>{repeated}</p>".encode()
+                self.server.headers = {"Location": f"http://{login}@{host}/sub/search"}
+                words = ("keyless_search.py", "tea", "--engine", "searxng", "--verbose")
+                variables = {"SEARXNG_BASE_URL": f"http://{login}@{host}", "GLSI_RATE_LIMIT": "0s"}
+                with tempfile.TemporaryDirectory() as folder:
+                    run = run_script(*words, env={**variables, "GLSI_DB_PATH": f"{folder}/db"})
+                with self.subTest(login, status=status):
+                    self.assertIn(run.document["details"]["status"], (status, 200), run.document)
+                    self.assertNotIn(word, run.stdout.decode() + run.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -15,10 +15,8 @@ import time
 
 from websearch import kit
 from websearch.kit import (
-    KEY_HEADERS,
     MAX_BODY,
     NAME_NOT_RESOLVED,
-    SHORTEST_KEY,
     USER_AGENT,
     Response,
     SearchError,
@@ -185,13 +183,25 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
         received = {name.lower(): value[:MAX_HEADER] for name, value in answer.headers.items()}
         encoding = received.get("content-encoding", "")
         content, is_broken = read_body(answer, encoding, request.get("max_body"))
-    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
-    key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     limit = request.get("max_body", MAX_BODY)
-    response = Response(answer.status, received, content[:limit], len(content) > limit, key)
+    keys = login_parts(headers) or kit.keys_in(headers)
+    response = Response(answer.status, received, content[:limit], len(content) > limit, keys)
     if is_broken:
         raise BrokenBodyError(response, request["url"])
     return response
+
+
+def login_parts(headers: Fields) -> list[str]:
+    """Return what a response may quote of a login (Basic): the whole, and the password."""
+    from base64 import b64decode
+    from urllib.parse import quote
+
+    scheme, _, sent = str(headers.get("Authorization", "")).partition(" ")
+    if scheme != "Basic":
+        return []
+    login = b64decode(sent).decode("utf-8", "replace")
+    password = login.partition(":")[2]
+    return [sent, login, *filter(None, (quote(password, safe=""), password))]
 
 
 def in_order(headers: Fields, named: Fields) -> Fields:
