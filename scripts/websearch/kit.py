@@ -76,12 +76,17 @@ if TYPE_CHECKING:
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
 
 
-# Kind of failure (details.kind) -> exit code.
-EXIT_CODES = {
-    "no_results": 1, "invalid_input": 2, "auth": 3, "rate_limit": 4, "quota": 4, "timeout": 5,
-    "network": 5, "provider": 5, "blocked": 5, "refused": 5, "unsupported": 5, "http": 5,
-    "internal": 70, "interrupted": 130,
+# Kind of failure (details.kind) -> exit code, whether another provider may be asked, and which
+# inputs would meet it: none, the same one again, or every other one.
+KINDS = {
+    "no_results": (1, True, "same"), "invalid_input": (2, False, "same"),
+    "auth": (3, True, "every"), "rate_limit": (4, True, "every"), "quota": (4, True, "every"),
+    "timeout": (5, True, ""), "network": (5, True, ""), "provider": (5, True, ""),
+    "blocked": (5, True, ""), "refused": (5, False, "same"), "unsupported": (5, False, "same"),
+    "http": (5, False, ""),  # a page that is gone (404, 410) is met again
+    "internal": (70, False, ""), "interrupted": (130, False, ""),
 }  # fmt: skip
+EXIT_CODES = {kind: code for kind, (code, _, _) in KINDS.items()}
 MAX_MESSAGE = 500  # characters of an error message or hint; a server may send longer texts
 MARK = r"\{([a-z_]+)\}"  # a parameter that a hint names
 NAME_NOT_RESOLVED = "name_not_resolved"  # a code: the network of this machine, not the provider
@@ -90,7 +95,7 @@ NAME_NOT_RESOLVED = "name_not_resolved"  # a code: the network of this machine, 
 class SearchError(Exception):
     """A failure that becomes an error document.
 
-    kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
+    kind: a key of KINDS. hint: what to do next; parameters in it are marked: {since}.
     retryable: the same call may work later. retry_after: seconds until then, if known. details:
     other fields of the document, such as status (of the HTTP answer) and code (the provider's own,
     or NAME_NOT_RESOLVED).
@@ -111,7 +116,7 @@ class DryRun(Exception):  # noqa: N818  not an error
 
 def may_fall_back(kind: str) -> bool:
     """Return whether another provider may be asked after a failure of this kind."""
-    return EXIT_CODES[kind] in (1, 3, 4) or kind in ("timeout", "network", "provider", "blocked")
+    return KINDS[kind][1]
 
 
 def error_document(error: SearchError) -> Document:
@@ -172,7 +177,9 @@ def dump_json(value: object, pretty: bool = False) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
 
 
-# ----- text from outside. A pattern stays text: re compiles it when it is first used.
+# ----- text from outside
+
+# A pattern stays text: re compiles it when it is first used.
 
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
 # Controls except tab and newline are removed; a lone surrogate (invalid UTF-8) becomes U+FFFD.
@@ -1165,9 +1172,8 @@ def print_text(text: str) -> None:
 
 # Parameters that do not decide an answer.
 NOT_ASKED = "timeout max_chars verbose dry_run input urls urls_from connections host_pause".split()
-# Errors that the same input would meet again; a page that is gone (404, 410) is one as well.
-SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
-STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
+SETTLED = [kind for kind, (_, _, inputs) in KINDS.items() if inputs == "same"]
+STOPPING = [kind for kind, (_, _, inputs) in KINDS.items() if inputs == "every"]
 COSTS = ("credits", "billed_queries", "billed")  # fields with the cost of a document
 PIECE = 100  # queries that are answered together
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"

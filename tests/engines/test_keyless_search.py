@@ -946,17 +946,18 @@ class PacingTest(KeylessCase):
         self.assertEqual(self.process("guide", "--engine", "google").code, 0)
 
     def test_waiting_caller_fails_when_another_is_blocked(self) -> None:
-        self.set_environment(**self.variables, GLSI_RATE_LIMIT="2s")
+        # The process must start before its slot comes, also on a busy machine.
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="60s")
         self.search("guide")
         runs: list[Run] = []
 
         def wait() -> None:
-            runs.append(self.process("guide python", GLSI_RATE_LIMIT="2s"))
+            runs.append(self.process("guide python", "--timeout", "150", GLSI_RATE_LIMIT="60s"))
 
         waiting = threading.Thread(target=wait)
         waiting.start()
-        end = time.monotonic() + 10
-        while pacing.present_state("duckduckgo").queue_seconds((2.0, 1)) <= 2:  # its slot, too
+        end = time.monotonic() + 60
+        while pacing.present_state("duckduckgo").queue_seconds((60.0, 1)) <= 60:  # its slot, too
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)
         pacing.change_state("duckduckgo", lambda state: state.note_block("a sign", 0), [])

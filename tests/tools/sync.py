@@ -1,6 +1,7 @@
 """Copy what is written once into the files that carry a copy: `make sync`.
 
-- The kit of the package, from its mark on, into the standalone scripts.
+- The kit of the package, from its mark on, into the standalone scripts, each section marked as a
+  copy; into their docstrings, which lines are their own.
 - What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
 - The table of engines and their filters, made from ENGINES, into references/*.md; the variables of
@@ -22,6 +23,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 KIT = ROOT / "scripts/websearch/kit.py"
 KIT_MARK = "\n# ===== kit "  # below it the copy begins
+SECTION = re.compile(r"(?m)^(# -----[^(\n]*)$")  # of the kit
+COPIED = r"\1 (kit, copied: edit websearch/kit.py)"
+OWN_LINES = re.compile(r"(?m)^(Lines 1 to )\d+( are this script's own)")
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 STANDALONE = ("brave_search.py", "gemini_search.py", "serper_search.py")
 TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
@@ -54,7 +58,9 @@ def synced_script(name: str) -> str:
     source = (ROOT / "scripts" / name).read_text(encoding="utf-8")
     kit = KIT.read_text(encoding="utf-8")
     own, guard = source[: source.index(KIT_MARK)], source[source.rindex(MAIN_GUARD) :]
-    return f"{own}{kit[kit.index(KIT_MARK) :].rstrip()}\n\n\n{guard}"
+    own = OWN_LINES.sub(rf"\g<1>{own.rstrip().count(chr(10)) + 1}\2", own, count=1)
+    copy = SECTION.sub(COPIED, kit[kit.index(KIT_MARK) :].rstrip())
+    return f"{own}{copy}\n\n\n{guard}"
 
 
 def parameter_table(script: str, command: str) -> str:
