@@ -16,7 +16,7 @@ GOOGLE_CLOUD_PROJECT with VERTEX_ACCESS_TOKEN or gcloud, or only VERTEX_API_KEY.
 Exit codes: 0 answered, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or
 quota, 5 timeout, network or server error, 70 bug in this script, 130 interrupted.
 
-Lines 1 to 1672 are this script's own, the others a copy of websearch/kit.py.
+Lines 1 to 1676 are this script's own, the others a copy of websearch/kit.py.
 """
 
 from __future__ import annotations
@@ -1016,26 +1016,36 @@ class Session:
             raise credential
         return credential
 
+    def wait_for(self, provider: str, deadline: float, waits: bool) -> None:
+        """Wait until a provider's rate limit is over, or the deadline; raise it if not waits."""
+        while limit := self.limits.get(provider):
+            pause = min(limit[0], deadline) - time.monotonic()
+            if pause <= 0:
+                return
+            if not waits:
+                raise limit[1]
+            time.sleep(pause)
+
     def send(
         self,
         request: Fields,
         credential: Fields,
         model: str,
         deadline: float,
-        log_failure: Callable[[SearchError], None] = lambda _: None,
-        waits: bool = True,
+        question: Question | None = None,
     ) -> Response:
         """Send a request with its credential; raises SearchError.
 
-        A rate limit delays every later request to the provider; if waits is false, the request
-        fails at once. log_failure: called with the error of each try that is followed by another.
+        A rate limit delays every later request to the provider; a question that does not wait
+        fails at once. Each try of a question that is followed by another is logged.
         """
+        waits = question.waits if question else True
         provider, allowed = credential["provider"], round(deadline - time.monotonic(), 1)
         failed: list[SearchError] = []  # the try before, if it failed
 
         def send_again(request: Fields, deadline: float) -> Response:
-            if failed:
-                log_failure(failed.pop())
+            if failed and question:
+                question.log_failure(failed.pop())
             try:
                 return send_once(request, deadline)
             except SearchError as error:
@@ -1054,12 +1064,7 @@ class Session:
                 error.retryable = waits  # exchange waits for what can be retried
             return error
 
-        while (limit := self.limits.get(provider)) and (now := time.monotonic()) < limit[0]:
-            if not waits:
-                raise limit[1]
-            if now >= deadline:
-                break
-            time.sleep(min(limit[0], deadline) - now)
+        self.wait_for(provider, deadline, waits)
         headers = {"Authorization": f"Bearer {credential['secret']}"}
         if credential["name"].endswith("_API_KEY"):
             headers = {"x-goog-api-key": credential["secret"]}
@@ -1252,8 +1257,7 @@ def ask_once(question: Question, session: Session, deadline: float) -> Fields:
     """
     params, credential, model = question.params, question.credential, question.model
     request = build_request(question.command, params, credential, model, question.insist)
-    log, waits = question.log_failure, question.waits
-    response = session.send(request, credential, model, deadline, log, waits)
+    response = session.send(request, credential, model, deadline, question)
     data = json_answer(response, "Google", clean=False)
     result, unresolved = read_answer(params, data, deadline)
     in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; the prompt asks for it in words."
@@ -2001,17 +2005,33 @@ def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
 
 
 def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
-    """Return the given parameters under their table names; raises SearchError.
-
-    An error names a parameter as its caller wrote it.
-    """
+    """Return the given parameters under their table names; raises SearchError."""
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
+
+    def unknown(key: object, word: str) -> SearchError:
+        hint = unknown_hint(spec, word, table, "parameter")
+        return SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
+
+    return read_params(table, params.items(), unknown)
+
+
+def read_params(
+    table: dict[str, Parameter],
+    pairs: Iterable[tuple[object, Any]],
+    unknown: Callable[[object, str], SearchError],
+    once: bool = False,
+) -> Fields:
+    """Return the values that are given under any name of a table; lists are joined.
+
+    unknown(key, spelled) returns the error of another name. once: whether a parameter with two
+    values is an error, not the last one. Raises SearchError that names a parameter as its caller
+    wrote it.
+    """
     values: Fields = {}
-    for key, item in params.items():
+    for key, item in pairs:
         spelled = spelled_name(key)
         if spelled not in table:
-            hint = unknown_hint(spec, spelled, table, "parameter")
-            raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
+            raise unknown(key, spelled)
         parameter, name = table[spelled], table[spelled]["name"]
         value = given_value(parameter, item)
         if value is None:
@@ -2021,6 +2041,9 @@ def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
         first = values.get(name)
         if isinstance(first, list) and isinstance(value, list):  # --site A --domain B
             value = [*first, *value]
+        elif once and first not in (None, value):
+            message = f"{name} is given twice: {quoted(first)} and {quoted(value)}."
+            raise SearchError("invalid_input", message, "Pass it once.")
         values[name] = value
     return values
 

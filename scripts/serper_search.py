@@ -43,7 +43,7 @@ if sys.version_info < (3, 10):  # noqa: UP036  its user reads a document, not a 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, NoReturn, TypedDict
 
     Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
@@ -1379,17 +1379,33 @@ def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
 
 
 def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
-    """Return the given parameters under their table names; raises SearchError.
-
-    An error names a parameter as its caller wrote it.
-    """
+    """Return the given parameters under their table names; raises SearchError."""
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
+
+    def unknown(key: object, word: str) -> SearchError:
+        hint = unknown_hint(spec, word, table, "parameter")
+        return SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
+
+    return read_params(table, params.items(), unknown)
+
+
+def read_params(
+    table: dict[str, Parameter],
+    pairs: Iterable[tuple[object, Any]],
+    unknown: Callable[[object, str], SearchError],
+    once: bool = False,
+) -> Fields:
+    """Return the values that are given under any name of a table; lists are joined.
+
+    unknown(key, spelled) returns the error of another name. once: whether a parameter with two
+    values is an error, not the last one. Raises SearchError that names a parameter as its caller
+    wrote it.
+    """
     values: Fields = {}
-    for key, item in params.items():
+    for key, item in pairs:
         spelled = spelled_name(key)
         if spelled not in table:
-            hint = unknown_hint(spec, spelled, table, "parameter")
-            raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
+            raise unknown(key, spelled)
         parameter, name = table[spelled], table[spelled]["name"]
         value = given_value(parameter, item)
         if value is None:
@@ -1399,6 +1415,9 @@ def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
         first = values.get(name)
         if isinstance(first, list) and isinstance(value, list):  # --site A --domain B
             value = [*first, *value]
+        elif once and first not in (None, value):
+            message = f"{name} is given twice: {quoted(first)} and {quoted(value)}."
+            raise SearchError("invalid_input", message, "Pass it once.")
         values[name] = value
     return values
 

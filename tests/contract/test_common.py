@@ -170,7 +170,10 @@ class Parameters(unittest.TestCase):
             ({"query": "  "}, "query is empty."),
             ({"query": {"a": 1}}, "query must be text, not {'a': 1}."),
             ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
-            ({"query": "Ume\0e5"}, r"query must be text without control characters, not 'Ume\x00e5'"),
+            (
+                {"query": "Ume\0e5"},
+                r"query must be text without control characters, not 'Ume\x00e5'",
+            ),
             ({"query": "a\x1b[1m"}, "query must be text without control characters, not"),
             ({"site": ["a\1.example"]}, "site must be text without control characters, not"),
             (
@@ -531,7 +534,9 @@ class Waiting(unittest.TestCase):
             with self.subTest(kind):
                 self.assertIn(kind, STATUSES, "STATUSES in ways_in/http_messages.py")
                 status = STATUSES[kind]
-                self.assertRegex(servers, rf"(?m)^\| {status} \|.*`{kind}`", "references/servers.md")
+                self.assertRegex(
+                    servers, rf"(?m)^\| {status} \|.*`{kind}`", "references/servers.md"
+                )
                 row = rf"(?m)^\| `{kind}` \| {code} \| {status} \|"
                 self.assertRegex(errors, row, "references/troubleshooting.md")
                 if kind != "interrupted":

@@ -125,9 +125,7 @@ class Fallback(GeminiCase):
             self.assertEqual(gemini.seconds_for(later, left), kept, (left, later))
 
     def test_a_rate_limit_is_not_waited_for_if_another_provider_is_configured(self) -> None:
-        limit = bodies.error_reply(
-            429, "RESOURCE_EXHAUSTED", "Slow down.", [{"retryDelay": "60s"}]
-        )
+        limit = bodies.error_reply(429, "RESOURCE_EXHAUSTED", "Slow down.", [{"retryDelay": "60s"}])
         self.server.answers[:] = [limit]
         document = self.providers("good", timeout=90.0)
         self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))

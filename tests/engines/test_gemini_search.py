@@ -262,7 +262,9 @@ class SourceCitations(GeminiCase):
             )
             text = gemini.format_search_result(parsed)
             self.assertTrue(text.endswith(f"1. [{title}]({url}) ({shown})"), text)
-        text = gemini.format_search_result({"sources": [{"title": "T", "url": "https://d.example"}]})
+        text = gemini.format_search_result(
+            {"sources": [{"title": "T", "url": "https://d.example"}]}
+        )
         self.assertTrue(text.endswith("1. [T](https://d.example) (d.example)"), text)
 
 

@@ -290,7 +290,9 @@ class OutputFiles(StreamCase):
             code, receipt, _ = self.into_file("serper_search.py", ["guide"], *words)
             with self.subTest(before=before, torn=torn):
                 self.assertEqual((code, receipt["answered"]), (0, 1), receipt)
-                self.assertTrue(self.out.read_bytes().startswith(before + b'{"input":"guide","hash"'))
+                self.assertTrue(
+                    self.out.read_bytes().startswith(before + b'{"input":"guide","hash"')
+                )
 
     def test_file_with_content_is_refused_without_overwrite(self) -> None:
         for script, name in itertools.product(BATCHES, ("out.jsonl", "out.json")):

@@ -20,25 +20,23 @@ from websearch.kit import (
     DEFAULT_MAX_CHARS,
     NO_SYNONYMS,
     NOT_GIVEN,
-    SYNONYMS,
     TRUE_WORDS,
     SearchError,
-    check_text,
     check_value,
     configured_key,
     dump_json,
     error_document,
     error_markdown,
     fit_document,
-    given_value,
     internal_error,
     json_fields,
     nearest,
     object_field,
+    parameter_names,
     quoted,
+    read_params,
     shorten,
     spell_hints,
-    spelled_name,
 )
 from websearch.ways_in.served import ServedCommand, parameter_schema
 
@@ -502,40 +500,20 @@ def tool_params(name: str, arguments: object) -> dict[str, Any]:
         example = dump_json({TOOLS[name].arguments[0]: "..."})
         raise SearchError("invalid_input", message, f"For example {example}.")
     parameters = tool_parameters(name)
-    known = {label: label for label in parameters}
-    for label, parameter in parameters.items():
-        for other in (parameter["name"], *parameter.get("aliases", ())):
-            known.setdefault(other, label)
-    known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
-    params: dict[str, Any] = {}
-    for key, item in arguments.items():
-        spelled = spelled_name(key)
-        if spelled not in known:
-            raise unknown_argument(name, key, spelled, list(parameters))
-        parameter = parameters[known[spelled]]
-        value = given_value(parameter, item)
-        if value is None:
-            continue
-        is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
-        if is_other_name and str(value).strip():  # an error must quote the argument as written
-            check_value({**parameter, "name": spelled}, value)
-        first = params.setdefault(parameter["name"], value)
-        if first is not value and first != value:
-            message = f"{known[spelled]} is given twice: {quoted(first)} and {quoted(value)}."
-            raise SearchError("invalid_input", message, "Pass it once.")
-        if parameter["name"] == "max_chars":  # its bounds are narrower than the command's
-            params["max_chars"] = check_value(parameter, value)
-        elif known[spelled] in TOOLS[name].more_choices:
-            params[parameter["name"]] = check_text(parameter, value)
+    table = parameter_names([*parameters.values()]) | parameters
+
+    def unknown(key: object, word: str) -> SearchError:
+        reason = TOOLS[name].spec().get("cannot", {}).get(word) or NO_SYNONYMS.get(word, "")
+        hint = reason or nearest(word, parameters, "argument")
+        hint = f"{hint} The arguments are {', '.join(parameters)}.".strip()
+        return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
+
+    params = read_params(table, arguments.items(), unknown, once=True)
+    for label, parameter in parameters.items():  # whose bounds or choices are not the command's
+        own = parameter["name"]
+        if own in params and (own == "max_chars" or label in TOOLS[name].more_choices):
+            params[own] = check_value(parameter, params[own])
     return params
-
-
-def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
-    """Return the error for an unknown argument; spelled: its name in the table's style."""
-    reason = TOOLS[name].spec().get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
-    hint = reason or nearest(spelled, labels, "argument")
-    hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
-    return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
 
 
 # ----- the document as text for a model
