@@ -12,16 +12,14 @@ Examples:
 Keys (environment or secrets.yaml): BRAVE_SEARCH_API_KEY; for answers, suggest and spellcheck
 BRAVE_ANSWERS_API_KEY, BRAVE_SUGGEST_API_KEY and BRAVE_SPELLCHECK_API_KEY.
 
-Lines 1 to 1177 are this script's own, the others a copy of websearch/kit.py.
+Lines 1 to 1176 are this script's own, the others a copy of websearch/kit.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import errno
 import functools
-import html
 import itertools
 import json
 import os
@@ -38,6 +36,7 @@ if sys.version_info < (3, 10):  # noqa: UP036  its user reads a document, not a 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, NoReturn, TypedDict
 
@@ -1399,7 +1398,11 @@ def plain_text(marked: str) -> str:
     text = re.sub(_HIGHLIGHT, "", marked)
     if "&#" in text:  # html.unescape raises ValueError for numbers of thousands of digits
         text = re.sub(r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?", "\ufffd", text)
-    return clean_text(html.unescape(text)).strip()
+    if "&" in text:
+        import html
+
+        text = html.unescape(text)
+    return clean_text(text).strip()
 
 
 def make_harmless(text: str) -> str:
@@ -1937,24 +1940,6 @@ SIBLINGS = {
 }
 
 
-class Parser(argparse.ArgumentParser):
-    """Parses flags; errors are SearchErrors. Its help has no columns: a model pays for them."""
-
-    get_help: Callable[[], str]
-
-    def format_help(self) -> str:
-        """Return the help."""
-        return self.get_help()
-
-    def error(self, message: str) -> NoReturn:
-        """Raise SearchError (invalid_input)."""
-        hint = f"{self.prog} --help lists the flags."
-        raise SearchError("invalid_input", f"{message[0].upper()}{message[1:]}.", hint)
-
-    def _print_message(self, message: str, _: object = None) -> None:
-        print_text(message.rstrip())
-
-
 def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
@@ -2124,13 +2109,28 @@ def parse_arguments(
 
 def flag_parser(
     script: Fields, command: str, is_named: bool, spec: Command
-) -> tuple[Parser, dict[str, str]]:
+) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     """Return the parser of a command's flags, and flag -> type; values stay text."""
+    import argparse
+
+    class Parser(argparse.ArgumentParser):
+        def _get_formatter(self) -> argparse.HelpFormatter:  # a width: else it imports shutil
+            return argparse.HelpFormatter(self.prog, width=80)
+
+        def format_help(self) -> str:  # without columns: a model pays for them
+            return help_text(script, command, is_named)
+
+        def error(self, message: str) -> NoReturn:
+            hint = f"{self.prog} --help lists the flags."
+            raise SearchError("invalid_input", f"{message[0].upper()}{message[1:]}.", hint)
+
+        def _print_message(self, message: str, _: object = None) -> None:
+            print_text(message.rstrip())
+
     types: dict[str, str] = {}
     parser = Parser(
         prog=f"{script['name']} {command}", allow_abbrev=False, argument_default=argparse.SUPPRESS
     )
-    parser.get_help = lambda: help_text(script, command, is_named)
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.add_argument("--json", dest="format", action="store_const", const="json")
     for name, parameter in parameter_names(all_params(spec)).items():
