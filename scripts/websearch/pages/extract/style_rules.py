@@ -26,9 +26,9 @@ MAX_BLOCK = 2_000  # characters of selectors, and of declarations, in a hiding r
 # Properties that decide whether text is visible, or suggest that a script changes this.
 SEEN_BY = name_set(
     "opacity font-size text-indent position left right top margin-left clip clip-path width height "
-    "max-width max-height overflow transform filter color background background-color background-image "
-    "background-clip -webkit-background-clip -webkit-text-fill-color text-shadow transition "
-    "animation animation-name will-change transition-property"
+    "max-width max-height overflow transform filter color background background-color "
+    "background-image background-clip -webkit-background-clip -webkit-text-fill-color text-shadow "
+    "transition animation animation-name will-change transition-property"
 )
 _COMPOUND = (
     r"([a-zA-Z][\w-]{0,40}|\*)?"
