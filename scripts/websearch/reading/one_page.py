@@ -11,6 +11,7 @@ from websearch.base.html_tree import texts_below
 from websearch.base.untrusted import unescape
 from websearch.kit import SearchError, clean_text, drop_empty, one_line, shorten
 from websearch.markdown.foreign_text import harmless_markdown
+from websearch.pages.extract.beside import BesideText
 from websearch.pages.extract.content import find_content
 from websearch.pages.extract.interstitials import MAX_WALL_TEXT, address_wall, interstitial_error
 from websearch.pages.extract.markdown import content_markdown
@@ -25,7 +26,6 @@ from websearch.pages.extract.other_formats import (
     read_csv,
     sniff_kind,
 )
-from websearch.pages.extract.outside import outside_markdown
 from websearch.pages.extract.thin_pages import (
     MIN_PAGE_CHARS,
     OtherVersions,
@@ -277,11 +277,13 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
     if text and (line := offer_line(page, text)):
         text = f"{line}\n\n{text}"
     dropped = {"dropped": dropped_elements(page)} if params.get("explain") else {}
-    outside = outside_markdown(page, base)
+    outside = BesideText(content).markdown(base, text)
     if len(text) < MAX_WALL_TEXT and ("itemprop" in html or "json" in html):
         from websearch.pages.extract.page_data import data_values
 
         outside = "\n\n".join(filter(None, (outside, data_values(page, text))))
+    if outside and not page.is_article:
+        text, outside = f"{text}\n\n{outside}", ""
     fields = {**metadata.fields, **dropped}
     return PageContent(text, fields, note, cut or page.cut, is_foreign, outside, versions)
 

@@ -1,18 +1,27 @@
-"""Read the values in the data that a page contains for search engines and scripts."""
+"""Use the data that a page contains for search engines and scripts.
+
+Pages name their facts in schema.org data (Recipe, Product, FAQPage, ...): a box that shows listed
+values of it is content, whatever its name and place. Other values that the text lacks follow it.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
 import re
+from html import unescape
+
+from websearch.base.html_tree import BLOCKS, HEADINGS, Node, elements_below, name_set
+from websearch.pages.extract.element_names import is_unseen
+from websearch.pages.extract.metadata import linked_data, types_of
+from websearch.pages.extract.name_rules import element_rule
+from websearch.pages.extract.page_tree import UNSEEN, PageTree, ancestors
+from websearch.pages.extract.structure_rules import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
-
-    from websearch.base.html_tree import Node
-    from websearch.pages.extract.page_tree import PageTree
 
 MAX_SCRIPTS = 200  # scripts to examine per page
 MAX_WORD = 25  # mean characters per word; longer words are URLs, hashes and class names
@@ -26,6 +35,178 @@ _OTHER_VALUES = (
     r"advert\w*|ads?|newsletter\w*|copyright|legal|errors?|og\w*|twitter\w*|features?|flags))$"
 )
 MAX_VALUES = 100_000  # values to examine
+# schema.org type -> properties whose values a page shows as a list, a table or a section.
+LISTED = {
+    "Recipe": name_set("recipeIngredient ingredients recipeInstructions"),
+    "HowTo": name_set("step supply tool"),
+    "Product": name_set("additionalProperty"),
+    "SoftwareApplication": name_set("featureList"),
+    "JobPosting": name_set("responsibilities qualifications skills jobBenefits"),
+    "FAQPage": name_set("mainEntity"),
+    "QAPage": name_set("mainEntity"),
+    "": name_set("amenityFeature"),  # of any kind of place
+}
+MARKED = frozenset().union(*LISTED.values()) - {"mainEntity"}  # itemprops of elements
+# Properties of a listed item that form a row, and those with further items.
+ROW = ("name", "value", "unitText", "text")
+INNER = name_set("itemListElement acceptedAnswer suggestedAnswer name value unitText text")
+MAX_LISTED = 3_000  # characters of a listed value
+MIN_LETTERS = 15  # letters of values outside the content that show that a box was lost
+BOX_SHARE = 0.5  # share of a box's letters in such values
+LISTS = name_set("ul ol dl table tbody")  # kept whole
+MAX_ROW = 120  # letters of a row on one line
+
+
+# ===== boxes with listed values ===================================================================
+
+
+def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Node]]:
+    """Restore the boxes with the page's own data; return those before and after the content."""
+    values = {key_of(value) for value in listed_values(page)}
+    marked = [node for node in page.nodes if node.attributes.get("itemprop") in MARKED]
+    if not values and not marked:
+        return [], []
+    keys, letters = keys_below(page)
+    values.update(keys[node] for node in marked)
+    found = list(nodes_with(values, page, keys))
+    for node in found:
+        if letters[node] <= MAX_ROW:
+            join_row(node, ("div", "p"))
+    inside = {content, *shown(page, content)}
+    known = {keys[node] for node in found if node in inside}
+    lost = {keys[node]: node for node in reversed(found) if keys[node] not in known}
+    if sum(letters[node] for node in lost.values()) < MIN_LETTERS:
+        return [], []
+    data: dict[Node, int] = {}  # element -> letters of lost values in it
+    for node in lost.values():
+        for around in ancestors(node):
+            data[around] = data.get(around, 0) + letters[node]
+    kept = inside.union(ancestors(content))
+    boxes: dict[Node, str] = {}  # box or heading -> the rule that dropped it
+    for node in lost.values():
+        box = box_around(node, data, letters, kept)
+        boxes.update((part, part.dropped) for part in (heading_before(box), box) if part)
+    for box, rule in boxes.items():
+        restore(box, rule, page, data)
+    page.measure()
+    outer = [node for node in page.nodes if node in boxes and not is_within(node, boxes, content)]
+    before = set(page.nodes[: page.nodes.index(content)])
+    return [box for box in outer if box in before], [box for box in outer if box not in before]
+
+
+def listed_values(page: PageTree) -> Iterator[str]:
+    """Yield the values of LISTED properties in the page's JSON-LD, also line by line."""
+    waiting: list[tuple[object, bool]] = [(data, False) for data in linked_data(page)]
+    for value, is_listed in itertools.islice(waiting, MAX_VALUES):  # the loop extends waiting
+        if isinstance(value, list):
+            waiting += [(item, is_listed) for item in value]
+        elif isinstance(value, dict):
+            kinds = LISTED.keys() & {"", *types_of(value).split()}
+            names = frozenset().union(*(LISTED[kind] for kind in kinds))
+            for name, item in value.items():
+                waiting.append((item, (is_listed and name in INNER) or name in names))
+            if is_listed:
+                cells = (value.get(name) for name in ROW)
+                row = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
+                waiting.append((" ".join(cell for cell in row if isinstance(cell, str)), True))
+        elif isinstance(value, str) and is_listed:
+            text = re.sub(r"<[^<>]{0,300}>", " ", unescape(value[:MAX_LISTED]))
+            yield from {text, *text.split("\n")}
+
+
+def key_of(text: str) -> int:
+    """Return a sum over the letters of a text: equal for equal words in any order and element."""
+    return sum(hash(sign) for sign in text.casefold() if sign.isalnum())
+
+
+def keys_below(page: PageTree) -> tuple[dict[Node, int], dict[Node, int]]:
+    """Return key_of the text of each element and the number of its letters, without hidden parts.
+
+    Values in a hidden part count: some pages hide all of their text until a script shows it.
+    """
+    keys: dict[Node, int] = {}
+    letters: dict[Node, int] = {}
+    hidden = {node for node in page.nodes if node in page.unseen or is_unseen(node)}
+    for node in reversed(page.nodes):
+        keys[node] = letters[node] = 0
+        for child in node.children if node.tag not in UNSEEN else []:
+            if isinstance(child, str):
+                keys[node] += key_of(child)
+                letters[node] += sum(map(str.isalnum, child))
+            elif child not in hidden or child in page.unfolded:
+                keys[node] += keys[child]
+                letters[node] += letters[child]
+    return keys, letters
+
+
+def nodes_with(values: set[int], page: PageTree, keys: dict[Node, int]) -> Iterator[Node]:
+    """Yield the outermost elements whose text is one of the values, except in menus and footers."""
+    done: set[Node] = set()
+    for node in page.nodes:
+        if node.parent in done or node.tag in ("nav", "footer"):
+            done.add(node)
+        elif keys[node] and keys[node] in values:
+            done.add(node)
+            yield node
+
+
+def box_around(
+    node: Node, data: dict[Node, int], letters: dict[Node, int], kept: set[Node]
+) -> Node:
+    """Return the largest box around an element with a value that consists of values."""
+    box = node
+    while box.parent and box.parent not in kept:
+        is_data = data[box.parent] >= BOX_SHARE * letters[box.parent]
+        if not is_data and box.parent.tag not in LISTS:
+            break
+        box = box.parent
+    return box
+
+
+def is_within(node: Node, boxes: dict[Node, str], content: Node) -> bool:
+    """Return whether an element is in the content or another box."""
+    around = ancestors(node)[1:]
+    return content in around or not boxes.keys().isdisjoint(around)
+
+
+def heading_before(box: Node) -> Node | None:
+    """Return the heading right before a box, or None."""
+    siblings = box.parent.children if box.parent else []
+    before = itertools.takewhile(lambda node: node is not box, siblings)
+    last = [node for node in before if isinstance(node, Node)][-1:]
+    return last[0] if last and last[0].tag in HEADINGS else None
+
+
+def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None:
+    """Restore a box that a rule dropped and the elements with data; judge the others anew."""
+    for node in ancestors(box):
+        node.dropped = ""
+    for node in elements_below(box):
+        if node in data:
+            node.dropped = ""
+        elif node.parent and node.parent.dropped:
+            node.dropped = node.parent.dropped
+        elif rule and node.dropped == rule:
+            node.dropped = "element" if node.tag in UNSEEN else element_rule(node, page)
+
+
+def join_rows(page: PageTree) -> None:
+    """Write list items of a few short boxes as one line: an amount and its ingredient."""
+    for node in page.nodes:
+        if node.tag == "li" and node.has_block and node.chars <= MAX_ROW and not node.prose:
+            join_row(node, ("div",))
+
+
+def join_row(row: Node, tags: tuple[str, ...]) -> None:
+    """Make the boxes in a row parts of one line, unless there are blocks with other tags."""
+    blocks = [node for node in elements_below(row) if node.tag in BLOCKS]
+    if row.tag != "tr" and all(node.tag in tags for node in blocks):
+        for node in blocks:
+            node.tag = "span"
+            node.children = [" ", *node.children, " "]
+
+
+# ===== values that the text lacks =================================================================
 
 
 def data_values(page: PageTree, text: str) -> str:

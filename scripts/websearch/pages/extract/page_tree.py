@@ -162,15 +162,19 @@ class PageTree:
     def drop_unseen(self) -> None:
         """Drop scripts, styles, templates, data, hidden text and the generator's frames."""
         for node in self.nodes:
-            if node.tag in UNSEEN:
-                node.dropped = "element"
-            elif node in self.data:
-                node.dropped = "data"
-            elif node in self.unseen and self.leniency < 3:
-                node.dropped = "unseen"
-            elif self.program and node.attributes and is_frame(node, self.program):
-                node.dropped = "generator"
+            node.dropped = self.unseen_reason(node)
         self.spread()
+
+    def unseen_reason(self, node: Node) -> str:
+        """Return why a reader does not see an element, or ""."""
+        if node.tag in UNSEEN:
+            return "element"
+        if node in self.data:
+            return "data"
+        if node in self.unseen and self.leniency < 3:
+            return "unseen"
+        is_generated = self.program and node.attributes and is_frame(node, self.program)
+        return "generator" if is_generated else ""
 
     def drop_escaped_tags(self) -> None:
         """Remove tags that appear as text because they were escaped twice, except in code."""
