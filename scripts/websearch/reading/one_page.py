@@ -282,7 +282,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
         from websearch.pages.extract.page_data import data_values
 
         outside = "\n\n".join(filter(None, (outside, data_values(page, text))))
-    if outside and not page.is_article:
+    if outside and page.shows_beside:
         text, outside = f"{text}\n\n{outside}", ""
     fields = {**metadata.fields, **dropped}
     return PageContent(text, fields, note, cut or page.cut, is_foreign, outside, versions)

@@ -23,7 +23,7 @@ TEXT, BESIDE, FURNITURE, UNSEEN = "text", "beside", "furniture", "unseen"
 VERDICTS = {
     "": TEXT,
     **dict.fromkeys(("element", "data", "unseen", "hidden", "hidden class", "control", "gutter",
-                     "generator", "title", "tabs"), UNSEEN),
+                     "generator", "nosnippet", "title", "tabs"), UNSEEN),
     **dict.fromkeys(("menu", "consent", "languages", "previous and next", "copy",
                      "empty section"), FURNITURE),
 }  # fmt: skip
@@ -140,7 +140,9 @@ class BesideText:
                 if child in self.values:
                     self.values.add(node)
         self.chars[node] = chars
-        self.links[node] = (1, chars) if node.tag == "a" else (count, linked)
+        is_verse = node.tag == "p" and any(child.tag == "br" for child in children_of(node))
+        found = (1, chars) if node.tag == "a" else (0, 0) if is_verse else (count, linked)
+        self.links[node] = found
         is_short = node.tag in BLOCKS and 0 < chars <= MAX_TEXT
         if is_short and node not in self.values and _VALUE.search(text_of(node)):
             self.values.add(node)

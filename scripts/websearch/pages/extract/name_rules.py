@@ -96,7 +96,7 @@ UNFOLDED = HEADINGS | {"dt"}  # a button inside unfolds the next element
 TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # words for the role even in TEXT_TAGS
 HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # their ids may come from their text
 MAX_BEGINNING = 16  # elements and texts to search for an element's heading
-CELLS = name_set("td th tr thead tbody tfoot caption dt dd")
+CELLS = name_set("td th tr caption dt dd")
 INLINE = name_set("a abbr b cite code em i mark q s small span strong sub sup time u")
 MIN_WORDS = 3  # words beside an inline element that make it part of a sentence
 IN_TEXT = frozenset(("gutter", "consent", "comments", "hidden class"))  # rules inside a text
@@ -187,8 +187,9 @@ def element_rule(node: Node, page: PageTree) -> str:
 
 def is_in_text(node: Node) -> bool:
     """Return whether an element is a cell, term or item beside others, or inside a sentence."""
-    if node.tag in CELLS:
-        return not node.has_block
+    if node.tag in CELLS:  # in a table that lays out a page, they have blocks
+        cells = children_of(node) if node.tag == "tr" else [node]
+        return not any(cell.has_block for cell in cells)
     siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
     others = [child for child in siblings if child is not node]
     if node.tag == "li":
