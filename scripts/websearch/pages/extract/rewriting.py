@@ -93,6 +93,8 @@ def rewrite(nodes: list[Node]) -> list[Node]:
                 found["template"].append(node)
         elif "aria-label" in attributes:
             found["label"].append(node)
+        elif "line-through" in attributes.get("style", "") and tag == "span":
+            node.tag = "s"
         elif "data-cfemail" in attributes:
             found["mail"].append(node)
         elif "class" in attributes and is_screen_reader_class(attributes["class"]) and node.parent:
@@ -296,10 +298,11 @@ def keep_one_twin(parent: Node) -> None:
 
 
 def is_twin(text: str, pieces: Iterable[Node]) -> bool:
-    """Return whether a text contains the joined text of elements, or the reverse."""
+    """Return whether a text contains the text of elements, joined or of one, or the reverse."""
     own = letters_of(text)
-    other = "".join(letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces)
-    return bool(own and other) and (own in other or other in own)
+    others = [letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces]
+    others = [*(other for other in others if len(other) > 1), "".join(others)]
+    return any(own and other and (own in other or other in own) for other in others)
 
 
 def letters_of(text: str) -> str:
@@ -308,8 +311,15 @@ def letters_of(text: str) -> str:
 
 
 def write_label(node: Node) -> None:
-    """Replace an element's visual-only text by the label that it repeats."""
+    """Replace an element's visual-only text by the label that it repeats; write that of a drawing.
+
+    Labels in links and buttons describe an action.
+    """
     label = node.attributes["aria-label"][:MAX_LABEL].strip()
+    if node.attributes.get("role") == "img" and not text_beginning(node, 1):
+        if node.parent and node.parent.tag not in ("a", "button") and node.tag != "a":
+            node.tag, node.children = "span", [label]
+        return
     children = children_of(node)
     is_drawn = 0 < len(children) <= MAX_PIECES and all(map(is_visual_only, children))
     if not has_words(node) and is_drawn and is_twin(label, children):
