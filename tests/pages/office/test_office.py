@@ -883,18 +883,48 @@ class Hostile(unittest.TestCase):
         self.assertEqual(text.count("| 7 |"), len(places))
         self.assertLess(len(text), 10_000)
 
-    def test_a_table_in_a_repeated_cell_does_not_fill_the_memory(self) -> None:
+    def test_copies_do_not_fill_the_memory(self) -> None:
+        """A copy counts when it is made; each file has ten times the cells that fit."""
         cell = f"<table-cell><p>{'a' * 100_000}</p></table-cell><table-cell><p>b</p></table-cell>"
         inner = f"<table><table-row>{cell}</table-row></table>"
-        repeated = f"<table-cell number-columns-repeated='9999'>{inner}</table-cell>"
-        body = f"<table><table-row><table-cell><p>x</p></table-cell>{repeated}</table-row></table>"
-        tracemalloc.start()
-        try:
-            read(office.open_document("text", body))
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-        self.assertLess(peak, 100_000_000)
+        repeated = "<table-cell number-columns-repeated='9999'>{}</table-cell>"
+        cells_of_text = f"<table-cell><p>x</p></table-cell>{repeated.format(inner)}"
+        long = repeated.format(f"<p>{'a b ' * 500}</p>")
+        rows = f"<table-row number-rows-repeated='99999'>{long}</table-row>"
+        wide = repeated.format("<p>x</p>") * 10_000
+        note = f'<w:footnote w:id="7">{p("x " * 50_000)}</w:footnote>'
+        mark = '<w:r><w:t>a</w:t><w:footnoteReference w:id="7"/></w:r>'
+        for name, data in (
+            (
+                "text",
+                office.open_document(
+                    "text", f"<table><table-row>{cells_of_text}</table-row></table>"
+                ),
+            ),
+            ("rows", office.open_document("spreadsheet", f'<table name="Fog">{rows * 10}</table>')),
+            (
+                "columns",
+                office.open_document(
+                    "spreadsheet", f'<table name="Fog"><table-row>{wide}</table-row></table>'
+                ),
+            ),
+            ("notes", docx(p(mark) * 2_000, footnotes=note)),
+        ):
+            with self.subTest(name):
+                self.assertLess(len(data), 60_000)
+                tracemalloc.start()
+                try:
+                    read(data)
+                    peak = tracemalloc.get_traced_memory()[1]
+                finally:
+                    tracemalloc.stop()
+                self.assertLess(peak, 100_000_000)
+
+    def test_a_note_with_several_references_appears_once(self) -> None:
+        mark = '<w:r><w:t>Fog</w:t><w:footnoteReference w:id="7"/></w:r>'
+        note = f'<w:footnote w:id="7">{p("In May.")}</w:footnote>'
+        text = text_of(docx(p(mark) + p(mark), footnotes=note))
+        self.assertEqual(text, "Fog[1]\n\n[1] In May.\n\nFog[1]")
 
     def test_a_long_table_of_merged_cells_keeps_the_deadline(self) -> None:
         wide = f'<w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr>{p("x")}</w:tc>'

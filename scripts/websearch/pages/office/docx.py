@@ -89,7 +89,7 @@ class WordReader:
         }
         # The instruction of each open field, and the URL that its text links to.
         self.fields: list[tuple[str, str]] = []
-        self.note_number = 0
+        self.note_numbers: dict[tuple[str, str | None], int] = {}  # by kind and id
         self.spare_cells = MAX_SPANNED
         self.title = self.note = ""
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
@@ -270,15 +270,16 @@ class WordReader:
         return self.fields[-1][1] if self.fields else ""
 
     def note_mark(self, kind: str, note_id: str | None) -> Iterator[Piece]:
-        """Yield the number of a note; the note's text follows the paragraph."""
+        """Yield the number of a note; the text follows the paragraph with the first reference."""
         note = self.notes[kind].get(note_id)
         if note is None or self.in_note:
             return
-        self.note_number += 1
-        number = self.note_number
-        self.in_note = True
-        self.after += numbered(number, self.blocks_of(note))
-        self.in_note = False
+        if (kind, note_id) not in self.note_numbers:
+            number = self.note_numbers[kind, note_id] = len(self.note_numbers) + 1
+            self.in_note = True
+            self.after += numbered(number, self.blocks_of(note))
+            self.in_note = False
+        number = self.note_numbers[kind, note_id]
         yield Piece(str(number), ("sup",), f"#note-{number}")
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:

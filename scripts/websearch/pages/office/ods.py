@@ -72,6 +72,8 @@ def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Iterator[R
             for place in range(column, column + min(repeats, MAX_COLUMNS)):
                 cells[place] = shown
         column += repeats
+        if len(cells) > sheets.spare:
+            break
     yield cells
 
 

@@ -56,7 +56,7 @@ class SheetWriter:
     """A writer of a file's sheets as tables.
 
     rows: the current sheet's rows with their numbers. spare: the number of cells that may still be
-    read.
+    read. Each copy of a repeated cell or row counts as if the file contained it.
     """
 
     def __init__(self, writer: MarkdownWriter) -> None:
@@ -70,10 +70,13 @@ class SheetWriter:
 
     def add_row(self, number: int, row: Row) -> bool:
         """Add a row to the current sheet; return whether more rows fit."""
-        self.is_full = self.is_full or len(self.rows) >= MAX_ROWS or len(row) > self.spare
+        signs = sum(map(len, row.values()))
+        is_too_large = len(row) > self.spare or signs > self.writer.chars_left
+        self.is_full = self.is_full or len(self.rows) >= MAX_ROWS or is_too_large
         if row and not self.is_full:
             self.rows.append((number, row))
             self.spare -= len(row)
+            self.writer.reserve(signs)
         return not self.is_full
 
     def end_sheet(
@@ -87,7 +90,9 @@ class SheetWriter:
         rows, self.rows = self.rows, []
         is_cut, self.is_full = self.is_full, False
         if is_hidden:
-            self.spare += sum(len(row) for _, row in rows)
+            for _, row in rows:
+                self.spare += len(row)
+                self.writer.chars_left += sum(map(len, row.values()))
             return
         for note in left_out.notes(quoted(name)) if left_out else []:
             self.notes[note] = None
@@ -120,7 +125,7 @@ class SheetWriter:
 
     def cell(self, text: str, address: str = "") -> str:
         """Return the text of a cell on one line, escaped; with its link if links are kept."""
-        shown = as_cell(mark_signs(self.writer.fit(one_line(text, MAX_CELL))))
+        shown = as_cell(mark_signs(one_line(text, MAX_CELL)))
         target = self.writer.target(address) if address and self.writer.keep_links else ""
         return f"[{shown}]({target})" if target else shown
 
