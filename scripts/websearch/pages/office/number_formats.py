@@ -19,7 +19,8 @@ MAX_PLACES = 12  # decimal places
 GENERAL = "General"
 # Formats that files do not define. In Excel, those for money and dates depend on the country.
 BUILT_IN = {
-    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 14: "yyyy-mm-dd", 15: "yyyy-mm-dd", 16: "d-mmm", 17: "mmm-yy",
+    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 14: "yyyy-mm-dd",
+    15: "yyyy-mm-dd", 16: "d-mmm", 17: "mmm-yy",
     18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm",
     37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
@@ -224,8 +225,8 @@ def moments(tokens: list[Token]) -> list[str]:
     units = [token for token in tokens if token.kind in ("moment", "elapsed")]
     letters = [unit.text[0].lower() for unit in units]
     for index, unit in enumerate(units):
-        around = letters[max(0, index - 1) : index] + ["-"] + letters[index + 1 : index + 2]
-        is_minute = unit.kind == "elapsed" or around[0] == "h" or around[-1] == "s"
+        is_near = "h" in letters[max(0, index - 1) : index] or "s" in letters[index + 1 :][:1]
+        is_minute = unit.kind == "elapsed" or is_near
         if letters[index] == "m" and is_minute:
             letters[index] = "n"
     return letters
