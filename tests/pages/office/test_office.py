@@ -356,6 +356,15 @@ POWERPOINT = (
         "## Slide 1\n\n| Day | Fog |\n| --- | --- |\n| 1 | thick |",
     ),
     (
+        "raised, lowered and struck text",
+        shape(
+            '<a:p><a:r><a:t>10</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>6</a:t></a:r><a:r>'
+            '<a:t> x</a:t></a:r><a:r><a:rPr baseline="-25000"/><a:t>i</a:t></a:r><a:r><a:t> now '
+            '</a:t></a:r><a:r><a:rPr strike="sngStrike"/><a:t>12</a:t></a:r></a:p>'
+        ),
+        "## Slide 1\n\n10^6 x_i now ~~12~~",
+    ),
+    (
         "a link",
         shape('<a:p><a:r><a:rPr><a:hlinkClick r:id="rId1"/></a:rPr><a:t>here</a:t></a:r></a:p>'),
         "## Slide 1\n\n[here](https://a.example/b)",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from websearch.base.html_tree import Node, texts_below
 from websearch.kit import one_line
-from websearch.pages.extract.inline_rules import is_decorative_alt
+from websearch.pages.extract.element_names import is_decorative_alt
 from websearch.pages.extract.rewriting import CHECKED, UNCHECKED
 from websearch.pages.pdf.encodings import encoding_table
 

@@ -35,6 +35,7 @@ TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders repeated on every slide
 FOOTERS = ("dt", "ftr")  # those that contain text written by a person
 ON, OFF = ("1", "true"), ("0", "false")
+NO_STRIKE = "noStrike"
 # Letters that PowerPoint writes in Wingdings for "-->", "<--", "==>", "<==" and "<=>"; languages in
 # which one of them is a word.
 _ARROW = r"(?<!\S)[\u00e0\u00df\u00e8\u00e7\u00f3](?!\S)"
@@ -169,7 +170,7 @@ class SlideReader:
             if run.tag in ("r", "fld"):
                 link = run.find("rPr/hlinkClick")
                 address = address_of(self.relations, link) if link is not None else ""
-                yield Piece(run_text(run), (), address)
+                yield Piece(run_text(run), run_marks(run), address)
             elif run.tag == "br":
                 yield Piece("\n")
             elif run.tag == "m":
@@ -181,6 +182,16 @@ class SlideReader:
         return with_lists(
             Item(0, 0, [element("p", " ".join(" ".join(texts(point)).split()))]) for point in points
         )
+
+
+def run_marks(run: Element) -> tuple[str, ...]:
+    """Return the tags for a run's format: superscript, subscript, strikethrough."""
+    properties = run.find("rPr")
+    if properties is None:
+        return ()
+    shift = properties.get("baseline", "0").rstrip("%")
+    raised = () if not shift.strip("-0") else ("sub",) if shift.startswith("-") else ("sup",)
+    return raised if properties.get("strike", NO_STRIKE) == NO_STRIKE else (*raised, "del")
 
 
 def run_text(run: Element) -> str:
