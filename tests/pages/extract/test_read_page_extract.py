@@ -937,6 +937,22 @@ class Metadata(unittest.TestCase):
                 self.found("<title>Title</title>", f"<h1>{heading}</h1>"), {"title": title}
             )
 
+    def test_an_author_is_a_name_without_date_and_controls(self) -> None:
+        for text, name in (
+            ("By: Jo Doe", "Jo Doe"), ("Written by Jo Doe", "Jo Doe"), ("Author: Jo", "Jo"),
+            ("By Jo Doe last updated 4 April 17 \u2022 5 min read", "Jo Doe"),
+            ("Jo Doe | May 4, 2024", "Jo Doe"), ("Jo Doe on May 4, 2024", "Jo Doe"),
+            ("Jo Doe, 4. M\u00e4rz 2024", "Jo Doe"), ("Jo Doe 5 min read", "Jo Doe"),
+            ("Jo Doe See full bio", "Jo Doe"), ("Jo Doe - Staff", "Jo Doe"), ("R2D2", "R2D2"),
+            ("Byron May", "Byron May"), ("Anne O'Neil, Al June", "Anne O'Neil, Al June"),
+            ("May 4, 2024", ""), ("5 min read", ""), ("https://x.example/jo", ""),
+        ):  # fmt: skip
+            with self.subTest(text):
+                found = self.found(f'<meta name=author content="{text}">')
+                self.assertEqual(found.get("author", ""), name)
+        body = "<p itemprop=author><b itemprop=name>Jo Doe</b> <a href='/jo'>Her posts</a></p>"
+        self.assertEqual(self.found("", body)["author"], "Jo Doe")
+
     def test_a_banners_heading_is_not_the_title(self) -> None:
         for head, body, title in (
             # mdBook: the book's name is a heading as well.

@@ -10,6 +10,7 @@ from websearch.pages.extract.rewriting import CHECKED, UNCHECKED
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     PRIVATE,
+    Cell,
     Item,
     Piece,
     element,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 MAX_LEVEL = 8  # deepest list level, from 0
 BODY_LEVEL = 9  # outline level of text that is not a heading
 MAX_SPAN = 63  # columns, as in Word
-MAX_SPANNED = 200_000  # empty cells per file that merged cells add
 MAX_INSTRUCTION = 4_000  # characters of a field's instruction
 MAX_QUOTED = 200  # characters of the text that a comment refers to, and of an author's name
 MAX_OPEN_COMMENTS = 20  # comments on the same text
@@ -90,7 +90,6 @@ class WordReader:
         # The instruction of each open field, and the URL that its text links to.
         self.fields: list[tuple[str, str]] = []
         self.note_numbers: dict[tuple[str, str | None], int] = {}  # by kind and id
-        self.spare_cells = MAX_SPANNED
         self.title = self.note = ""
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
         self.in_note = False
@@ -137,7 +136,7 @@ class WordReader:
                     return
                 yield from self.archive.contained(self.paragraph, child)
             elif child.tag == "tbl":
-                yield from self.archive.contained(table, self.rows(child), self.archive.is_late)
+                yield from self.archive.contained(self.table, child)
             elif child.tag in WRAPPERS:
                 yield from self.parts_of(child)
             elif child.tag in COMMENT_MARKS:
@@ -282,31 +281,42 @@ class WordReader:
         number = self.note_numbers[kind, note_id]
         yield Piece(str(number), ("sup",), f"#note-{number}")
 
-    def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
-        """Yield the rows of a table; a merged cell appears only in its first place."""
-        for row in parent:
-            if row.tag in WRAPPERS:
-                yield from self.rows(row)
-            if row.tag != "tr" or row.find("trPr/del") is not None:
-                continue
+    def table(self, parent: Element) -> list[Node]:
+        """Return a table; a cell that continues those above makes the first of them higher."""
+        merged: dict[int, Cell] = {}  # column -> the merged cell that begins in it
+        rows: list[list[Cell]] = []
+        heads = 0
+        for row in rows_of(parent):
             if self.archive.is_late():
-                return
-            before = value(row.find("trPr"), "gridBefore")
-            cells = self.empty_cells(number_of(before, 0, MAX_SPAN))
-            for cell in cells_of(row):
-                properties = cell.find("tcPr")
-                merge = properties.find("vMerge") if properties is not None else None
+                break
+            properties = row.find("trPr")
+            heads += is_on(properties, "tblHeader") and heads == len(rows)
+            column = number_of(value(properties, "gridBefore"), 0, MAX_SPAN)
+            rows.append([Cell([], column)] if column else [])
+            for part in cells_of(row):
+                look = part.find("tcPr")
+                width = number_of(value(look, "gridSpan"), 1, MAX_SPAN)
+                merge = look.find("vMerge") if look is not None else None
                 is_merged = merge is not None and merge.get("val", "continue") == "continue"
-                cells.append([] if is_merged else self.blocks_of(cell))
-                span = number_of(value(properties, "gridSpan"), 1, MAX_SPAN)
-                cells += self.empty_cells(span - 1)
-            yield cells
+                if is_merged and column in merged:
+                    merged[column].height += 1
+                else:
+                    cell = Cell([] if is_merged else self.blocks_of(part), width)
+                    rows[-1].append(cell)
+                    merged.pop(column, None)
+                    if merge is not None and not is_merged:
+                        merged[column] = cell
+                column += width
+        return table(rows, heads, self.archive.is_late)
 
-    def empty_cells(self, count: int) -> list[list[Node]]:
-        """Return empty cells, limited by the file's budget for them."""
-        count = max(0, min(count, self.spare_cells))
-        self.spare_cells -= count
-        return [[]] * count
+
+def rows_of(parent: Element) -> Iterator[Element]:
+    """Yield the rows of a table that are not deleted, including those in containers."""
+    for row in parent:
+        if row.tag in WRAPPERS:
+            yield from rows_of(row)
+        elif row.tag == "tr" and row.find("trPr/del") is None:
+            yield row
 
 
 def cells_of(row: Element) -> Iterator[Element]:

@@ -8,6 +8,7 @@ import re
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     PRIVATE,
+    Cell,
     Item,
     Piece,
     element,
@@ -121,7 +122,7 @@ class SlideReader:
         """Return the content of a shape: text, a table, a chart, a diagram or a description."""
         if shape.tag == "graphicFrame":
             if (grid := shape.find(".//tbl")) is not None:
-                return table([self.row(row) for row in grid.findall("tr")])
+                return table([self.row(row) for row in grid.findall("tr")], 1)
             if (chart := shape.find(".//chart")) is not None:
                 return chart_blocks(self.related(chart, "r:id"))
             diagram = shape.find(".//relIds")
@@ -137,13 +138,15 @@ class SlideReader:
         relation = self.relations.get(shape.get(name, ""))
         return self.archive.tree(relation.target if relation else "")
 
-    def row(self, row: Element) -> list[list[Node]]:
-        """Return the cells of a table row; cells covered by a merged cell are empty."""
-        cells: list[list[Node]] = []
+    def row(self, row: Element) -> list[Cell]:
+        """Return the cells of a table row, without those that a merged cell covers."""
+        cells: list[Cell] = []
         for cell in row.findall("tc"):
-            is_covered = "1" in (cell.get("hMerge"), cell.get("vMerge"))
-            body = None if is_covered else cell.find("txBody")
-            cells.append(with_lists(self.paragraphs(body, False)) if body is not None else [])
+            if cell.get("hMerge") not in ON and cell.get("vMerge") not in ON:
+                body = cell.find("txBody")
+                blocks = with_lists(self.paragraphs(body, False)) if body is not None else []
+                spans = [number_of(cell.get(name), 1) for name in ("gridSpan", "rowSpan")]
+                cells.append(Cell(blocks, *spans))
         return cells
 
     def paragraphs(self, body: Element, is_list: bool) -> Iterator[Node | Item]:
@@ -252,10 +255,11 @@ def chart_blocks(chart: Element) -> list[Node]:
         for index in indexes[:MAX_CHART_ROWS]
     ]
     cells = [
-        [[element("p", text)] if text else [] for text in row] for row in [["", *names], *rows]
+        [Cell([element("p", text)] if text else []) for text in row]
+        for row in [["", *names], *rows]
     ]
     caption = [element("p", element("strong", words))] if words else []
-    return caption + (table(cells) if indexes else [])
+    return caption + (table(cells, 1) if indexes else [])
 
 
 def values(series: Element, *names: str) -> dict[int, str]:
