@@ -155,13 +155,15 @@ def numbered(number: int, blocks: list[Node]) -> list[Node]:
 def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> list[Node]:
     """Return a slide's heading and blocks, and the speaker notes as a quotation.
 
-    A slide without text returns [].
+    number: of the slide; 0 for the only one, which needs no number. A slide without text returns
+    [].
     """
     if any(map(has_text, notes)):
         label = element("p", element("strong", "Notes"))
         blocks = [*blocks, element("blockquote", label, *notes)]
     if title or any(map(has_text, blocks)):
-        return [element("h2", title or f"Slide {number}"), *blocks]
+        heading = title or (f"Slide {number}" if number else "")
+        return [*([element("h2", heading)] if heading else []), *blocks]
     return []
 
 

@@ -13,7 +13,9 @@ from websearch.pages.office.blocks import (
     Cell,
     Item,
     Piece,
+    cell_line,
     element,
+    flattened,
     numbered,
     paragraph,
     symbol_table,
@@ -92,7 +94,7 @@ class WordReader:
         self.note_numbers: dict[tuple[str, str | None], int] = {}  # by kind and id
         self.title = self.note = ""
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
-        self.in_note = False
+        self.in_note = self.in_margin = False
         comments = archive.tree(archive.part(name, "comments") if with_comments else "")
         self.comments = {comment.get("id", ""): comment for comment in comments}
         self.quoted: dict[str, str] = {}  # comment id -> text that it refers to
@@ -104,8 +106,12 @@ class WordReader:
         return with_code(with_lists(self.parts_of(parent)))
 
     def body(self, parent: Element) -> list[Node]:
-        """Return the blocks of the body, then the comments with author and quoted text."""
-        blocks = self.blocks_of(parent)
+        """Return the blocks of the body between head and foot, then the comments.
+
+        Each comment has its author and the text that it refers to.
+        """
+        head, foot = (self.margin(parent, f"{name}Reference") for name in ("header", "footer"))
+        blocks = [*head, *self.blocks_of(parent), *foot]
         self.open_comments.clear()
         items = []
         for number, comment in self.comments.items():
@@ -118,6 +124,16 @@ class WordReader:
             items += [Item(0, 0, blocks_of_comment)] if blocks_of_comment else []
         heading = [element("h2", "Comments")] if items else []
         return [*blocks, *heading, *with_lists(items)]
+
+    def margin(self, body: Element, tag: str) -> list[Node]:
+        """Return the paragraphs of the heads or feet of pages, each once, without page numbers."""
+        targets = (self.relations.get(reference.get("r:id", "")) for reference in body.iter(tag))
+        names = dict.fromkeys(relation.target for relation in targets if relation)
+        self.in_margin = True
+        blocks = [block for name in names for block in self.blocks_of(self.archive.tree(name))]
+        self.in_margin = False
+        lines = filter(None, (cell_line(part) for block in blocks for part in flattened(block)))
+        return [element("p", line) for line in dict.fromkeys(lines)]
 
     def comment(self, mark: Element) -> None:
         """Record the beginning or the end of the text that a comment refers to."""
@@ -208,7 +224,8 @@ class WordReader:
                 text = with_symbols(child.text or "", font_of(parent))
                 for number in self.open_comments:
                     self.quoted[number] = (self.quoted.get(number, "") + text)[:MAX_QUOTED]
-                yield Piece(text, marks, target or self.field_target())
+                if not (self.in_margin and any(map(is_page_number, self.fields))):
+                    yield Piece(text, marks, target or self.field_target())
             elif tag in CHARACTERS:
                 ends_page = child.get("type") in ("page", "column")
                 yield Piece(" " if ends_page else CHARACTERS[tag], marks, target)
@@ -246,6 +263,8 @@ class WordReader:
         if child.tag == "hyperlink":
             target = address_of(self.relations, child, child.get("anchor", "")) or target
         elif child.tag == "fldSimple":
+            if self.in_margin and is_page_number((child.get("instr", ""), "")):
+                return
             target = link_target(child.get("instr", "")) or target
         elif child.tag == "oMath":
             yield from equation_pieces(child, marks)
@@ -332,6 +351,11 @@ def link_target(field: str) -> str:
     """Return the URL in a link field; "" for other fields."""
     link = re.match(_LINK_FIELD, field)
     return link[1] + (f"#{link[2]}" if link[2] else "") if link else ""
+
+
+def is_page_number(field: tuple[str, str]) -> bool:
+    """Return whether a field, an instruction with a URL, is the number of a page or of pages."""
+    return re.match(r"(?i)\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", field[0]) is not None
 
 
 def is_on(properties: Element | None, name: str) -> bool:

@@ -77,7 +77,8 @@ class OpenTextReader:
         self.title = self.note = ""
         self.counts: dict[str, int] = {}  # last item numbers, which a later list may continue
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
-        self.note_number = self.slide_number = self.hidden_slides = 0
+        self.note_number = self.hidden_slides = 0
+        self.slide_number = -(sum(1 for _ in content.iter("page")) == 1)  # see blocks.slide
         self.spare_cells, self.spare_chars = MAX_REPEATED, MAX_REPEATED_CHARS
 
     def blocks_of(self, parent: Iterable[Element]) -> list[Node]:

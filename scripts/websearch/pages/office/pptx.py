@@ -61,7 +61,8 @@ class SlideReader:
     def blocks_of(self, presentation: Element) -> list[Node]:
         """Return the content of the slides, in order."""
         blocks: list[Node] = []
-        for number, entry in enumerate(presentation.iter("sldId"), 1):
+        entries = list(presentation.iter("sldId"))
+        for number, entry in enumerate(entries, len(entries) > 1):
             if self.archive.is_late():
                 break
             if relation := self.slides.get(entry.get("r:id", "")):
