@@ -249,7 +249,7 @@ def table(
             below = max([below, *(cell.height for cell in row)]) - 1
     if max((sum(cell.width for cell in row) for row in filled), default=0) < 2:
         return [block for row in filled for cell in row for block in cell.blocks]
-    is_wide = any(cell.width > 1 for cell in filled[0])
+    is_wide = any(cell.width > 1 and cell.height == 1 for cell in filled[0])
     heads = heads or (max(cell.height for cell in filled[0]) if is_wide else 1)
     parts: list[Node] = []
     for number, row in enumerate(filled):

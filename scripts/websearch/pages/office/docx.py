@@ -133,7 +133,8 @@ class WordReader:
         blocks = [block for name in names for block in self.blocks_of(self.archive.tree(name))]
         self.in_margin = False
         lines = filter(None, (cell_line(part) for block in blocks for part in flattened(block)))
-        return [element("p", line) for line in dict.fromkeys(lines)]
+        words = (line for line in lines if any(map(str.isalpha, line)))  # not a typed page number
+        return [element("p", line) for line in dict.fromkeys(words)]
 
     def comment(self, mark: Element) -> None:
         """Record the beginning or the end of the text that a comment refers to."""

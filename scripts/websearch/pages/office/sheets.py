@@ -29,7 +29,7 @@ def head_rows(merges: list[Merge]) -> dict[int, int]:
 
     Some of its cells span rows, and others columns.
     """
-    wide = {top for top, _, left, right in merges if right > left}
+    wide = {top for top, bottom, left, right in merges if right > left and bottom == top}
     heads: dict[int, int] = {}
     for top, bottom, _, _ in merges:
         if top in wide and top < bottom < top + MAX_HEAD_ROWS:
