@@ -251,7 +251,7 @@ def small_web_environment(url: str) -> dict[str, str]:
     it to "" where another engine is to answer first.
     """
     engines = load_script("websearch.engines.table").ENGINES
-    others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK".split()
+    others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK REDDIT X".split()
     addresses = {
         engine.address[0]: f"{url}/{name}" if engine.keys and not engine.function else url
         for name, engine in engines.items()

@@ -36,7 +36,9 @@ TYPES = {
 KEY_TABLE = re.compile(r"(<!-- keys of engines -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 ADDRESSES = re.compile(r"(?m)^\| `BRAVE_SEARCH_BASE_URL`[^|]*(?=\|)")
 # Addresses that are no engine's.
-OTHER_ADDRESSES = ("SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK")
+OTHER_ADDRESSES = (
+    "SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK", "REDDIT", "X",
+)  # fmt: skip
 # Lines of a client's configuration that each name the variable of a key.
 KEY_LINES = re.compile(r"(?m)(?:^[^\n]*\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b[^\n]*\n)+")
 EXAMPLE_KEYS = re.compile(r"(# More search engines[^\n]*\n).*?(?=# Higher limits)", re.DOTALL)

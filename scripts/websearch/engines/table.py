@@ -56,6 +56,13 @@ READ_HOSTS = {
         interval=2.7,
         burst=2,
     ),
+    "reddit": Host(
+        name="reddit",
+        title="Reddit",
+        address=("REDDIT_BASE_URL", "https://www.reddit.com"),
+        interval=30.0,  # for feeds without a login; more requests are answered with 429
+    ),
+    "x": Host(name="x", title="X", address=("X_BASE_URL", "https://publish.x.com"), interval=1.0),
 }
 SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
