@@ -35,6 +35,7 @@ from websearch.kit import (
     json_fields,
     nearest,
     object_field,
+    one_line,
     quoted,
     shorten,
     spell_hints,
@@ -44,7 +45,7 @@ from websearch.ways_in.served import ServedCommand, parameter_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -60,6 +61,8 @@ TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools that are always listed: comma-separ
 MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
+
+LEAST_LIKENESS = 0.8  # of an argument's name and a mistyped one, from 0 to 1
 
 # ===== the tools ==================================================================================
 
@@ -406,8 +409,9 @@ def run_tool(
 ) -> tuple[Document, ServedCommand]:
     """Run a tool's command; return its document and the command. Never raises."""
     command: ServedCommand = TOOLS[name]
+    warnings: list[str] = []
     try:
-        params = tool_params(name, arguments)
+        params = tool_params(name, arguments, warnings)
         command = chosen_command(name, params)
         params = {**command.fixed, **params}
         document = run_metered(TOOLS[name], params, lambda: command.call(params, caller, report))
@@ -417,6 +421,8 @@ def run_tool(
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug: the client still gets an answer
         document = internal_error(error, verbose=False)
+    if warnings:
+        document["warnings"] = [*document.get("warnings", []), *warnings]
     return document, command
 
 
@@ -491,11 +497,11 @@ def read_arguments(arguments: object) -> Any:
     return arguments if fields is None else fields
 
 
-def tool_params(name: str, arguments: object) -> dict[str, Any]:
+def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
-    Values that count as not set are omitted. Raises SearchError (invalid_input) for an unknown
-    argument.
+    Values that count as not set are omitted. An unknown argument is ignored with a warning, because
+    some clients add their own. Raises SearchError (invalid_input) if it may be a mistake.
     """
     if not isinstance(arguments, dict):
         message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
@@ -508,10 +514,16 @@ def tool_params(name: str, arguments: object) -> dict[str, Any]:
             known.setdefault(other, label)
     known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
     params: dict[str, Any] = {}
+    unknown = [key for key in arguments if spelled_name(key) not in known]
+    for key in unknown:
+        if len(unknown) == len(arguments) or may_be_mistaken(name, spelled_name(key), known):
+            raise unknown_argument(name, key, spelled_name(key), list(parameters))
+    if unknown:
+        warnings.append(f"Ignored, because {name} has no such arguments: {one_line(", ".join(unknown), 200)}.")
     for key, item in arguments.items():
         spelled = spelled_name(key)
         if spelled not in known:
-            raise unknown_argument(name, key, spelled, list(parameters))
+            continue
         parameter = parameters[known[spelled]]
         value = given_value(parameter, item)
         if value is None:
@@ -528,6 +540,20 @@ def tool_params(name: str, arguments: object) -> dict[str, Any]:
         elif known[spelled] in TOOLS[name].more_choices:
             params[parameter["name"]] = check_text(parameter, value)
     return params
+
+
+def may_be_mistaken(name: str, spelled: str, known: Iterable[str]) -> bool:
+    """Return whether an unknown argument may be a model's mistake, not a client's addition.
+
+    It resembles an argument, contains its name, or is one of other tools. Before a tool that
+    removes something, each is: without its query, everything would be removed.
+    """
+    import difflib
+
+    if not TOOLS[name].annotations["readOnlyHint"] or spelled in {**SYNONYMS, **NO_SYNONYMS}:
+        return True
+    words = {*spelled.split("_")} & {*known} or spelled in TOOLS[name].spec().get("cannot", {})
+    return bool(words or difflib.get_close_matches(spelled[:100], known, 1, LEAST_LIKENESS))
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
