@@ -519,7 +519,8 @@ def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, 
         if len(unknown) == len(arguments) or may_be_mistaken(name, spelled_name(key), known):
             raise unknown_argument(name, key, spelled_name(key), list(parameters))
     if unknown:
-        warnings.append(f"Ignored, because {name} has no such arguments: {one_line(", ".join(unknown), 200)}.")
+        names = one_line(", ".join(unknown), 200)
+        warnings.append(f"Ignored, because {name} has no such arguments: {names}.")
     for key, item in arguments.items():
         spelled = spelled_name(key)
         if spelled not in known:
