@@ -109,8 +109,8 @@ TOOLS: dict[str, Tool] = {
         module="websearch.search.commands", command="search",
         noted=True, doing="searching", annotations=READS_THE_WEB,
         # No anyOf: model providers refuse a whole tool list for one at the top of a schema.
-        description="Search the web and read the pages found. Start here. Pass query or, to "
-        "research, queries: one brief with numbered sources.",
+        description="For a question: search the web, read the pages found (a URL: "
+        "read_page). Pass query or, to research, queries: one brief, numbered sources.",
         arguments=[
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
             "site", "exclude_site", "stale", "max_chars",
@@ -133,8 +133,8 @@ TOOLS: dict[str, Tool] = {
         title="Read web pages",
         module="websearch.reading.read", command="read",
         noted=True, doing="reading", annotations=READS_THE_WEB,
-        description="Read web pages with known URLs as Markdown. Pass query to get the "
-        "passages that answer it.",
+        description="For known URLs: the pages as Markdown. Pass query for the passages "
+        "that answer it.",
         arguments=[
             "urls", "query", "outline", "section", "find", "llms", "offset", "force", "links",
             "pages", "archived", "max_chars",
@@ -155,7 +155,7 @@ TOOLS: dict[str, Tool] = {
         title="Search pages read before",
         module="websearch.search.commands", command="recall",
         doing="searching the store", annotations=READS_THE_STORE,
-        description="Search the pages read before, offline.",
+        description="Offline: search the pages read before.",
         arguments=["query", "count", "site", "max_chars"],
         help={"query": "words to look for"},
     ),
@@ -163,7 +163,7 @@ TOOLS: dict[str, Tool] = {
         title="Check quotations",
         module="websearch.check.check", command="check",
         doing="reading the sources", annotations=READS_THE_WEB,
-        description="Check an answer's quotations and numbers against its sources.",
+        description="Before you answer: check quotations and numbers in its sources.",
         arguments=["text"],
         help={"text": "the answer in Markdown, with a link after each quotation"},
     ),
@@ -175,7 +175,7 @@ TOOLS: dict[str, Tool] = {
             "CODE_ASSIST_ACCESS_TOKEN",
         ),
         doing="asking Gemini", annotations=READS_THE_WEB,
-        description="An answer by Gemini from a Google search, with its sources.",
+        description="For a written answer: Gemini with Google search and sources.",
         arguments=[
             "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
             "max_chars",
@@ -192,7 +192,7 @@ TOOLS: dict[str, Tool] = {
         module="serper_search", command="search",
         keys=ENGINES["serper"].keys,
         doing="searching Google", annotations=READS_THE_WEB,
-        description="Google's results, when its ranking or filters matter.",
+        description="If Google's ranking or filters matter: its results.",
         arguments=[
             "query", "count", "page", "since", "country", "language", "site", "exclude_site",
             "max_chars",
@@ -207,7 +207,7 @@ TOOLS: dict[str, Tool] = {
         module="brave_search", command="web", run="run_web_search",
         keys=ENGINES["brave"].keys,
         doing="searching Brave", annotations=READS_THE_WEB,
-        description="Brave's result list, with FAQ, discussions, news and videos.",
+        description="For FAQ, discussions, news, videos: Brave's result list.",
         arguments=[
             "query", "count", "offset", "since", "country", "language", "site", "exclude_site",
             "extra_snippets", "summary", "max_chars",
@@ -233,7 +233,7 @@ TOOLS: dict[str, Tool] = {
         module="brave_search", command="context",
         keys=ENGINES["brave"].keys,
         doing="collecting passages", annotations=READS_THE_WEB,
-        description="Passages of many pages, chosen by Brave.",
+        description="For passages of many pages, by Brave.",
         arguments=[
             "query", "count", "since", "country", "site", "exclude_site", "threshold", "max_chars",
         ],
@@ -243,7 +243,7 @@ TOOLS: dict[str, Tool] = {
         title="Clear the store",
         module="websearch.search.commands", command="cache",
         doing="clearing", annotations=CLEARS_OWN_STORE,
-        description="Clear the store of web_search: one query, or everything.",
+        description="To forget what is stored: one query, or everything.",
         arguments=["query"],
         help={"query": "as it was searched; without it, everything"},
         fixed={"action": "clear"},
