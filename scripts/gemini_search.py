@@ -2010,31 +2010,25 @@ def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
 def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
     """Return the given parameters under their table names; raises SearchError."""
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
-
-    def unknown(key: object, word: str) -> SearchError:
-        hint = unknown_hint(spec, word, table, "parameter")
-        return SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
-
-    return read_params(table, params.items(), unknown)
+    for key in params:
+        if (word := spelled_name(key)) not in table:
+            hint = unknown_hint(spec, word, table, "parameter")
+            raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
+    return read_params(table, params.items())
 
 
 def read_params(
-    table: dict[str, Parameter],
-    pairs: Iterable[tuple[object, Any]],
-    unknown: Callable[[object, str], SearchError],
-    once: bool = False,
+    table: dict[str, Parameter], pairs: Iterable[tuple[object, Any]], once: bool = False
 ) -> Fields:
     """Return the values that are given under any name of a table; lists are joined.
 
-    unknown(key, spelled) returns the error of another name. once: whether a parameter with two
-    values is an error, not the last one. Raises SearchError that names a parameter as its caller
-    wrote it.
+    Other names are ignored. once: whether a parameter with two values is an error, not the last
+    one. Raises SearchError that names a parameter as its caller wrote it.
     """
     values: Fields = {}
-    for key, item in pairs:
-        spelled = spelled_name(key)
+    for spelled, item in ((spelled_name(key), item) for key, item in pairs):
         if spelled not in table:
-            raise unknown(key, spelled)
+            continue
         parameter, name = table[spelled], table[spelled]["name"]
         value = given_value(parameter, item)
         if value is None:
@@ -3333,7 +3327,7 @@ def send_once(request: Fields, deadline: float) -> Response:
     url, headers = request["url"], {"User-Agent": USER_AGENT, **request["headers"]}
     headers |= {"Accept-Encoding": "gzip"}
     headers |= {"Content-Type": "application/json"} if "json" in request else {}
-    keys = keys_in(headers)
+    keys = [headers[name].rpartition(" ")[2] for name in headers if name.lower() in KEY_HEADERS]
     left = deadline - time.monotonic()
     outcome: list[Any] = []
 
@@ -3358,12 +3352,6 @@ def send_once(request: Fields, deadline: float) -> Response:
         message = f"The answer is longer than {MAX_BODY} bytes."
         raise SearchError("provider", message, "Ask for less.")
     return Response(status, {k.lower(): v for k, v in received.items()}, content, keys=keys)
-
-
-def keys_in(headers: dict[str, str]) -> list[str]:
-    """Return the keys in a request's headers, without the word for their scheme."""
-    found = (value for name, value in headers.items() if name.lower() in KEY_HEADERS)
-    return [value.rpartition(" ")[2] for value in found if value]
 
 
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:

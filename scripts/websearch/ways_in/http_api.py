@@ -244,19 +244,20 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
         raise SearchError("invalid_input", message, "Encode the text as UTF-8.") from None
     entries = parameters_of(operation)
     table = kit.parameter_names([*entries.values()]) | entries
-
-    def unknown(key: object, word: str) -> SearchError:
-        names = [item["name"] for item in entries.values()]
-        hint = kit.NO_SYNONYMS.get(word) or nearest(word, names, "parameter")
-        hint = hint or (f"The parameters are {', '.join(names)}." if names else "Pass none.")
-        return SearchError("invalid_input", f"There is no parameter {quoted(key)} here.", hint)
-
-    for key, text in pairs:  # without this error, a DELETE would clear everything
-        item = table.get(kit.spelled_name(key))
-        if item and not text.strip() and (item.get("required") or operation.command == "cache"):
+    for key, text in pairs:
+        word = kit.spelled_name(key)
+        if word not in table:
+            names = [item["name"] for item in entries.values()]
+            hint = kit.NO_SYNONYMS.get(word) or nearest(word, names, "parameter")
+            hint = hint or (f"The parameters are {', '.join(names)}." if names else "Pass none.")
+            message = f"There is no parameter {quoted(key)} here."
+            raise SearchError("invalid_input", message, hint)
+        item = table[word]
+        # Without this error, a DELETE would clear everything.
+        if not text.strip() and (item.get("required") or operation.command == "cache"):
             message = f"{item['name']} is empty."
             raise SearchError("invalid_input", message, f"It is: {item['help']}.")
-    params = kit.read_params(table, pairs, unknown, once=True)
+    params = kit.read_params(table, pairs, once=True)
     for item in LIMITS:
         if item["name"] in params:
             params[item["name"]] = check_value(item, params[item["name"]])
