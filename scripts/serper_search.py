@@ -57,6 +57,12 @@ MAX_RESULTS = 100  # per call: Google shows hardly more
 # A request for more than 10 results costs double, Serper refuses 20 and more to free accounts, and
 # Google has dropped num=100 (September 2025). The script therefore fetches them page by page.
 PAGE_SIZE, MAP_PAGE_SIZE = 10, 20  # results on a result page
+REVIEW_PAGE_SIZE = 8
+# Per result page, as recorded; a command that is missing has an unknown price.
+CREDITS = {
+    **dict.fromkeys("search images videos news places scholar autocomplete".split(), 1),
+    "shopping": 2, "maps": 3,
+}  # fmt: skip
 MAP_ZOOM = "14z"  # about a town; the zoom with which Google Maps opens
 MAX_ARRAY = 100  # queries in the JSON array of one batch request
 MAX_BATCH = 1_000  # result pages of a batch: each costs a credit; a longer file is a mistake
@@ -235,7 +241,8 @@ COMMANDS: dict[str, Command] = {
             {**CID, "help": "cid of the place, from places or maps"},
             {"name": "fid", "type": "str", "wire": "fid", "help": "fid of the place"},
             {**PLACE_ID, "help": "place_id of the place"},
-            UNSENT_COUNT,
+            {**UNSENT_COUNT, "default": REVIEW_PAGE_SIZE,
+             "help": "reviews, 1 to 100 (default: 8, a result page); whole result pages are shown"},
             {"name": "sort", "type": "str", "aliases": ["sort_by"], "wire": "sortBy",
              "choices": ["mostRelevant", "newest", "highestRating", "lowestRating"],
              "help": "order of the reviews"},
@@ -506,6 +513,11 @@ def page_size(command: str, params: Fields) -> int:
     return min(int(params["count"]), PAGE_SIZE) if has_num else PAGE_SIZE
 
 
+def planned_cost(command: str, pages: int) -> Fields:
+    """Return requests and, if the price is known, credits of result pages for a dry run."""
+    return {"requests": pages} | drop_empty({"credits": pages * CREDITS.get(command, 0) or None})
+
+
 def build_request(command: str, body: object) -> Fields:
     """Return the request of a command, without the key: method, url, headers, json."""
     if command == "scrape":
@@ -610,7 +622,9 @@ def results_document(
     count: int = params["count"]
     start = (params.get("page", 1) - 1) * page_size(command, params) + 1
     trimmed = [trim_item(command, item) for item in merged_items(command, answers)]
-    shown = [item for item in trimmed if item][:count]
+    shown = [item for item in trimmed if item]
+    if command != "reviews":  # next_page_token follows the last review that came
+        shown = shown[:count]
     warnings = []
     if failure:
         reason = f"{failure.message} {failure.hint}".strip()
@@ -723,8 +737,10 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
         check_place(command, params)
         bodies = page_bodies(command, params)
         if params.get("dry_run"):
-            pages = {"requests": len(bodies)} if len(bodies) > 1 else {}
-            raise DryRun(build_request(command, bodies[0]), pages)
+            pages = len(bodies)
+            if command == "reviews":
+                pages = -(-params["count"] // REVIEW_PAGE_SIZE)
+            raise DryRun(build_request(command, bodies[0]), planned_cost(command, pages))
         if command == "scrape":
             return page_document(params, fetch_answer(command, bodies[0], deadline_of(params)))
         if command == "account":
@@ -780,8 +796,11 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
         refuse_input(params)
         queries, max_chars = plan_batch(params), params.get("max_chars", 0)
         if params.get("dry_run"):
-            arrays = [[body for _, body in array] for array in request_arrays(queries)]
-            raise DryRun([build_request(params["type"], bodies) for bodies in arrays])
+            command, arrays = params["type"], request_arrays(queries)
+            requests = [build_request(command, [body for _, body in array]) for array in arrays]
+            cost = planned_cost(command, sum(len(array) for array in arrays))
+            cost |= {"lines": len(queries), "requests": len(requests)}
+            raise DryRun(requests if params.get("verbose") else None, cost)
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
             hint = "Pass {max_chars} 0, or {output} or {jsonl}; nothing was sent."
             message = f"The results of {len(queries)} queries do not fit {max_chars} characters."
@@ -866,19 +885,25 @@ def answered_queries(
     """Send the queries and yield their documents in order, each as soon as it is complete."""
     command, deadline = params["type"], deadline_of(params, BATCH_TIMEOUT)
     waiting = [*queries]
-    fatal: SearchError | None = None
-    yield from complete_documents(command, waiting)  # of queries with errors of their own
-    for array in request_arrays(queries):
+    fatal: list[SearchError] = []
+
+    def send(array: list[tuple[Fields, Any]]) -> list[Any]:
         bodies = [body for _, body in array]
-        outcomes = [fatal] * len(bodies) if fatal else fetch_array(command, bodies, deadline)
-        for (query, _), outcome in zip(array, outcomes, strict=True):
-            query["outcomes"].append(outcome)
+        outcomes = fatal[:1] * len(bodies) or fetch_array(command, bodies, deadline)
+        for outcome in outcomes:
             if isinstance(outcome, SearchError) and (
                 # Used-up credits, a refused key, or a server that cannot be reached (no status):
                 # every later query would meet the same error.
                 outcome.kind == "quota" or outcome.status in (0, 401, 403)
             ):
-                fatal = outcome
+                fatal.append(outcome)
+        return outcomes
+
+    yield from complete_documents(command, waiting)  # of queries with errors of their own
+    for array, answer in in_parallel(send, request_arrays(queries), 1):
+        outcomes = [answer] * len(array) if isinstance(answer, SearchError) else answer
+        for (query, _), outcome in zip(array, outcomes, strict=True):
+            query["outcomes"].append(outcome)
         yield from complete_documents(command, waiting)
         if report:
             report(f"{command} queries", len(queries) - len(waiting), len(queries))
@@ -1598,7 +1623,8 @@ def run_operation(
         document = operation(params)
     except DryRun as planned:
         request, *others = planned.args
-        document = {"ok": True, "dry_run": True, "request": request, **dict(*others)}
+        document = {"ok": True, "dry_run": True, **dict(*others)}
+        document |= {"request": request} if request else {}
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug of ours: the caller still gets a document
@@ -1805,24 +1831,24 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     spec = script["commands"][command]
     names = {item["name"]: flag_of(item["name"]) for item in all_params(spec)}
     options = {"script": script["name"], "command": command, "spec": spec, "names": names}
-    try:
-        params = parse_arguments(script, command, words[is_named:], is_named, options)
-        document = run_and_fit(script, params, options)
-        if isinstance(document, int):
-            return document
-    except SystemExit as ended:  # the help or the version is printed, or nobody reads the output
-        return int(ended.code or 0)
-    except SearchError as error:
-        document = error_document(error)
-    except KeyboardInterrupt:
-        hint = "Finished lines are kept. To continue, run it with {skip_done} and {output} FILE."
-        hint = hint if options.get("jsonl") and options.get("output") else ""
-        document = error_document(SearchError("interrupted", "Interrupted.", hint))
-    except Exception as error:  # noqa: BLE001  a bug of ours: stdout still has a document
-        document = internal_error(error, "--verbose" in words)
-    if script.get("errors_on_stderr") and not document["ok"] and not sys.stdout.isatty():
-        sys.stderr.write(f"{script['name']}: {document['error']}\n")
-    return print_document(spell_hints(document, names), options, script)
+    with ended_by_signals() if spec.get("batch") else contextlib.nullcontext():
+        try:
+            params = parse_arguments(script, command, words[is_named:], is_named, options)
+            document = run_and_fit(script, params, options)
+            if isinstance(document, int):
+                return document
+        except SystemExit as ended:  # help or version is printed, or nobody reads the output
+            return int(ended.code or 0)
+        except SearchError as error:
+            document = error_document(error)
+        except KeyboardInterrupt:
+            hint = CONTINUE if options.get("jsonl") and options.get("output") else ""
+            document = error_document(SearchError("interrupted", "Interrupted.", hint))
+        except Exception as error:  # noqa: BLE001  a bug of ours: stdout still has a document
+            document = internal_error(error, "--verbose" in words)
+        if script.get("errors_on_stderr") and not document["ok"] and not sys.stdout.isatty():
+            sys.stderr.write(f"{script['name']}: {document['error']}\n")
+        return print_document(spell_hints(document, names), options, script)
 
 
 def find_command(commands: dict[str, Command], words: list[str]) -> tuple[str, bool]:
@@ -2144,7 +2170,9 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         print_text(text)
     except SystemExit as ended:
         return int(ended.code or 0)
-    return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
+    kind = "interrupted" if Interrupts.has_come else ""
+    kind = kind if document["ok"] else document["details"]["kind"]
+    return EXIT_CODES[kind] if kind else 0
 
 
 def print_text(text: str) -> None:
@@ -2171,6 +2199,8 @@ SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
 STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
 COSTS = ("credits", "billed_queries", "billed")  # fields with the cost of a document
 PIECE = 100  # queries that are answered together
+GRACE = 3.0  # seconds that answers under way get after the first signal
+CONTINUE = "Finished lines are kept. To continue, run it with {skip_done} and {output} FILE."
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"
 
 
@@ -2265,6 +2295,82 @@ def end_process(code: int) -> None:
     os._exit(code)
 
 
+class Interrupts:
+    """The signals that end a batch; they belong to the process.
+
+    is_held: answers may be under way, so the first signal is only noted: has_come, and until, when
+    (on time.monotonic()'s clock) nothing waits for answers any longer. Every other one raises
+    KeyboardInterrupt.
+    """
+
+    is_held = has_come = False
+    until = float("inf")
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let SIGINT and SIGTERM end the block as Interrupts says; an ignored signal stays ignored."""
+    import signal
+
+    def note(_: int, __: object) -> None:
+        raises, Interrupts.has_come = Interrupts.has_come or not Interrupts.is_held, True
+        Interrupts.until = time.monotonic() + GRACE
+        if raises:
+            raise KeyboardInterrupt
+
+    Interrupts.is_held = Interrupts.has_come = False
+    before = {}
+    with contextlib.suppress(ValueError):  # not the main thread, which alone gets signals
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        Interrupts.is_held = Interrupts.has_come = False
+
+
+def in_parallel(
+    work: Callable[[Any], Any], jobs: Sequence[Any], workers: int
+) -> Iterator[tuple[Any, Any]]:
+    """Yield (job, work(job)) of each job as it is done, at most workers at once.
+
+    After a signal no more jobs start. A job that is not done when the time of those under way ends
+    yields a SearchError (interrupted; lost: it had started).
+    """
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+    Interrupts.is_held = True
+    pool = ThreadPoolExecutor(workers)
+    try:
+        left = {pool.submit(work, job): job for job in jobs}
+        under_way = set(left)
+        while under_way and not (Interrupts.has_come and time.monotonic() >= Interrupts.until):
+            done, under_way = wait(under_way, 0.1, FIRST_COMPLETED)  # Windows needs the timeout
+            for future in [future for future in left if future in done]:
+                yield left.pop(future), future.result()
+            if Interrupts.has_come:
+                under_way = {future for future in under_way if not future.cancel()}
+        for future, job in left.items():
+            yield job, SearchError("interrupted", "Interrupted.", lost=not future.cancelled())
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def check_interrupted() -> None:
+    """Raise SearchError (interrupted) if a signal is ending the batch: nothing new is asked."""
+    if Interrupts.has_come:
+        raise SearchError("interrupted", "Interrupted.")
+
+
+def interrupted_error(kept: int, lost: int, hint: str = "") -> SearchError:
+    """Return the error of a batch that a signal ended."""
+    message = f"Interrupted: {kept + lost} sent, {kept} kept, {lost} lost."
+    return SearchError("interrupted", message, hint, sent=kept + lost, kept=kept, lost=lost)
+
+
 def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]) -> list[str]:
     """Return the documents of a batch as Markdown, each below its query."""
     blocks = []
@@ -2276,7 +2382,15 @@ def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]
 
 def batch_outcome(results: list[Document]) -> Document:
     """Return ok of a batch: true if one query worked, else with the first one's error."""
-    if any(result["ok"] for result in results):
+    is_good = any(result["ok"] for result in results)
+    cut = [object_field(result, "details") for result in results]
+    cut = [details for details in cut if details.get("kind") == "interrupted"]
+    if cut:
+        lost = sum(details.get("lost", False) for details in cut)
+        hint = "{skip_done} and {output} FILE let a later run ask only for the missing lines."
+        error = interrupted_error(len(results) - len(cut), lost, hint)
+        return {"ok": True, "warnings": [error.message]} if is_good else error_document(error)
+    if is_good:
         return {"ok": True}
     return {"ok": False, "error": results[0]["error"], "details": results[0]["details"]}
 
@@ -2308,15 +2422,21 @@ def run_with_input(
 
     Returns its document, or the exit code of JSON Lines. Raises SearchError.
     """
-    is_lines = bool(options.get("jsonl")) and not params.get("dry_run")
+    is_lines = bool(options.get("jsonl"))
     params = read_queries(params, hint, may_be_empty=is_lines)
     if not is_lines or "queries" not in params:
         return run(params, report)
     others, queries = dict(params), params["queries"]
     queries = queries if isinstance(queries, list) else [queries]
     queries = [text if isinstance(text, str) else dump_json(text) for text in queries]
-    pieces = (queries[at : at + PIECE] for at in range(0, len(queries), PIECE))
     del others["queries"]
+    if params.get("dry_run"):
+        lines = JsonLines(options, "input", others)
+        left = [query for query in queries if not lines.is_done(query)]
+        nothing = {"ok": True, "dry_run": True, "lines": 0, "requests": 0}
+        document = run({**params, "queries": left}, report) if left else nothing
+        return {**document, **drop_empty({"skipped": lines.counts["skipped"] or None})}
+    pieces = (queries[at : at + PIECE] for at in range(0, len(queries), PIECE))
     return run_pieces(run, pieces, others, report, options)
 
 
@@ -2332,14 +2452,21 @@ def run_pieces(
     def emit(number: int, document: Document) -> None:
         lines.emit(start + number, queries[number], document)
 
-    for piece in pieces:
-        queries = [query for query in piece if not lines.is_done(query)]
-        document = run({**params, "queries": queries}, report, emit) if queries else {"results": []}
-        if "results" not in document:
-            return document
-        start += len(queries)
-        if object_field(document, "details").get("kind") in STOPPING or lines.failure:
-            break
+    try:
+        for piece in pieces:
+            queries = [query for query in piece if not lines.is_done(query)]
+            asked = {**params, "queries": queries}
+            document = run(asked, report, emit) if queries else {"results": []}
+            if "results" not in document and not Interrupts.has_come:
+                return document
+            start += len(queries)
+            kind = object_field(document, "details").get("kind")
+            if kind in STOPPING or lines.failure or Interrupts.has_come:
+                break
+            Interrupts.is_held = False  # while the next lines are read
+    except KeyboardInterrupt:
+        if Interrupts.is_held:
+            raise
     return lines.finish()
 
 
@@ -2373,7 +2500,7 @@ class JsonLines:
         asked = [pair for pair in asked if pair[0] not in NOT_ASKED]
         self.identity = dump_json([options["script"], options["command"], asked])
         self.held: dict[int, Document] = {}
-        self.printed = 0
+        self.printed = self.lost = 0
         self.counts = {"bytes": 0, "answered": 0, "failed": 0, "skipped": 0}
         self.first_error: Document = {}
         self.failure: SearchError | None = None
@@ -2425,18 +2552,26 @@ class JsonLines:
         return is_done
 
     def emit(self, number: int, line: str, document: Document) -> None:
-        """Print the document of an input as soon as it is its turn."""
+        """Print the document of an input as soon as it is its turn; not if it was interrupted."""
+        details = object_field(document, "details")
+        if details.get("kind") == "interrupted":
+            self.lost += details.get("lost", False)
+            return
         self.held[number] = {self.field: line, "hash": self.hash(line), **document}
         while (turn := self.printed if self.options.get("ordered") else number) in self.held:
-            document = spell_hints(self.held.pop(turn), self.options["names"])
-            self.printed += 1
-            self.counts["answered" if document["ok"] else "failed"] += 1
-            self.first_error = self.first_error or ({} if document["ok"] else document)
-            for name in COSTS:
-                cost = document.get(name) or object_field(document, "details").get(name) or 0
-                for key, paid in cost.items() if isinstance(cost, dict) else [(name, cost)]:
-                    self.counts[key] = self.counts.get(key, 0) + paid
-            self.write(dump_json(document))
+            self.count_and_write(self.held.pop(turn))
+
+    def count_and_write(self, document: Document) -> None:
+        """Write the document of an input, and add it to the counts of the receipt."""
+        document = spell_hints(document, self.options["names"])
+        self.printed += 1
+        self.counts["answered" if document["ok"] else "failed"] += 1
+        self.first_error = self.first_error or ({} if document["ok"] else document)
+        for name in COSTS:
+            cost = document.get(name) or object_field(document, "details").get(name) or 0
+            for key, paid in cost.items() if isinstance(cost, dict) else [(name, cost)]:
+                self.counts[key] = self.counts.get(key, 0) + paid
+        self.write(dump_json(document))
 
     def write(self, line: str) -> None:
         """Write a line to the file of --output, or to stdout."""
@@ -2457,18 +2592,25 @@ class JsonLines:
 
     def finish(self) -> int:
         """Close the file of --output and print its receipt; return the exit code."""
+        for _, held in sorted(self.held.items()):  # behind a line that an interrupt left out
+            self.count_and_write(held)
         if self.file:
             self.file.close()
         document: Document = {"ok": True}
-        if self.failure:
-            document = spell_hints(error_document(self.failure), self.options["names"])
+        failure = self.failure
+        if Interrupts.has_come and not failure:
+            failure = interrupted_error(self.printed, self.lost, CONTINUE)
+        if failure:
+            document = spell_hints(error_document(failure), self.options["names"])
         elif self.printed and not self.counts["answered"]:
             document = {name: self.first_error[name] for name in ("ok", "error", "details")}
         if self.counts["skipped"] and not self.printed:
             sys.stderr.write(NOTHING_LEFT)
         if self.path:
             costs = {name: n for name, n in self.counts.items() if n or name not in COSTS}
-            print_text(dump_json({**document, "output": self.path, **costs}))
+            document |= {"output": self.path, **costs}
+        if self.path or Interrupts.has_come:
+            print_text(dump_json(document))
         return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
 
 
@@ -2618,11 +2760,12 @@ def exchange(
     error: SearchError | None = None
     for tries in itertools.count(1):
         try:
+            check_interrupted()
             response = (send or send_once)(request, deadline)
             error = find_error(response)
         except SearchError as fault:
             # If the time ends during a later try, the error of the one before says more.
-            error = error if error and fault.kind == "timeout" else fault
+            error = error if error and fault.kind in ("timeout", "interrupted") else fault
         if error is None:
             return response
         is_last = tries >= FAULT_TRIES and error.retry_after is None
