@@ -623,6 +623,9 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
     elif not rule or (status_text == "NOT_FOUND" and not model):  # the list of models
         error = status_error(Response(status, response.headers, words.encode()), "Google")
         error.details |= details
+        if status == 503:
+            other = "gemini-2.5-flash" if model == FREE_MODEL else FREE_MODEL
+            error.hint = f"Try again later. Or set {{model}} to {other}, or use web_search.py."
         return error
     kind, message, hint = rule
     message, hint = message.format(words=words, model=model), hint.format(model=model)
@@ -1212,7 +1215,10 @@ def corrected(question: Question, error: SearchError, deadline: float) -> Questi
         similar = nearest(model, [item["name"] for item in listed], "model")
         error.hint = f"{similar} {error.hint}".strip()
     if not error.details.get("grounding_refused") or question.is_named or question.refusal:
-        raise question.refusal or error
+        error = question.refusal or error
+        if model == FREE_MODEL:
+            error.hint = error.hint.replace(f", or use model {FREE_MODEL}", "")
+        raise error
     warnings = [f"This key cannot search with {model}; {FREE_MODEL} answered instead."]
     return question.changed(model=FREE_MODEL, refusal=error, warnings=warnings)
 
@@ -1417,7 +1423,9 @@ def run_batch(
 
 def planned_batch(results: list[Document], is_verbose: bool) -> tuple[Any, Fields]:
     """Return the requests of a batch, if is_verbose, and their number for its dry run."""
-    distinct = {dump_json(result["request"]): result["request"] for result in results if result["ok"]}
+    distinct = {
+        dump_json(result["request"]): result["request"] for result in results if result["ok"]
+    }
     failed = [result["error"] for result in results if not result["ok"]]
     counts = {"lines": len(results), "requests": len(distinct)}
     warnings = {"failed": len(failed), "warnings": failed[:1]} if failed else {}
@@ -1443,9 +1451,8 @@ def ask_all(
 
     documents: dict[str, Document] = {}
     for key, answer in in_parallel(work, list(distinct), workers):
-        if isinstance(answer, SearchError):  # a signal came
-            answer = {"query": key, **error_document(answer)}
-        documents[key] = document = answer
+        is_cut = isinstance(answer, SearchError)  # a signal came
+        documents[key] = document = {"query": key, **error_document(answer)} if is_cut else answer
         if report:
             report("grounded searches", len(documents), len(distinct))
         for number in (number for number, other in enumerate(keys) if other == key):
@@ -1625,7 +1632,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line, which may read the queries of a batch from a file."""
     if (sys.argv[1:] if argv is None else argv) == ["batch"]:
         argv = ["batch", "--params-json", '{"queries": []}']  # for EMPTY_QUERIES
-    hint = "Name a file with one question per line, or pass the questions: queries."
+    hint = "Name a file with one question per line, or pass the questions: {queries}."
     run = {**RUN, "batch": functools.partial(run_with_input, run_batch, hint)}
     script = {
         "name": "gemini_search.py",
@@ -1896,14 +1903,16 @@ def moment_of(words: str, now: float) -> float:
 
     now: the same for the present. A time without a zone is UTC.
     """
+    from calendar import timegm
     from datetime import datetime, timezone
 
     if ago := re.match(r"(\d{1,4}) (min|hour|day|week|month|year)[a-z]* ago", words):
         return now - int(ago[1]) * SECONDS[ago[2]]
-    for read in (datetime.fromisoformat, lambda text: datetime.strptime(text, "%b %d, %Y")):
-        with contextlib.suppress(ValueError, OverflowError):
-            moment = read(words.replace("Z", "+00:00"))
-            return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+    with contextlib.suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(words.replace("Z", "+00:00"))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+    with contextlib.suppress(ValueError):
+        return float(timegm(time.strptime(words, "%b %d, %Y")))
     return 0.0
 
 
@@ -1956,6 +1965,18 @@ COMMON_PARAMS: list[Parameter] = [
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
+# Names of countries that callers write for their codes.
+COUNTRY_CODES = dict(
+    item.rsplit(" ", 1)
+    for item in (
+        "argentina AR,australia AU,austria AT,belgium BE,brazil BR,canada CA,chile CL,denmark DK,"
+        "finland FI,france FR,germany DE,greece GR,hong kong HK,india IN,indonesia ID,italy IT,"
+        "japan JP,south korea KR,malaysia MY,mexico MX,netherlands NL,new zealand NZ,norway NO,"
+        "china CN,poland PL,portugal PT,philippines PH,russia RU,saudi arabia SA,south africa ZA,"
+        "spain ES,sweden SE,switzerland CH,taiwan TW,turkey TR,united kingdom GB,england GB,"
+        "united states US,usa US"
+    ).split(",")
+)
 # Options that only the command line has; batch: those of lists and batches.
 OUTPUT_PARAMS: list[Parameter] = [
     {"name": "format", "type": "str", "choices": ["json", "markdown"],
@@ -2118,6 +2139,11 @@ def check_text(parameter: Parameter, value: object) -> str:
         raise SearchError("invalid_input", f"{parameter['name']} is empty.", hint)
     if re.search("[\ud800-\udfff]", text):
         raise wrong_value(parameter, value, "valid UTF-8 text")
+    if parameter["name"] == "country" and not re.fullmatch("(?i)[a-z]{2}|all", text):
+        error = wrong_value({"name": "country"}, value, "a two-letter code such as us, gb or de")
+        code = COUNTRY_CODES.get(text.lower())
+        error.hint = f"Did you mean {code}?" if code else "Use a code of ISO 3166-1."
+        raise error
     choices = parameter.get("choices")
     spellings = {choice.lower(): choice for choice in choices or ()} | parameter.get("values", {})
     word = text.lower()
@@ -3362,10 +3388,10 @@ def exchange(
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
-    request: method, url, headers, and optional json. deadline: on time.monotonic()'s clock.
-    find_error(response) returns the error that an answer means, None for a good one. Faults get
-    FAULT_TRIES tries; an error with retry_after is waited out as long as the deadline allows.
-    send: in place of send_once. Raises SearchError.
+    request: method, url, headers, and optional json and service (its name). deadline: on the
+    clock of time.monotonic(). find_error(response) returns the error that an answer means, None for
+    a good one. Faults get FAULT_TRIES tries; an error with retry_after is waited out as long as the
+    deadline allows. send: in place of send_once. Raises SearchError.
     """
     from random import random  # parallel callers must not come back all at once
 
@@ -3383,7 +3409,8 @@ def exchange(
         is_last = tries >= FAULT_TRIES and error.retry_after is None
         pause = BACKOFF * 2 ** (tries - 1) * (0.5 + random())
         if error.retry_after is not None:
-            pause = error.retry_after + 0.05 + 0.25 * random()
+            # Callers that are refused together spread out, also where each refusal counts.
+            pause = error.retry_after + 0.05 + random() * tries
         if is_last or not error.retryable or time.monotonic() + pause >= deadline:
             raise error
         time.sleep(pause)
@@ -3418,7 +3445,8 @@ def send_once(request: Fields, deadline: float) -> Response:
     host = url.split("/")[2]
     if not outcome:
         hint = "Try again. A higher {timeout} gives it more time."
-        raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
+        service = request.get("service", host)
+        raise SearchError("timeout", f"{service} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Exception):
         raise transport_error(outcome[0], host, url.startswith("http://")) from None
     status, received, content = outcome[0]
