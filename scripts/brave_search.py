@@ -1796,7 +1796,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 
 # ----- documents
 
-PLANNED = "lines skipped requests credits".split()  # fields of a dry run
+PLANNED = "lines skipped failed requests credits".split()  # fields of a dry run
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = (
     "url link id key summarizer_key callback_key query hint kind provider engine fetched_at "

@@ -811,7 +811,9 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
             command, arrays = params["type"], request_arrays(queries)
             requests = [build_request(command, [body for _, body in array]) for array in arrays]
             cost = planned_cost(command, sum(len(array) for array in arrays))
+            failed = sum(not query["bodies"] for query in queries)
             cost |= {"lines": len(queries), "requests": len(requests)}
+            cost |= drop_empty({"failed": failed or None})
             raise DryRun(requests if params.get("verbose") else None, cost)
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
             hint = "Pass {max_chars} 0, or {output} or {jsonl}; nothing was sent."
@@ -1670,7 +1672,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 
 # ----- documents
 
-PLANNED = "lines skipped requests credits".split()  # fields of a dry run
+PLANNED = "lines skipped failed requests credits".split()  # fields of a dry run
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = (
     "url link id key summarizer_key callback_key query hint kind provider engine fetched_at "
