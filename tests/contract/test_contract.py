@@ -359,7 +359,7 @@ class NamesOfOtherTools(FakeServerCase):
     def test_are_understood_as_arguments_of_a_tool(self) -> None:
         tools = load_script("websearch.ways_in.mcp_tools")
         for word, value, _ in self.WORDS:
-            meant = tools.tool_params("web_search", {"query": "x", word: value})
+            meant = tools.tool_params("web_search", {"query": "x", word: value}, [])
             self.assertEqual(len(meant.keys() - {"query"}), 1, word)
 
     def test_json_in_place_of_a_query_is_its_parameters(self) -> None:

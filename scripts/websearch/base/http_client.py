@@ -15,7 +15,6 @@ import time
 
 from websearch import kit
 from websearch.kit import (
-    KEY_HEADERS,
     MAX_BODY,
     NAME_NOT_RESOLVED,
     SHORTEST_KEY,
@@ -30,6 +29,7 @@ from websearch.kit import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from typing import Any
 
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 READ_SIZE = 65_536  # bytes per read
 MAX_HEADER = 8_192  # characters of a header's value; http.client accepts 65,536
-CONNECT_TIMEOUT = 5.0  # seconds per address: a dead IPv6 route must not use up the deadline
+CONNECT_TIMEOUT = 5.0  # seconds from the start of the last attempt to connect
+NEXT_ADDRESS_SECONDS = 0.25  # until the next address is tried side by side (RFC 8305)
 NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # names that mean no compression
 GZIP = ("gzip", "x-gzip")
 GZIP_START = b"\x1f\x8b"
@@ -143,8 +144,8 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
     def connected(connection_class: Any) -> Any:
         class Connection(connection_class):  # type: ignore[misc]
             def connect(self) -> None:
-                if "connect" in request:  # http.client's own hook, since Python 2.7
-                    self._create_connection = request["connect"]
+                # http.client's own hook, since Python 2.7
+                self._create_connection = request.get("connect", connect_to_name)
                 super().connect()
                 # One second late, so the waiting thread times out first.
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
@@ -185,13 +186,72 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
         received = {name.lower(): value[:MAX_HEADER] for name, value in answer.headers.items()}
         encoding = received.get("content-encoding", "")
         content, is_broken = read_body(answer, encoding, request.get("max_body"))
-    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
+    keys = [value for name, value in headers.items() if is_key_header(name)]
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     limit = request.get("max_body", MAX_BODY)
     response = Response(answer.status, received, content[:limit], len(content) > limit, key)
     if is_broken:
         raise BrokenBodyError(response, request["url"])
     return response
+
+
+def is_key_header(name: str) -> bool:
+    """Return whether a header carries a key: no dry run and no error shows its value."""
+    return name.lower() == "authorization" or name.lower().endswith(("key", "token"))
+
+
+def connect_to_name(
+    address: tuple[str, int], timeout: float, source_address: object = None
+) -> socket.socket:
+    """Return a connection to a host, in the place of socket.create_connection. Raises OSError."""
+    import socket
+
+    return connect_to_first(socket.getaddrinfo(*address, type=socket.SOCK_STREAM), timeout)
+
+
+def connect_to_first(addresses: list[Any], timeout: float) -> socket.socket:
+    """Return a connection to the first of some addresses that answers.
+
+    The next one is tried as soon as one fails, or side by side after NEXT_ADDRESS_SECONDS: a dead
+    IPv6 route answers nothing. addresses: as from socket.getaddrinfo. timeout: seconds from the
+    last attempt. Raises OSError.
+    """
+    import selectors
+    import socket
+
+    failure: OSError = TimeoutError("timed out")
+    waiting, end = list(addresses), time.monotonic() + timeout
+    with selectors.DefaultSelector() as selector:
+        try:
+            while (waiting or selector.get_map()) and time.monotonic() < end:
+                if waiting:
+                    family, kind, protocol, _, target = waiting.pop(0)
+                    end = time.monotonic() + timeout
+                    connection = socket.socket(family, kind, protocol)
+                    selector.register(connection, selectors.EVENT_WRITE)
+                    connection.setblocking(False)
+                    try:
+                        connection.connect(target)
+                    except BlockingIOError:
+                        pass
+                    except OSError as error:
+                        failure = error
+                        selector.unregister(connection)
+                        connection.close()
+                        continue
+                pause = NEXT_ADDRESS_SECONDS if waiting else max(0.0, end - time.monotonic())
+                for key, _ in selector.select(pause):
+                    connection = selector.unregister(key.fileobj).fileobj  # type: ignore[assignment]
+                    code = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                    if not code:
+                        connection.settimeout(timeout)
+                        return connection
+                    failure = OSError(code, os.strerror(code))
+                    connection.close()
+        finally:
+            for key in list(selector.get_map().values()):
+                key.fileobj.close()  # type: ignore[union-attr]
+    raise failure
 
 
 def in_order(headers: Fields, named: Fields) -> Fields:
