@@ -2866,6 +2866,9 @@ def prepare_output(params: Fields, options: Fields) -> None:
 
     path, batch = options.get("output", ""), options["spec"].get("batch")
     done, problem, hint = options.get("skip_done", []), "", "Name another file."
+    if done and params.get("dry_run"):  # the file that the run itself would begin may be missing
+        kept = [file for file in done if file != path or os.path.exists(file_name(file))]
+        options["skip_done"] = kept
     if path == "-" or params.get("dry_run"):
         path = options.pop("output", "") and ""
     if batch and (path.endswith(".jsonl") or done or options.get("ordered")):
