@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS pages (
     fetched_at REAL, truncated INTEGER, published TEXT, updated TEXT, title TEXT,
     text TEXT, outside TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
+CREATE INDEX IF NOT EXISTS pages_final ON pages (final_url);
 CREATE TABLE IF NOT EXISTS history (
     id INTEGER PRIMARY KEY AUTOINCREMENT, moment REAL, caller TEXT, kind TEXT, text TEXT,
     params TEXT, ok INTEGER);

@@ -72,7 +72,7 @@ REMOVED_PART = 32  # a step removes this part of the pages and answers, a call f
 REMOVED_PARTS = 4
 PAGES_AT_ONCE = 25  # per step at most: about 0.1 s
 LAST_TENTH = 1.1
-FORGET_SECONDS = 2.0  # for removing words from the index at once; later writes go on with it
+FORGET_SECONDS = 2.0  # for removing words from the index; later writes go on with it
 CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 NO_FULL_TEXT = (
     "Stored pages cannot be searched: the SQLite of this Python lacks FTS5. Use another Python, "
@@ -104,14 +104,15 @@ _PAGES = (
 
 
 _upkeep = _thread.allocate_lock()  # one thread of this process at a time
-_READ = (
-    "SELECT 1 FROM pages WHERE ? IN (url, final_url, url || '/', final_url || '/') "
-    "AND NOT instr(hosts, '(cited)') LIMIT 1"
-)
+
 # Queries for a shown URL, and the characters that follow it there.
 _SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
-    (_READ, ("/",)),
+    (
+        "SELECT 1 FROM pages WHERE (url IN (?1, ?2) OR final_url IN (?1, ?2)) "
+        "AND NOT instr(hosts, '(cited)') LIMIT 1",
+        ("", "/"),
+    ),
     (
         "SELECT 1 FROM history WHERE kind = 'read' AND instr(text || char(10), ?) LIMIT 1",
         ("\n",),
