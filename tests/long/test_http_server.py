@@ -23,6 +23,8 @@ from websearch.ways_in import http_connection as limits
 
 REQUESTS, AT_ONCE = 3_000, 8
 SOAK_CALLS = 1_000
+# The idle connection has the file, its journal and an index; SQLite reuses the others.
+STORE_FILES = 3 + 2 * AT_ONCE
 
 
 class SlowClients(ServerCase):
@@ -121,7 +123,8 @@ class Soak(ProcessCase):
             found = self.api.fetch(f"/read?url={page}").document
             self.assertIn("sourdough", found["pages"][0]["text"].lower())
         elif kind == 3:  # noqa: PLR2004
-            self.assertIn(self.api.fetch("/recall?q=sourdough").status, (200, 404))
+            found = self.api.fetch("/recall?q=sourdough")
+            self.assertIn(found.status, (200, 404), found)
         else:
             found = self.api.fetch(f"/cache?q={quote(query)}", "DELETE")
             self.assertEqual(found.status, 200, found)
@@ -142,7 +145,8 @@ class Soak(ProcessCase):
             time.sleep(0.05)
         self.assertLessEqual(self.threads(), threads)
         of_store, others = self.open_files()
-        self.assertLessEqual((of_store, others), (3, before))
+        self.assertLessEqual(others, before)
+        self.assertLessEqual(of_store, STORE_FILES)
         self.assertLess(sizes[1], sizes[0] * 1.15)
         self.assertLess(sizes[1], 150_000)
         store = Path(self.folder, "cache.db")
@@ -187,5 +191,5 @@ class ManyRequests(ProcessCase):
             time.sleep(0.05)
         of_store, others = self.open_files()
         self.assertLessEqual(others, before)
-        self.assertLessEqual(of_store, 3)  # of the idle connection: the file, its journal, an index
+        self.assertLessEqual(of_store, STORE_FILES)
         self.assertLess(sizes[1], sizes[0] * 1.1)

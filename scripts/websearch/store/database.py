@@ -139,8 +139,6 @@ class StoreFile:
         self.warnings += keep_private(self.path) if self._version else []
         if 0 < self._version < SCHEMA_VERSION:
             self._put_aside()
-        if _kept is not None and self.path not in _kept:
-            _kept[self.path] = kept_connection(self.path)
         return self._db
 
     def _put_aside(self) -> None:
@@ -241,6 +239,8 @@ class StoreFile:
         db, self._db, self._version = self._db, None, 0
         if db is not None:
             with contextlib.suppress(*store_errors()):  # committed data is in the file
+                if _kept is not None and self.path not in _kept:
+                    _kept[self.path] = kept_connection(self.path)
                 db.close()
 
 

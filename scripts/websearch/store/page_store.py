@@ -243,7 +243,8 @@ class PageStore(StoreFile):
 
         def read(db: sqlite3.Connection) -> list[Any]:
             ids = find_pages(db, storable(words), hosts, count)
-            return [db.execute(f"{_PAGES} WHERE id = ?", (page_id,)).fetchone() for page_id in ids]
+            query = f"{_PAGES} WHERE id = ?"  # another caller may have removed it meanwhile
+            return [row for page_id in ids for row in db.execute(query, (page_id,))]
 
         found = [page_of(row) for row in self.use(read, [])]
         if not self.use(has_full_text, True):
