@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.bench.harness import World
 
 sys.path.insert(0, str(SCRIPTS))
-from websearch.store.page_store import FORGET_SECONDS, PageStore  # noqa: E402
+from websearch.store.page_store import FORGET_SECONDS, PageStore
 
 SMALL, LARGE = 1_000, 10_000  # pages; of a quick run 50 and 200
 WORDS = 1_000  # per page

@@ -118,11 +118,11 @@ class Soak(ProcessCase):
             found = self.api.fetch(f"/search?q={quote(query)}&engine=searxng&timeout=60").document
             self.assertEqual((found["ok"], found["result_count"]), (True, 2), found)
             self.assertIn("sourdough", found["content"].lower())
-        elif kind == 2:  # noqa: PLR2004  the third of five kinds
+        elif kind == 2:
             page = quote(self.page("articles/sourdough"))
             found = self.api.fetch(f"/read?url={page}").document
             self.assertIn("sourdough", found["pages"][0]["text"].lower())
-        elif kind == 3:  # noqa: PLR2004
+        elif kind == 3:
             found = self.api.fetch("/recall?q=sourdough")
             self.assertIn(found.status, (200, 404), found)
         else:

@@ -138,29 +138,25 @@ class StoreFile:
         self._db, self._version = open_store(self.path)
         self.warnings += keep_private(self.path) if self._version else []
         if 0 < self._version < SCHEMA_VERSION:
-            self._put_aside()
+            try:
+                with upkeep_lock(self.path, LOCK_SECONDS):
+                    self._put_aside(self._db)
+            except store_errors():
+                self.close()
+                raise
         return self._db
 
-    def _put_aside(self) -> None:
-        """Copy a store of an earlier version to a file beside it, and empty it.
-
-        Raises store_errors().
-        """
-        assert self._db
-        try:
-            with upkeep_lock(self.path, LOCK_SECONDS):
-                version = self._db.execute("PRAGMA user_version").fetchone()[0]
-                if version < SCHEMA_VERSION:  # else another process was faster
-                    aside = f"{self.path}.version-{version}"
-                    create_file(aside)
-                    with contextlib.closing(connect(aside)) as copy:
-                        self._db.backup(copy, progress=refuse_to_wait)
-                    self._empty()
-                    message = f"The store {self.path} was of an earlier version of this program"
-                    self.warnings.append(f"{message}: it is now {aside}, and a new one begins.")
-        except store_errors():
-            self.close()
-            raise
+    def _put_aside(self, db: sqlite3.Connection) -> None:
+        """Copy a store of an earlier version beside it, and empty it. Raises store_errors()."""
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version < SCHEMA_VERSION:  # else another process was faster
+            aside = f"{self.path}.version-{version}"
+            create_file(aside)
+            with contextlib.closing(connect(aside)) as copy:
+                db.backup(copy, progress=refuse_to_wait)
+            self._empty()
+            message = f"The store {self.path} was of an earlier version of this program"
+            self.warnings.append(f"{message}: it is now {aside}, and a new one begins.")
         self._version = SCHEMA_VERSION
 
     def _work_again(self, work: Work, missed: object, writing: bool) -> Any:
@@ -212,11 +208,11 @@ class StoreFile:
             with contextlib.suppress(*store_errors()):
                 self._empty()
                 return True
-            assert self._db
             # A full disk has no room for a journal. In memory it needs none, if nobody else reads.
-            self._db.execute("PRAGMA journal_mode = MEMORY").fetchone()
+            db = self._db or connect(self.path)
+            db.execute("PRAGMA journal_mode = MEMORY").fetchone()
             self._empty()
-            self._db.execute("PRAGMA journal_mode = WAL").fetchone()
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
         except store_errors() as error:
             self._give_up(error, writing=True)
         return not self._failed
@@ -240,7 +236,12 @@ class StoreFile:
         if db is not None:
             with contextlib.suppress(*store_errors()):  # committed data is in the file
                 if _kept is not None and self.path not in _kept:
-                    _kept[self.path] = kept_connection(self.path)
+                    import atexit
+                    import sqlite3
+
+                    _kept[self.path] = sqlite3.connect(self.path, check_same_thread=False)
+                    _kept[self.path].execute("PRAGMA schema_version").fetchone()  # opens it
+                    atexit.register(_kept[self.path].close)
                 db.close()
 
 
@@ -360,21 +361,11 @@ def keep_open() -> None:
     _kept = {} if _kept is None else _kept
 
 
-def kept_connection(path: str) -> sqlite3.Connection:
-    """Return a connection that holds the file's journal until the process ends."""
-    import atexit
-    import sqlite3
-
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA schema_version").fetchone()  # SQLite opens the journal at the first read
-    atexit.register(db.close)
-    return db
-
-
 def open_store(path: str) -> tuple[sqlite3.Connection, int]:
     """Return a connection to a store and its schema version, 0 for a new file or GLSI's.
 
-    Removed rows are overwritten in the file. Raises sqlite3.Error, and OSError for a database of another program or a later version.
+    Removed rows are overwritten in the file. Raises sqlite3.Error, and OSError for a database of
+    another program or a later version.
     """
     with contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(connect(path)))

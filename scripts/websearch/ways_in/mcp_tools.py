@@ -515,15 +515,11 @@ def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, 
     known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
     params: dict[str, Any] = {}
     unknown = [key for key in arguments if spelled_name(key) not in known]
-    for key in unknown:
-        if len(unknown) == len(arguments) or may_be_mistaken(name, spelled_name(key), known):
-            raise unknown_argument(name, key, spelled_name(key), list(parameters))
     if unknown:
-        names = one_line(", ".join(unknown), 200)
-        warnings.append(f"Ignored, because {name} has no such arguments: {names}.")
+        warnings.append(ignored_arguments(name, unknown, len(unknown) == len(arguments), known))
     for key, item in arguments.items():
         spelled = spelled_name(key)
-        if spelled not in known:
+        if key in unknown:
             continue
         parameter = parameters[known[spelled]]
         value = given_value(parameter, item)
@@ -541,6 +537,20 @@ def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, 
         elif known[spelled] in TOOLS[name].more_choices:
             params[parameter["name"]] = check_text(parameter, value)
     return params
+
+
+def ignored_arguments(name: str, unknown: list[str], are_all: bool, known: dict[str, str]) -> str:
+    """Return the warning that names unknown arguments. Raises SearchError (invalid_input).
+
+    are_all: whether there are no others. known: name -> the tool's name for it.
+    """
+    for key in unknown:
+        if are_all or may_be_mistaken(name, spelled_name(key), known):
+            raise unknown_argument(
+                name, key, spelled_name(key), list(dict.fromkeys(known.values()))
+            )
+    names = one_line(", ".join(unknown), 200)
+    return f"Ignored, because {name} has no such arguments: {names}."
 
 
 def may_be_mistaken(name: str, spelled: str, known: Iterable[str]) -> bool:

@@ -257,9 +257,7 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
     excepts: whether the exceptions in the environment apply.
     """
 
-    def connect(
-        address: tuple[str, int], timeout: float, source_address: object = None
-    ) -> Any:
+    def connect(address: tuple[str, int], timeout: float, source_address: object = None) -> Any:
         import socket
 
         try:
