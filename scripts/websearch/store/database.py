@@ -466,25 +466,13 @@ def file_bytes(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def release_bytes(db: sqlite3.Connection, bound: int, end: float) -> None:
-    """Shrink the file to bound bytes by its free parts; GLSI's own file keeps its size.
+    """Shrink the file to bound bytes by its free parts, if others allow it; GLSI's keeps its size.
 
-    end: when to stop, on the clock of time.monotonic(). Raises sqlite3.Error.
+    end: when to stop, on the clock of time.monotonic().
     """
-    size = db.execute("PRAGMA page_size").fetchone()[0]
-    before = None
-    while bound < (now := file_bytes(db)[1]) != before and time.monotonic() < end:
-        before, surplus = now, min(RELEASED_AT_ONCE, -((bound - now) // size))
-        db.executescript(f"PRAGMA incremental_vacuum({surplus})")  # execute stops after a step
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only this shrinks the file
-
-
-def rewrite_file(db: sqlite3.Connection, end: float) -> None:
-    """Remove the file's free parts, if other readers allow it. end: as in release_bytes."""
-    import sqlite3
-
-    with contextlib.suppress(sqlite3.Error):
-        if not db.execute("PRAGMA auto_vacuum").fetchone()[0]:  # a file that GLSI created
-            db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            db.execute("VACUUM")
-    with contextlib.suppress(sqlite3.Error):
-        release_bytes(db, 0, end)
+    before, size = 0, db.execute("PRAGMA page_size").fetchone()[0]
+    with contextlib.suppress(*store_errors()):
+        while bound < (now := file_bytes(db)[1]) != before and time.monotonic() < end:
+            before, surplus = now, min(RELEASED_AT_ONCE, -((bound - now) // size))
+            db.executescript(f"PRAGMA incremental_vacuum({surplus})")  # execute stops after a step
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only this shrinks the file

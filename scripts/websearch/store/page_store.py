@@ -284,7 +284,7 @@ class PageStore(StoreFile):
         self._merge(-MERGED_AT_ONCE)  # only this removes the words
         while time.monotonic() < end and self._merge(MERGED_AT_ONCE):
             continue
-        self.use(functools.partial(database.rewrite_file, end=end), None)
+        self._release(0, end)
         return removed
 
     def stats(self) -> dict[str, Any]:
@@ -298,6 +298,14 @@ class PageStore(StoreFile):
         merge = functools.partial(full_text.merge_index, blocks=blocks)
         return bool(self.use(merge, False, writing=True))
 
+    def _used(self) -> int:
+        """Return the used bytes of the file."""
+        return int(self.use(database.file_bytes, (0, 0))[0])
+
+    def _release(self, bound: int, end: float) -> None:
+        """Shrink the file by its free parts; see database.release_bytes."""
+        self.use(functools.partial(database.release_bytes, bound=bound, end=end), None)
+
     def _put(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Do some work that stores something, unless the file is far above its limit."""
 
@@ -305,7 +313,7 @@ class PageStore(StoreFile):
             remove_expired(db)
             work(db)
 
-        used = self.use(database.file_bytes, (0, 0))[0]
+        used = self._used()
         self._is_large = self._is_large or used > self._max_bytes
         if used < self._max_bytes * LAST_TENTH:
             self.use(write, None, writing=True)
@@ -317,11 +325,21 @@ class PageStore(StoreFile):
             import threading
 
             self._is_large = False
-            thread = threading.Thread(target=shrink, args=(self.path, self._max_bytes))
             try:
-                thread.start()  # the process waits for it after its last line
+                threading.Thread(target=self._shrink_later).start()  # the process waits for it
             except RuntimeError:  # the process is ending
                 _upkeep.release()
+
+    def _shrink_later(self) -> None:
+        """Shrink the file on a connection of this thread, and let others do so again."""
+        import threading
+
+        threading.main_thread().join(WAIT_SECONDS)
+        try:
+            with contextlib.closing(PageStore(self.path, self._max_bytes)) as store:
+                store.shrink(UPKEEP_SECONDS)
+        finally:
+            _upkeep.release()
 
     def shrink(self, seconds: float) -> None:
         """Remove the oldest data while the file is above its limit.
@@ -331,30 +349,13 @@ class PageStore(StoreFile):
         end = time.monotonic() + seconds
         with contextlib.suppress(*store_errors()), database.upkeep_lock(self.path, 0.0):
             removals = REMOVED_PARTS
-            while (
-                self.use(database.file_bytes, (0, 0))[0] > self._max_bytes
-                and time.monotonic() < end
-            ):
+            while self._used() > self._max_bytes and time.monotonic() < end:
                 removals -= 1
                 is_done = removals < 0 or not self.use(remove_oldest, 0, writing=True)
                 # Removed words free their space when a merge of the whole index ends.
                 if not self._merge(MERGED_AT_ONCE) and not self._merge(-MERGED_AT_ONCE) and is_done:
                     break
-            self.use(
-                functools.partial(database.release_bytes, bound=self._max_bytes, end=end), None
-            )
-
-
-def shrink(path: str, max_bytes: int) -> None:
-    """Shrink a store in a thread of its own, after the answer is out."""
-    import threading
-
-    threading.main_thread().join(WAIT_SECONDS)
-    try:
-        with contextlib.closing(PageStore(path, max_bytes)) as store:
-            store.shrink(UPKEEP_SECONDS)
-    finally:
-        _upkeep.release()
+            self._release(self._max_bytes, end)
 
 
 # ===== keeping and removing ======================================================================
