@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+os.environ["WEB_SEARCH_SECRETS"] = os.devnull  # without the developer's own engines
 KIT = ROOT / "scripts/websearch/kit.py"
 KIT_MARK = "\n# ===== kit "  # below it the copy begins
 MAIN_GUARD = 'if __name__ == "__main__":\n'
@@ -34,7 +36,9 @@ TYPES = {
 KEY_TABLE = re.compile(r"(<!-- keys of engines -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 ADDRESSES = re.compile(r"(?m)^\| `BRAVE_SEARCH_BASE_URL`[^|]*(?=\|)")
 # Addresses that are no engine's.
-OTHER_ADDRESSES = ("SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK")
+OTHER_ADDRESSES = (
+    "SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK", "REDDIT", "X",
+)  # fmt: skip
 # Lines of a client's configuration that each name the variable of a key.
 KEY_LINES = re.compile(r"(?m)(?:^[^\n]*\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b[^\n]*\n)+")
 EXAMPLE_KEYS = re.compile(r"(# More search engines[^\n]*\n).*?(?=# Higher limits)", re.DOTALL)
@@ -167,12 +171,7 @@ def address_cell() -> str:
     """Return the variables of all addresses, as the first cell of a table's row."""
     from websearch.engines.table import ENGINES
 
-    addresses = [
-        address
-        for engine in ENGINES.values()
-        for address in (engine.address, engine.mcp)
-        if address
-    ]
+    addresses = [engine.address for engine in ENGINES.values()]
     names = [variable for variable, default in addresses if default]
     names += [f"{name}_BASE_URL" for name in OTHER_ADDRESSES]
     return f"| {', '.join(f'`{name}`' for name in names)} "

@@ -15,7 +15,6 @@ import time
 
 from websearch import kit
 from websearch.kit import (
-    KEY_HEADERS,
     MAX_BODY,
     NAME_NOT_RESOLVED,
     SHORTEST_KEY,
@@ -187,13 +186,18 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
         received = {name.lower(): value[:MAX_HEADER] for name, value in answer.headers.items()}
         encoding = received.get("content-encoding", "")
         content, is_broken = read_body(answer, encoding, request.get("max_body"))
-    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
+    keys = [value for name, value in headers.items() if is_key_header(name)]
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     limit = request.get("max_body", MAX_BODY)
     response = Response(answer.status, received, content[:limit], len(content) > limit, key)
     if is_broken:
         raise BrokenBodyError(response, request["url"])
     return response
+
+
+def is_key_header(name: str) -> bool:
+    """Return whether a header carries a key: no dry run and no error shows its value."""
+    return name.lower() == "authorization" or name.lower().endswith(("key", "token"))
 
 
 def connect_to_name(

@@ -24,6 +24,7 @@ from websearch.engines.base.ledger import (
 from websearch.engines.table import (
     ENGINES,
     GITHUB_RAW,
+    OWN_ENGINES_ERROR,
     READ_HOSTS,
     engine_order,
     keyless_engines,
@@ -77,8 +78,8 @@ KEY_SITES = {
 # Variables for addresses: those of the user's own servers (-> engine), and all others.
 OWN_SERVERS = {engine.address[0]: name for name, engine in ENGINES.items() if engine.own_server}
 ADDRESSES = (
-    *(engine.address[0] for engine in ENGINES.values() if not engine.own_server),
-    *(engine.mcp[0] for engine in ENGINES.values() if engine.mcp),
+    *(engine.address[0] for engine in ENGINES.values()
+      if engine.address[0] and not engine.own_server),
     *(host.address[0] for host in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
@@ -206,6 +207,9 @@ def check_default_engine() -> list[Line]:
     from websearch.engines.base import pacing
 
     name = "default engine"
+    if OWN_ENGINES_ERROR:
+        error = OWN_ENGINES_ERROR
+        return [failed("own engines", error.message, error.hint, error.kind)]
     try:
         first, *others = engine_order("auto")
     except SearchError as error:
