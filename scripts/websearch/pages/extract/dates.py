@@ -430,8 +430,9 @@ def labeled_dates(page: PageTree, month_first: bool) -> list[Written]:
         elif node.tag in BLOCKS and any(isinstance(child, str) for child in node.children):
             line = line_of(node)
             found = written_dates(line, month_first) if len(line) <= 2 * MAX_BYLINE else []
-            for written in found[:1]:
-                written.is_update = re.search(_UPDATED_LABEL, line) is not None
+            for written in found:
+                if len(found) == 1:  # the label may also come after the day
+                    written.is_update = re.search(_UPDATED_LABEL, line) is not None
                 if written.is_update or re.search(_PUBLISHED_LABEL, line):
                     days.setdefault((written.day, written.is_update), written)
     groups = [[day for day in days.values() if day.is_update == kind] for kind in (False, True)]
