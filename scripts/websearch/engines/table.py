@@ -15,37 +15,34 @@ from websearch.engines import (
     brave,
     crossref,
     duckduckgo,
-    exa,
     github,
     google,
     hackernews,
-    kagi,
-    keenable,
-    parallel,
+    search_apis,
     searxng,
     serper,
     stackexchange,
-    tavily,
     wikipedia,
-    you,
 )
 from websearch.engines.base.engine import Host
+from websearch.engines.base.search_apis import ApiEngine
+from websearch.engines.own_engines import own_engines
 from websearch.kit import SearchError, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
     from websearch.engines.base.engine import Engine
 
 # name -> engine, in the order of `auto`: keys first, because an engine with a key is reliable.
 ENGINES: dict[str, Engine] = {
-    module.ENGINE.name: module.ENGINE
+    engine.name: engine
     for module in (
-        brave, serper, tavily, exa, you, parallel, keenable, kagi, searxng, duckduckgo, google,
-        wikipedia, stackexchange, hackernews, github, crossref, arxiv,
+        brave, serper, search_apis, searxng, duckduckgo, google, wikipedia, stackexchange,
+        hackernews, github, crossref, arxiv,
     )
+    for engine in (module.ENGINES if module is search_apis else (module.ENGINE,))
 }  # fmt: skip
 # Addresses of hosts that are read but not searched: (variable, default address).
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
@@ -79,12 +76,17 @@ CHAINS = ("auto", "keyless")  # names for engines that are queried in turn
 WITHOUT_GENERAL_ENGINE = ("papers", "news")
 # Where the general engine looks for discussions, in addition to the sources of that focus.
 FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
+# The user's own engines are the first of auto; a mistake in engines.json stops every search.
+OWN_ENGINES, OWN_ENGINES_ERROR = own_engines((*ENGINES, *SPELLINGS, *CHAINS, "all"))
+ENGINES = {**OWN_ENGINES, **ENGINES} if OWN_ENGINES else ENGINES
 
 
-def load_module(name: str) -> ModuleType:
-    """Return an engine's module, imported at first use."""
+def load_module(name: str) -> Any:
+    """Return an engine's module, imported at first use, or the ApiEngine that runs its row."""
     import importlib
 
+    if ENGINES[name].api:
+        return ApiEngine(ENGINES[name])
     return importlib.import_module(ENGINES[name].module)
 
 
@@ -166,8 +168,11 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
     """Return the engines for the parameters engine and focus; names of CHAINS stay.
 
     The sources of the focus come first. all: every available engine that searches the whole web.
-    Raises SearchError (invalid_input) if such a word is not the only name.
+    Raises SearchError (invalid_input) if such a word is not the only name, or if engines.json has a
+    mistake.
     """
+    if OWN_ENGINES_ERROR:
+        raise OWN_ENGINES_ERROR
     names = list(dict.fromkeys(engines))
     if len(names) > 1 and not {"all", *CHAINS}.isdisjoint(names):
         message = "engine must be auto, keyless, all, or names of engines, "
@@ -217,5 +222,5 @@ def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[st
         return {}
     if focus == "discussions":
         return {"site": FORUM_SITES}
-    sites = allowed_sites() if "site" in ENGINES[engine].present_filters() else []
+    sites = allowed_sites() if "site" in ENGINES[engine].filters else []
     return {"site": sites} if sites else {}

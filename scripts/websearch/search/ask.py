@@ -8,7 +8,13 @@ from websearch.base.calls import check_cancelled, in_context, result_or_error, w
 from websearch.engines.base.days import utc_day, with_day
 from websearch.engines.base.ledger import begin_request, end_request
 from websearch.engines.table import CHAINS, ENGINES, engine_order, fallback_engines
-from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
+from websearch.kit import (
+    MIN_TIMEOUT,
+    SearchError,
+    check_interrupted,
+    drop_empty,
+    may_fall_back,
+)
 from websearch.search.answers import (
     Answer,
     answered,
@@ -205,6 +211,7 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
 
     question = answer.question
     check_cancelled()
+    check_interrupted()
     call = engine_call(engine, question.for_engine(engine), end)
     if call.wait_for_turn() and take_stored(answer, engine, store, question.max_age):
         call.give_back()

@@ -22,6 +22,7 @@ from websearch.kit import (
     deadline_of,
     drop_empty,
     error_document,
+    in_parallel,
     json_fields,
     quoted,
     read_queries,
@@ -264,8 +265,6 @@ def run_batch(
     """
 
     def operation(checked: dict[str, Any]) -> Document:
-        from concurrent.futures import ThreadPoolExecutor, as_completed
-
         refuse_input(checked)
         queries, max_chars = checked.pop("queries", []), checked.get("max_chars", DEFAULT_MAX_CHARS)
         if not queries:
@@ -278,21 +277,15 @@ def run_batch(
         shared["max_chars"] = max_chars if emit else max_chars // len(queries)
         checked["max_chars"] = 0  # each document is fitted separately
         documents: dict[int, Document] = {}
-        pool = ThreadPoolExecutor(checked["workers"])
-        try:
-            searches = {
-                pool.submit(search_line, shared, query): number
-                for number, query in enumerate(queries)
-            }
-            for search in as_completed(searches):
-                number = searches[search]
-                documents[number] = search.result()
-                if report:
-                    report("searches", len(documents), len(queries))
-                if emit:
-                    emit(number, documents[number])
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        jobs = list(enumerate(queries))
+        searches = in_parallel(lambda job: search_line(shared, job[1]), jobs, checked["workers"])
+        for (number, query), answer in searches:
+            is_cut = isinstance(answer, SearchError)  # a signal came
+            documents[number] = {"query": query, **error_document(answer)} if is_cut else answer
+            if report:
+                report("searches", len(documents), len(queries))
+            if emit:
+                emit(number, documents[number])
         results = [documents[number] for number in range(len(queries))]
         return {**batch_outcome(results), "provider": "web_search", "results": results}
 
@@ -425,8 +418,9 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             hint = (
                 f"{wider} the web instead. Only pages that were read are stored, not other results."
             )
+            hint = " ".join([*store.warnings, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."
-            raise SearchError("no_results", message, hint, warnings=store.warnings)
+            raise SearchError("no_results", message, hint)
         sources = [
             Source(page, questions={1}, text=page["text"], outside=page.get("outside", ""))
             for page in pages

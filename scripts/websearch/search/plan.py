@@ -63,7 +63,7 @@ class Question:
 
     def filters_for(self, engine: str) -> dict[str, Any]:
         """Return the filters for an engine, from the caller, the user's defaults and the focus."""
-        can = ENGINES[engine].present_filters()
+        can = ENGINES[engine].filters
         soft_filters = {name: value for name, value in self.soft_filters.items() if name in can}
         return {**soft_filters, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 

@@ -94,6 +94,8 @@ def rewrite(nodes: list[Node]) -> list[Node]:
                 found["template"].append(node)
         elif "aria-label" in attributes:
             found["label"].append(node)
+        elif "line-through" in attributes.get("style", "") and tag == "span":
+            node.tag = "s"
         elif "data-cfemail" in attributes:
             found["mail"].append(node)
         elif "class" in attributes and is_screen_reader_class(attributes["class"]) and node.parent:
@@ -297,10 +299,11 @@ def keep_one_twin(parent: Node) -> None:
 
 
 def is_twin(text: str, pieces: Iterable[Node]) -> bool:
-    """Return whether a text contains the joined text of elements, or the reverse."""
+    """Return whether a text contains the text of elements, joined or of one, or the reverse."""
     own = letters_of(text)
-    other = "".join(letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces)
-    return bool(own and other) and (own in other or other in own)
+    others = [letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces]
+    others = [*(other for other in others if len(other) > 1), "".join(others)]
+    return any(own and other and (own in other or other in own) for other in others)
 
 
 def letters_of(text: str) -> str:
@@ -309,7 +312,7 @@ def letters_of(text: str) -> str:
 
 
 def write_label(node: Node) -> None:
-    """Replace an element's visual-only text, or an image in running text, by its label."""
+    """Replace an element's visual-only text, or a drawing, by its label."""
     label = node.attributes["aria-label"][:MAX_LABEL].strip()
     children = children_of(node)
     is_drawn = 0 < len(children) <= MAX_PIECES and all(map(is_visual_only, children))
@@ -317,17 +320,16 @@ def write_label(node: Node) -> None:
         return
     if is_drawn and is_twin(label, children):
         node.children = [label]
-    elif node.attributes.get("role") == "img" and is_in_text(node, label):
+    elif node.attributes.get("role") == "img" and is_told_by_label(node, label):
         node.tag, node.attributes, node.children = "span", {}, [label]
 
 
-def is_in_text(image: Node, label: str) -> bool:
-    """Return whether an image is among words that do not repeat its label, and not in a link."""
+def is_told_by_label(image: Node, label: str) -> bool:
+    """Return whether only its label says what an image shows; labels in links say what they do."""
     parent = image.parent
     if not parent or parent.tag in CONTROLS or is_visual_only(image) or is_decorative_alt(label):
         return False
-    near = letters_of(text_beginning(parent, MAX_LABEL))
-    return has_words(parent) and letters_of(label) not in near
+    return letters_of(label) not in letters_of(text_beginning(parent, MAX_LABEL))
 
 
 def label_cell(cell: Node) -> None:
