@@ -193,6 +193,26 @@ class Budget(LedgerCase):
         self.assertIn("WEB_SEARCH_BUDGET", text)
         self.assertEqual(self.asked("serper"), 1)
 
+    def test_an_engine_without_an_entry_is_asked_only_by_name(self) -> None:
+        self.use("brave", "serper", "searxng", budget="brave:1")
+        for engine in ("brave", "searxng"):
+            self.assertEqual(self.search()["engine"], engine)
+        self.search(QUESTION, "--engine", "all")
+        self.assertEqual(self.asked("serper"), 0)
+        self.assertEqual(self.search(QUESTION, "--engine", "serper")["engine"], "serper")
+
+    def test_a_total_bounds_all_engines_also_those_that_are_named(self) -> None:
+        self.use("brave", "serper", "searxng", budget="brave:2,total:3")
+        for engine in ("brave", "brave", "serper", "searxng"):
+            self.assertEqual(self.search()["engine"], engine)
+        details = self.search(QUESTION, "--engine", "serper")["details"]
+        self.assertEqual(details["kind"], "quota")
+        self.assertEqual(self.spent(), {"brave": 2, "serper": 1})
+        run = self.run_command(QUESTION, "--dry-run")
+        self.assertEqual(run.document["engine"], "searxng")
+        attempts = [(one["engine"], one["kind"]) for one in run.document["attempts"]]
+        self.assertEqual(attempts, [("brave", "quota"), ("serper", "quota")])
+
     def test_a_malformed_budget_is_bad_input_that_says_how_to_write_it(self) -> None:
         cases = {
             "serper": "brave:900,serper:2000",
@@ -419,7 +439,7 @@ class OldAndDamagedFiles(LedgerCase):
             self.assertEqual(document["details"]["kind"], "quota")
         self.assertEqual(self.web.asked, [])
         self.use("serper", budget="brave:3", GLSI_DB_PATH="/dev/null/cache.db")
-        self.assertTrue(self.search()["ok"])
+        self.assertTrue(self.search(QUESTION, "--engine", "serper")["ok"])
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import time
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 from websearch.check import check
 from websearch.engines.base.engine import FILTER_PARAMS
-from websearch.engines.base.ledger import UNCOUNTED, budgets, this_month
-from websearch.engines.table import ENGINES, FOCUSES, SPELLINGS, focus_sources
+from websearch.engines.base.ledger import UNCOUNTED, this_month
+from websearch.engines.table import ENGINES, FOCUSES, SPELLINGS, budgets, focus_sources
 from websearch.kit import (
     COMMON_PARAMS,
     DEFAULT_MAX_CHARS,

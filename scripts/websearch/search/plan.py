@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from websearch.base.durations import seconds_of_duration
 from websearch.base.words import script_language
 from websearch.engines.base.engine import FILTERS
-from websearch.engines.base.ledger import budgets, planned_cost
+from websearch.engines.base.ledger import planned_cost
 from websearch.engines.table import (
     ENGINES,
+    budgets,
     chosen_engines,
     engine_order,
     focused_filters,

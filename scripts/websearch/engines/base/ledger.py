@@ -1,17 +1,17 @@
 """Spending: requests to paid engines by engine and month, and their budgets.
 
 The store counts the requests to paid engines, except those that the provider refused.
-WEB_SEARCH_BUDGET (such as brave:900,serper:2000) limits the requests per engine and month (UTC).
-For Serper, credits are counted.
+WEB_SEARCH_BUDGET (such as brave:900,serper:2000) limits the requests per engine and month (UTC),
+total:3000 those to all engines. For Serper, credits are counted.
 """
 
 from __future__ import annotations
 
-import os
+import math
 import time
 
-from websearch.engines.table import ENGINES
-from websearch.kit import SearchError, quoted, read_secrets
+from websearch.engines.table import BUDGET_VARIABLE, ENGINES, TOTAL, budgets
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from websearch.store.page_store import PageStore
 
-BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
 UNCOUNTED = "Calls of brave_search.py, serper_search.py and gemini_search.py are not counted."
 WARN_FROM = 0.8  # share of a budget from which a warning reports its use
 
@@ -29,29 +28,31 @@ def this_month() -> str:
     return time.strftime("%Y-%m", time.gmtime())
 
 
-def paid_engines() -> list[str]:
-    """Return the names of the engines that cost money."""
-    return [name for name, engine in ENGINES.items() if engine.paid]
+def requests_left(engine: str, spent: dict[str, int]) -> float:
+    """Return the requests that the budgets of an engine and of all engines leave; inf without any.
 
-
-def budgets() -> dict[str, int]:
-    """Return engine -> requests per month, from WEB_SEARCH_BUDGET. Raises SearchError.
-
-    The environment takes precedence over secrets.yaml.
+    spent: engine -> requests of this month; more than allowed is a negative number. Raises
+    SearchError.
     """
-    value = os.environ.get(BUDGET_VARIABLE, "").strip() or read_secrets().get(BUDGET_VARIABLE, "")
-    items = value.split(",")
-    limits: dict[str, int] = {}
-    for item in filter(None, map(str.strip, items)):
-        name, _, number = item.partition(":")
-        name, number = name.strip().lower(), number.strip()
-        if name not in paid_engines() or not (number.isascii() and number.isdecimal()):
-            example = "engines and numbers such as brave:900,serper:2000"
-            message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
-            hint = f"Set a whole number of requests per month for {' or '.join(paid_engines())}."
-            raise SearchError("invalid_input", message, hint)
-        limits[name] = int(number)
-    return limits
+    limits = budgets()
+    left = limits.get(engine, math.inf) - spent.get(engine, 0)
+    return min(left, limits.get(TOTAL, math.inf) - sum(spent.values()))
+
+
+def check_budget(engine: str, store: PageStore) -> None:
+    """Raise SearchError (quota) if the budget of an engine is used up. Counts nothing."""
+    if ENGINES[engine].costs_money() and requests_left(engine, store.spent(this_month())) < 1:
+        raise used_up(engine)
+
+
+def used_up(engine: str) -> SearchError:
+    """Return the error for an engine whose budget is used up."""
+    limits = budgets()
+    limit = f"{limits[engine]}" if engine in limits else f"{limits[TOTAL]} ({TOTAL})"
+    message = f"{ENGINES[engine].title} was skipped because the {limit} requests of "
+    message += f"{BUDGET_VARIABLE} are used up."
+    hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
+    return SearchError("quota", message, hint)
 
 
 def planned_cost(engine: str, requests: int, count: int) -> dict[str, float]:
@@ -76,24 +77,20 @@ def begin_request(engine: str, store: PageStore, requests: int = 1) -> tuple[str
     month = this_month()
     if not ENGINES[engine].costs_money():
         return month, requests
-    budget, title = budgets().get(engine), ENGINES[engine].title
+    limits, title = budgets(), ENGINES[engine].title
     spent = store.add_spent(month, engine, requests)
-    if budget is None:
+    if not {engine, TOTAL} & limits.keys():
         return month, requests
-    if spent < 1 or store.path == ":memory:":
+    if not spent or store.path == ":memory:":
         reason = store.warnings[0] if store.warnings else "The store keeps nothing (:memory:)."
         message = f"{title} was skipped because its budget cannot be tracked. {reason}"
         hint = f"Set GLSI_DB_PATH to a file in a writable folder. Or remove {engine} from "
         raise SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
-    excess = min(requests, max(0, spent - budget))
+    excess = int(min(requests, max(0, -requests_left(engine, spent))))
     if excess:
         store.add_spent(month, engine, -excess)
     if excess == requests:
-        message = (
-            f"{title} was skipped because the {budget} requests of {BUDGET_VARIABLE} are used up."
-        )
-        hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
-        raise SearchError("quota", message, hint)
+        raise used_up(engine)
     return month, requests - excess
 
 
@@ -122,13 +119,12 @@ def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:
 
     engines: engines of this call, whose budgets are therefore valid.
     """
-    limits = (
-        {name: limit for name, limit in budgets().items() if name in engines} if engines else {}
-    )
+    limits = budgets() if engines else {}
     spent = store.spent(this_month()) if limits else {}
+    used = {**spent, TOTAL: sum(spent.values())}
     return [
-        f"{ENGINES[name].title}: {spent.get(name, 0)} of the {limit} requests of "
-        f"{BUDGET_VARIABLE} are used this month."
+        f"{ENGINES[name].title if name in ENGINES else 'All engines'}: {used.get(name, 0)} of the "
+        f"{limit} requests of {BUDGET_VARIABLE} are used this month."
         for name, limit in limits.items()
-        if spent.get(name, 0) >= WARN_FROM * limit
+        if name in (*engines, TOTAL) and used.get(name, 0) >= WARN_FROM * limit
     ]
