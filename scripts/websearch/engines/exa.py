@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.engines.base.days import period
 from websearch.engines.base.engine import HOURS, SAFE, Engine
 from websearch.engines.base.filters import country_code
 from websearch.engines.base.mcp_door import tool_request, tool_result
 from websearch.engines.base.messages import ResultPage
-from websearch.engines.base.open_sources import listed_items, period, utc_time
+from websearch.engines.base.open_sources import listed_items, utc_time
 from websearch.engines.base.result_pages import within_limit
 from websearch.engines.base.search_apis import (
     PROGRAM,

@@ -6,6 +6,7 @@ import os
 import re
 import time
 
+from websearch.engines.base.days import period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import Quota, ResultPage
@@ -17,7 +18,6 @@ from websearch.engines.base.open_sources import (
     good_answer,
     key_words,
     listed_items,
-    period,
     raw_text,
     refusal,
     source_result,

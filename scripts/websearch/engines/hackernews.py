@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.engines.base.days import day_of
+from websearch.engines.base.days import day_of, period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
@@ -14,7 +14,6 @@ from websearch.engines.base.open_sources import (
     counted,
     good_answer,
     listed_items,
-    period,
     search_words,
     source_result,
     text_of_html,

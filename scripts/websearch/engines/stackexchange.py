@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.engines.base.days import day_of
+from websearch.engines.base.days import day_of, period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import ApiValue, Quota, ResultPage
@@ -16,7 +16,6 @@ from websearch.engines.base.open_sources import (
     counted,
     good_answer,
     listed_items,
-    period,
     refusal,
     search_words,
     source_result,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FOCUS_HINT = "To use the usual engine, omit {focus}."
 CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 CLAIM_POLL_SECONDS = 0.1  # seconds between a waiting caller's checks for the answer
-STORED_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license")  # of a result
+STORED_FIELDS = ("title", "url", "snippet", "date", "age", "moment", "author", "license")  # of a result
 
 
 @dataclass(slots=True)

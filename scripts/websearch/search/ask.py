@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
-from websearch.engines.base.days import utc_day, with_day
+from websearch.engines.base.days import is_in_period, moment_of, with_day
 from websearch.engines.base.ledger import begin_request, end_request
 from websearch.engines.table import CHAINS, ENGINES, engine_order, fallback_engines
-from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
+from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back, quoted
 from websearch.search.answers import (
     Answer,
     answered,
@@ -20,16 +20,18 @@ from websearch.search.answers import (
     take_stored,
 )
 from websearch.search.engine_calls import RESULT_FIELDS, engine_call
-from websearch.search.result_dates import is_in_period
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from websearch.kit import ProgressCallback
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
 FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may follow
 RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
+MAX_NAMED = 3  # values in a warning
 LATE_SECONDS = 0.5  # seconds after the deadline until a question is abandoned
 
 
@@ -218,9 +220,9 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     if reply.error:
         raise reply.error
     answer.engine, answer.fetched_at = engine, utc_time(time.time())
-    today, further = utc_day(time.time()), max(0, RESULT_PAGE - question.count)
+    further = max(0, RESULT_PAGE - question.count)
     answer.results = [
-        with_day(drop_empty({name: result.get(name) for name in RESULT_FIELDS}), today)
+        dated_result(drop_empty({name: result.get(name) for name in RESULT_FIELDS}), time.time())
         for result in [*reply.results[: question.count], *reply.further[:further]]
     ]
     answer.warnings += reply.warnings
@@ -228,6 +230,19 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     if not ENGINES[engine].is_storable():
         answer.warnings.append(store_note(engine))
     store_answer(answer, store)
+
+
+def dated_result(result: dict[str, Any], now: float) -> dict[str, Any]:
+    """Return an engine's result with its day, and its moment in ISO 8601 if that is known."""
+    from websearch.store.page_store import utc_time
+
+    moment = moment_of(result.get("date", ""), now)
+    return {**with_day(result, now), **({"moment": utc_time(moment)} if moment else {})}
+
+
+def moment_in(result: dict[str, Any], now: float) -> float | None:
+    """Return the time of a result in seconds since 1970, None if it is unknown."""
+    return moment_of(result.get("moment") or result.get("date", ""), now)
 
 
 def keep_to_filters(answer: Answer) -> None:
@@ -243,11 +258,9 @@ def keep_to_filters(answer: Answer) -> None:
 
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(ENGINES[engine], answer.results, filters)
-    since, today = filters.get("since", ""), utc_day(time.time())
+    since, now = filters.get("since", ""), time.time()
     in_period = [
-        result
-        for result in on_sites
-        if is_in_period(result.get("date") or result.get("age", ""), since, today)
+        result for result in on_sites if is_in_period(moment_in(result, now), since, now)
     ]
     warnings = []
     if others := [result for result in answer.results if result not in on_sites]:
@@ -258,6 +271,14 @@ def keep_to_filters(answer: Answer) -> None:
         title = ENGINES[engine].title
         period = since if ".." in since else f"the last {since}"
         warnings.append(f"{results} from {title} left out: the date is not in {period}.")
+    unclear = [
+        written
+        for result in in_period
+        if since and (written := result.get("age")) and moment_in(result, now) is None
+    ]
+    if unclear:
+        named = ", ".join(map(quoted, unclear[:MAX_NAMED]))
+        warnings.append(f"Kept, because their dates were not understood: {named}.")
     if answer.results and not in_period:
         raise SearchError("no_results", " ".join(warnings), FILTERED_HINT)
     answer.results = in_period

@@ -354,7 +354,7 @@ def answer_document(
             raise with_recall_hint(failure(answers, is_brief), questions[0].text, store)
         ranked = within_rules(rank(answers), good[0])
         if good[0].question.focus == "news":
-            ranked.sort(key=lambda source: str(source.result.get("date", "")), reverse=True)
+            ranked.sort(key=moment_of_source, reverse=True)
         is_stale = good[0].is_stale
         max_age = None if is_stale else questions[0].max_age
         page_timeout = params["page_timeout"]
@@ -371,6 +371,11 @@ def answer_document(
             return show_search(answers, evidence, store, limits)
 
         return show_sources(show, sources, verbose=verbose)
+
+
+def moment_of_source(source: Source) -> str:
+    """Return when a source was published in ISO 8601, "" if that is unknown."""
+    return str(source.result.get("moment") or source.result.get("date", ""))
 
 
 def with_recall_hint(error: SearchError, query: str, store: PageStore) -> SearchError:

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
+NEWS = 10  # minimum results per engine, because they are sorted by their moment
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page per engine, which costs one request
+# Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
+# year asks for the latest from a year that is over.
+_NOW_WORDS = (
+    r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|derni(?:er|ère)s?"
+    r"|actuel\w*|aujourd'hui|último\w*|última\w*|actual(?:es)?|hoy|ultim[aoei]|attual[ei]|oggi"
+    r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
+    r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"
+)
 STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 
 
@@ -78,6 +87,7 @@ def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
         message = f"stale works with a single engine or auto, not {quoted(', '.join(engines))}."
         raise SearchError("invalid_input", message, STALE_HINT)
     max_age = seconds_of_duration("ttl", params["ttl"], "30m, 24h or 7d")
+    is_news = params["focus"] == "news"
     can_be_stale = not is_brief and len(engines) == 1
     return [
         Question(
@@ -87,7 +97,7 @@ def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
             {name: params[name] for name in FILTERS if name in params},
             soft_filters_for(query, params),
             params["focus"],
-            RESULTS_OF_A_QUESTION if is_brief else params["count"],
+            RESULTS_OF_A_QUESTION if is_brief else max(params["count"], NEWS if is_news else 0),
             0.0 if params["force"] else max_age,
             bool(params.get("stale")) if can_be_stale else None,
             bool(params.get("verbose")),
@@ -125,6 +135,18 @@ def distinct_queries(queries: list[str]) -> list[str]:
     for query in queries:
         distinct.setdefault(folded_query(query), query.strip())
     return list(distinct.values())
+
+
+def year_warning(query: str, today: str) -> str:
+    """Return a warning if a query asks for the latest from a past year, else "".
+
+    Models search for the "latest" from the year in which their training ended.
+    """
+    years = [int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", query)]
+    this_year = int(today[:4])
+    if not years or max(years) >= this_year or not re.search(_NOW_WORDS, query):
+        return ""
+    return f"The query asks for the latest from {max(years)}, but it is {this_year} now."
 
 
 # ===== the dry run ================================================================================

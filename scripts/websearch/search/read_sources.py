@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
 from websearch.base.site_rules import refusing_rule
-from websearch.engines.base.days import utc_day
-from websearch.kit import clean_text, one_line
+from websearch.engines.base.days import changed_day, settled_date
+from websearch.kit import clean_text, drop_empty, one_line
 from websearch.markdown.foreign_text import harmless_markdown
 from websearch.reading.page import Page, stored_page
-from websearch.search.result_dates import dated_result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from websearch.kit import ProgressCallback, SearchError
     from websearch.search.rank import Source
@@ -132,9 +132,22 @@ def fill_source(source: Source, page: Page) -> None:
     source.is_cut = page.is_cut
     source.shingles = shingles(source.text)
     source.error = page.error.message if page.error else ""
-    source.result = dated_result(source.result, page.fields, utc_day(time.time()))
+    source.result = dated_result(source.result, page.fields, time.time())
     if is_on_other_host(source.result["url"], page):
         source.result["final_url"] = page.fields["final_url"]
+
+
+def dated_result(result: dict[str, Any], page: dict[str, Any], now: float) -> dict[str, Any]:
+    """Return a result with its date checked against its page, plus any archived-copy fields."""
+    from websearch.pages.fetch.archive import archived_fields
+
+    date = settled_date(str(result.get("date", "")), str(page.get("published") or ""), now)
+    address = str(page.get("final_url") or "")
+    copy = archived_fields(address)
+    if copy:
+        copy["archived_url"] = address
+    changed = changed_day(date, str(page.get("updated") or ""), now)
+    return {**result, **drop_empty({"date": date, "changed": changed}), **copy}
 
 
 def set_aside(source: Source, error: SearchError) -> None:

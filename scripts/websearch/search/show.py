@@ -6,7 +6,7 @@ import re
 import time
 
 from websearch.base.calls import is_bug, result_or_error
-from websearch.engines.base.days import utc_day
+from websearch.engines.base.days import dates_of, utc_day
 from websearch.engines.base.ledger import budget_warnings
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, refused_keys, shorten
 from websearch.markdown.units import PageText
@@ -21,8 +21,8 @@ from websearch.search.answers import (
     total_billed,
 )
 from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
+from websearch.search.plan import year_warning
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
-from websearch.search.result_dates import dates_of, year_warning
 from websearch.store.page_store import utc_time
 
 TYPE_CHECKING = False
@@ -164,7 +164,7 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
     The pages with the best passages come first, because a page that contains all the words may not
     be about them. Without a character limit, nothing is ranked and the order stays.
     """
-    today = utc_day(time.time())
+    now = time.time()
     evidence = gather_evidence(sources, [query], limits)
     best = evidence.best()
     in_order = sorted(range(len(sources)), key=lambda index: -best[index])
@@ -178,12 +178,12 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
     document: Document = {
         "ok": True,
         "provider": "web_search",
-        "today": today,
+        "today": utc_day(now),
         "results": [
             {
                 **drop_empty({"title": source.result["title"]}),
                 "url": source.result["url"],
-                **dates_of(source.result, today),
+                **dates_of(source.result, now),
                 "fetched_at": utc_time(source.result["fetched_at"]),
                 **drop_empty({"snippet": source.result.get("snippet")}),
             }

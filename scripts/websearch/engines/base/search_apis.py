@@ -12,10 +12,10 @@ import time
 
 from websearch.base.durations import spoken
 from websearch.base.http_client import identified_agent
-from websearch.engines.base.days import day_of_text
+from websearch.engines.base.days import day_of_text, period
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import EngineRequest
-from websearch.engines.base.open_sources import period, raw_text, utc_time
+from websearch.engines.base.open_sources import raw_text, utc_time
 from websearch.engines.base.result_pages import tidy_url
 from websearch.kit import (
     USER_AGENT,
