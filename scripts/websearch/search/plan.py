@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from websearch.base.durations import seconds_of_duration
 from websearch.base.words import script_language
-from websearch.engines.base.engine import FILTERS
-from websearch.engines.base.ledger import planned_cost
+from websearch.engines.base.engine import FILTER_PARAMS, FILTERS
 from websearch.engines.table import (
     ENGINES,
     budgets,
     chosen_engines,
-    engine_order,
     focused_filters,
 )
-from websearch.kit import DryRun, SearchError, drop_empty, quoted
-from websearch.search.defaults import SOFT_FILTERS, user_defaults
-from websearch.search.engine_calls import planned_request
+from websearch.kit import SearchError, drop_empty, quoted
+from websearch.search.defaults import SOFT_FILTERS, checked_defaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +41,8 @@ class Question:
 
     number: from 1. engines: names; "auto" means the first configured engine that answers.
     filters: from the caller. soft_filters: sent only to engines that support them
-    (soft_filters_for). max_age: the age in seconds up to which a stored answer or page is used
-    (0: never). stale: whether to use a stored answer of any age if no engine answers; None: the
-    call does not allow it. verbose: requests are logged to stderr.
+    (soft_filters_for). stale: whether to use a stored answer of any age if no engine answers; None:
+    the call does not allow it.
     """
 
     number: int
@@ -57,13 +52,11 @@ class Question:
     soft_filters: dict[str, Any]
     focus: str
     count: int
-    max_age: float
     stale: bool | None = None
-    verbose: bool = False
 
     def for_engine(self, engine: str) -> dict[str, Any]:
         """Return the parameters for an EngineCall."""
-        asked = {"query": self.text, "count": self.count, "verbose": self.verbose}
+        asked: dict[str, Any] = {"query": self.text, "count": self.count}
         asked |= {"focus": self.focus} if self.is_news(engine) else {}
         return {**asked, **self.filters_for(engine)}
 
@@ -78,15 +71,15 @@ class Question:
         return {**soft_filters, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
 
-def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
+def plan(params: dict[str, Any]) -> list[Question]:
     """Return the questions of a search (query) or a brief (queries). Raises SearchError."""
     budgets()  # a malformed budget is an error before any request
+    is_brief = "queries" in params
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
     if len(engines) > 1 and params.get("stale"):
         message = f"stale works with a single engine or auto, not {quoted(', '.join(engines))}."
         raise SearchError("invalid_input", message, STALE_HINT)
-    max_age = seconds_of_duration("ttl", params["ttl"], "30m, 24h or 7d")
     is_news = params["focus"] == "news"
     can_be_stale = not is_brief and len(engines) == 1
     return [
@@ -98,9 +91,7 @@ def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
             soft_filters_for(query, params),
             params["focus"],
             RESULTS_OF_A_QUESTION if is_brief else max(params["count"], NEWS if is_news else 0),
-            0.0 if params["force"] else max_age,
             bool(params.get("stale")) if can_be_stale else None,
-            bool(params.get("verbose")),
         )
         for number, query in enumerate(queries, 1)
     ]
@@ -111,7 +102,7 @@ def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
 
     If the caller passes a soft filter, the script is ignored.
     """
-    soft_filters = {name: value for name, value in user_defaults().items() if name in SOFT_FILTERS}
+    soft_filters = checked_defaults(SOFT_FILTERS, FILTER_PARAMS)
     if soft_filters or any(name in params for name in SOFT_FILTERS):
         return soft_filters
     return drop_empty({"language": script_language(query)})
@@ -147,57 +138,3 @@ def year_warning(query: str, today: str) -> str:
     if not years or max(years) >= this_year or not re.search(_NOW_WORDS, query):
         return ""
     return f"The query asks for the latest from {max(years)}, but it is {this_year} now."
-
-
-# ===== the dry run ================================================================================
-
-
-def dry_run(questions: list[Question], is_brief: bool) -> DryRun:
-    """Return a dry run: the first request to each engine, and the costs.
-
-    A search with one engine shows only its request. Raises SearchError if no request is possible.
-    """
-    pairs = [(question, engine) for question in questions for engine in question.engines]
-    planned = [first_usable_engine(question, engine) for question, engine in pairs]
-    requests: list[dict[str, Any]] = []
-    billed: dict[str, int] = {}
-    cost: dict[str, dict[str, float]] = {}
-    attempts = [attempt for _, _, refused in planned for attempt in refused]
-    for (question, name), (engine, request, _) in zip(pairs, planned, strict=True):
-        asked = {"query": question.text, "engine": engine or name}
-        if isinstance(request, SearchError):
-            requests.append({**asked, "error": request.message})
-            continue
-        requests.append({**asked, **request})
-        if ENGINES[engine].costs_money():
-            needed = ENGINES[engine].requests_for(question.count)
-            billed[engine] = billed.get(engine, 0) + needed
-            cost[engine] = planned_cost(engine, billed[engine], question.count)
-    failures = [request for _, request, _ in planned if isinstance(request, SearchError)]
-    if len(failures) == len(planned):
-        raise failures[0]
-    facts = drop_empty({"billed": billed, "cost": cost, "attempts": attempts})
-    if len(planned) == 1 and not is_brief:
-        engine, request, _ = planned[0]
-        return DryRun(request, {"engine": engine, **facts})
-    return DryRun({"requests": requests, **facts})
-
-
-def first_usable_engine(
-    question: Question, name: str
-) -> tuple[str, dict[str, Any] | SearchError, list[dict[str, Any]]]:
-    """Return a name's first engine that supports the question, its request and skipped engines.
-
-    If no engine supports it, return "", the first engine's error and [].
-    """
-    refusals: dict[str, SearchError] = {}
-    for engine in engine_order(name):
-        request = planned_request(engine, question.for_engine(engine))
-        if not isinstance(request, SearchError):
-            passed_over = [
-                {"engine": refused, "kind": error.kind, "error": error.message}
-                for refused, error in refusals.items()
-            ]
-            return engine, request, passed_over
-        refusals[engine] = request
-    return "", next(iter(refusals.values())), []

@@ -72,11 +72,11 @@ def search_markdown(document: Document) -> str:
         document,
         ", ".join(fact for fact in facts if fact),
         fence_untrusted(sections) if sections else "",
-        last_lines(document),
+        *last_lines(document),
     )
 
 
-def last_lines(document: dict[str, Any]) -> str:
+def last_lines(document: dict[str, Any]) -> list[str]:
     """Return the end of a search or brief: pages that were not read, and paid requests."""
     reasons = [
         f"{plain_address(page['url'])} ({disarm_text(one_line(page['error'], REASON_CHARS))})"
@@ -84,15 +84,10 @@ def last_lines(document: dict[str, Any]) -> str:
     ]
     billed = document.get("billed") or object_field(document, "details").get("billed") or {}
     paid = ", ".join(f"{engine} {requests}" for engine, requests in billed.items())
-    return "\n\n".join(
-        filter(
-            None,
-            [
-                f"Not read, replaced by the next results: {'; '.join(reasons)}." if reasons else "",
-                f"Billed requests: {paid}." if paid else "",
-            ],
-        )
-    )
+    return [
+        f"Not read, replaced by the next results: {'; '.join(reasons)}." if reasons else "",
+        f"Billed requests: {paid}." if paid else "",
+    ]
 
 
 def joined_sections(items: list[dict[str, Any]]) -> str:
@@ -178,7 +173,7 @@ def brief_markdown(document: Document) -> str:
         "\n".join(["Questions:", *questions]),
         f"Today is {document['today']}." if sources else "",
         fence_untrusted(sections) if sections else "",
-        last_lines(document),
+        *last_lines(document),
     )
 
 

@@ -41,7 +41,10 @@ _UNITS = {
 _ONE = "a an one ein eine einem einer un una une uma um een en ett bir".split()
 _BEFORE = r"(?:vor|hace|il y a|há|för) "
 _AFTER = r" ?(?:ago|atrás|fa|geleden|sedan|temu|назад|önce|(?:yang )?lalu|以前|之前|前|전)"
-_AGO = rf"(?P<before>{_BEFORE})?(?P<number>\d{{1,4}}|[^\W\d_]{{1,5}}(?= )) ?(?P<unit>[^\W\d]+?)(?P<after>{_AFTER})?"
+_AGO = (
+    rf"(?P<before>{_BEFORE})?(?P<number>\d{{1,4}}|[^\W\d_]{{1,5}}(?= )) ?"
+    rf"(?P<unit>[^\W\d]+?)(?P<after>{_AFTER})?"
+)
 # Days back -> the words for such a day.
 _NEAR_DAYS = {
     0: "today heute hoy aujourd'hui hoje oggi vandaag dzisiaj сегодня bugün 今日 今天 오늘",

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import functools
 import re
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, text_beginning
 from websearch.base.written_dates import (
-    MAX_DATE_CHARS,
     Written,
     day_of,
     is_possible,
