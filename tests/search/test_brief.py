@@ -25,7 +25,7 @@ def ranked(lists: list[list[dict[str, Any]]]) -> Any:
     """The sources of several questions, each with its list of results."""
     outcomes = []
     for number, results in enumerate(lists, 1):
-        question = plan.Question(number, "q", ("serper",), {}, {}, "general", 10)
+        question = plan.Question(number, "q", "q", ("serper",), {}, {}, "general", 10)
         answer = answers.Answer(question, "serper", engine="serper", results=results)
         outcomes.append(answers.outcome_of(question, [answer]))
     return rank.rank(outcomes)

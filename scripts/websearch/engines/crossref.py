@@ -38,6 +38,7 @@ ENGINE = Engine(
     serial=True,
     filters={"since": (*DAYS, "range")},
     instead={"since": "Use day, week, month, year or a range of dates."},
+    operators=False,
     max_query=1_000,
     max_count=50,
 )

@@ -47,6 +47,7 @@ ENGINE = Engine(
     stored="if allowed",
     sources=("web",),
     auto=True,
+    hosts_only=True,
     filters={
         "since": (*HOURS, "range"),
         "country": None,
@@ -56,6 +57,7 @@ ENGINE = Engine(
     },
     keyless_filters={},
     instead={"language": "Write the query in the pages' language."},
+    operators=False,
     max_query=2_000,
     max_count=50,
 )

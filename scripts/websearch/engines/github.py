@@ -57,6 +57,7 @@ ENGINE = Engine(
     pages_apart=True,
     filters={"since": (*HOURS, "range"), "site": None},
     instead={"language": "Add a qualifier such as language:python to the query."},
+    operators=False,
     max_query=256,
     max_count=50,
 )

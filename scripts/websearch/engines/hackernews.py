@@ -36,6 +36,7 @@ ENGINE = Engine(
     page_interval=0.05,
     filters={"since": (*HOURS, "range")},
     instead={"site": "Add the site's name to the query."},
+    operators=False,
     max_query=500,
     max_count=50,
 )

@@ -38,6 +38,7 @@ ENGINE = Engine(
     stored="if allowed",
     sources=("web",),
     auto=True,
+    hosts_only=True,
     filters={
         "since": (*DAYS, "range"),
         "country": None,

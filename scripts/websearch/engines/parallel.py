@@ -35,9 +35,11 @@ ENGINE = Engine(
     stored="if allowed",
     sources=("web",),
     auto=True,
+    hosts_only=True,
     filters={"since": DAYS, "country": None, "site": None, "exclude_site": None},
     keyless_filters={},
     instead={"since": "Parallel filters by first day only: use day, week, month or year."},
+    operators=False,
     max_query=2_000,
     max_count=20,
 )

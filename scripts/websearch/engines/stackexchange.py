@@ -51,6 +51,7 @@ ENGINE = Engine(
         "language": "Set {site}: for example es.stackoverflow.com is in Spanish.",
         "exclude_site": "Set {site}: each search covers one site of the network.",
     },
+    operators=False,
     max_query=300,
     max_count=50,
 )

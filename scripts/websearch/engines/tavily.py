@@ -41,6 +41,7 @@ ENGINE = Engine(
     credits={0: 1},
     sources=("web",),
     auto=True,
+    hosts_only=True,
     filters={
         "since": (*DAYS, "range"),
         "language": None,
@@ -52,6 +53,7 @@ ENGINE = Engine(
         "since": "Use day, week, month, year or a range of dates.",
         "country": "Add the country to the query: for Tavily the filter is only a preference.",
     },
+    operators=False,
     max_query=400,
     max_count=20,
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from websearch.machine.doctor_machine import Line
 
-QUESTION = Question(1, "sourdough bread", ("auto",), {}, {}, "general", 3)
+QUESTION = Question(1, "sourdough bread", "sourdough bread", ("auto",), {}, {}, "general", 3)
 
 
 def live_engines(secrets: dict[str, str]) -> list[str]:

@@ -295,7 +295,8 @@ def keep_to_filters(answer: Answer) -> None:
 
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(ENGINES[engine], answer.results, filters)
-    since, now = filters.get("since", ""), time.time()
+    since = filters.get("since") or answer.question.soft_filters.get("since", "")
+    now = time.time()
     in_period = [result for result in on_sites if is_in_period(moment_in(result, now), since, now)]
     warnings = []
     if others := [result for result in answer.results if result not in on_sites]:

@@ -14,6 +14,7 @@ from websearch.base.site_rules import OWNER_HINT, left_out_warning, refusing_rul
 from websearch.check import check
 from websearch.engines.base.engine import FILTER_PARAMS
 from websearch.engines.base.ledger import UNCOUNTED, RunBudget, this_month
+from websearch.engines.base.result_pages import is_on_asked_site
 from websearch.engines.table import ENGINES, FOCUSES, SPELLINGS, TOTAL, budgets, focus_sources
 from websearch.kit import (
     COMMON_PARAMS,
@@ -427,7 +428,7 @@ def answer_document(
             document = searched(questions, params, call)
         except SearchError as error:
             history.note(store, caller, kind, params, False)
-            raise with_recall_hint(error, questions[0].text, store) from error
+            raise with_recall_hint(error, questions[0].words, store) from error
         history.note(store, caller, kind, params, True)
         return document
 
@@ -451,7 +452,9 @@ def searched(questions: list[Question], params: dict[str, Any], call: Call) -> D
     limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), call.deadline, params["count"])
 
     def show(some: list[Source]) -> Document:
-        evidence = gather_evidence(some, [question.text for question in questions], limits)
+        evidence = gather_evidence(
+            some, [question.words or question.text for question in questions], limits
+        )
         if is_brief:
             return show_brief(outcomes, evidence, ranked, call.store, limits)
         if reads_pages and some is sources:
@@ -519,15 +522,19 @@ def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[
 
     There may be more than count, because their passages decide which ones are shown.
     """
+
+    def addresses(page: dict[str, Any]) -> list[str]:
+        return [page[name] for name in ("url", "final_url") if page.get(name)]
+
+    def is_asked(url: str) -> bool:
+        return is_on_asked_site(url, params)
+
     count = max(params["count"], RANKED_OF_RECALL)
     for most in (count, MOST_RECALLED):  # the second pass replaces omitted pages
-        pages = store.recall(params["query"], most, params.get("site", []))
-        shown = [
-            page
-            for page in pages
-            if not any(refusing_rule(page[name]) for name in ("url", "final_url") if page.get(name))
-        ]
-        if len(shown) >= count or len(pages) < most:
+        found = store.recall(params["query"], most, params.get("site", []))
+        pages = [page for page in found if any(map(is_asked, addresses(page)))]
+        shown = [page for page in pages if not any(map(refusing_rule, addresses(page)))]
+        if len(shown) >= count or len(found) < most:
             break
     return shown[:count], len(pages) - len(shown)
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 
 from websearch.base.words import script_language
 from websearch.engines.base.engine import FILTER_PARAMS, FILTERS
+from websearch.engines.base.filters import (
+    country_code,
+    language_code,
+    query_with_sites,
+    site_filter,
+)
 from websearch.engines.table import (
     ENGINES,
     budgets,
     chosen_engines,
     focused_filters,
 )
-from websearch.kit import SearchError, drop_empty, quoted
+from websearch.kit import SearchError, check_value, drop_empty, quoted
 from websearch.search.defaults import SOFT_FILTERS, checked_defaults
 
 TYPE_CHECKING = False
@@ -32,6 +39,12 @@ _NOW_WORDS = (
     r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
     r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"
 )
+# Operators of web searches that become filters, and others; models write both into queries.
+_FILTERING = r"(?i)(?<![^\s(])(?P<name>-?site|after|before):(?P<value>[^\s()]+)"
+_OPERATOR = r"(?i)(?<!\S)(?:filetype|ext|intitle|allintitle|inurl|allinurl|intext):(?=\S)"
+_LEFT_OVER = r"\(\s*(?:OR\s*)*\)|^\s*(?:OR\s+)+|(?<!\S)OR(?:\s+OR)*\s*$"  # around operators
+SITES = ("site", "exclude_site")
+CODES = {"country": country_code, "language": language_code}  # checks of codes
 STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 
 
@@ -39,14 +52,15 @@ STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 class Question:
     """A call's question and its engines.
 
-    number: from 1. engines: names; "auto" means the first configured engine that answers.
-    filters: from the caller. soft_filters: sent only to engines that support them
-    (soft_filters_for). stale: whether to use a stored answer of any age if no engine answers; None:
-    the call does not allow it.
+    number: from 1. text: as the caller asked it. words: without the operators that became filters.
+    engines: names; "auto" means the first configured engine that answers. filters: from the caller.
+    soft_filters: sent only to engines that support them (soft_filters_for). stale: whether to use a
+    stored answer of any age if no engine answers; None: the call does not allow it.
     """
 
     number: int
     text: str
+    words: str
     engines: tuple[str, ...]
     filters: dict[str, Any]
     soft_filters: dict[str, Any]
@@ -56,9 +70,18 @@ class Question:
 
     def for_engine(self, engine: str) -> dict[str, Any]:
         """Return the parameters for an EngineCall."""
-        asked: dict[str, Any] = {"query": self.text, "count": self.count}
-        asked |= {"focus": self.focus} if self.is_news(engine) else {}
-        return {**asked, **self.filters_for(engine)}
+        filters, words = self.filters_for(engine), self.words
+        if not words:  # only operators
+            words = query_with_sites("", filters).strip()
+            filters = {name: filters[name] for name in filters if name not in SITES}
+        if not ENGINES[engine].operators:
+            words = plain_words(words)
+            if not self.words:
+                title = ENGINES[engine].title
+                message = f"{title} needs words; {quoted(self.text)} has only operators."
+                raise SearchError("invalid_input", message, "Add a word to the query.")
+        focus = {"focus": self.focus} if self.is_news(engine) else {}
+        return {"query": words, "count": self.count, **focus, **filters}
 
     def is_news(self, engine: str) -> bool:
         """Return whether an engine is queried for news, not for pages."""
@@ -66,8 +89,11 @@ class Question:
 
     def filters_for(self, engine: str) -> dict[str, Any]:
         """Return the filters for an engine, from the caller, the user's defaults and the focus."""
-        can = ENGINES[engine].present_filters()
-        soft_filters = {name: value for name, value in self.soft_filters.items() if name in can}
+        soft_filters = {
+            name: value
+            for name, value in self.soft_filters.items()
+            if ENGINES[engine].can_filter(name, value)
+        }
         return {**soft_filters, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
 
@@ -80,21 +106,29 @@ def plan(params: dict[str, Any]) -> list[Question]:
     if len(engines) > 1 and params.get("stale"):
         message = f"stale works with a single engine or auto, not {quoted(', '.join(engines))}."
         raise SearchError("invalid_input", message, STALE_HINT)
-    is_news = params["focus"] == "news"
+    for name, check in CODES.items():
+        check(params.get(name, ""))
+    count = max(params["count"], NEWS if params["focus"] == "news" else 0)
     can_be_stale = not is_brief and len(engines) == 1
-    return [
-        Question(
+    questions = []
+    for number, query in enumerate(queries, 1):
+        words, operators = read_operators(query)
+        since = {"since": operators.pop("since")} if "since" in operators else {}
+        filters = {name: params[name] for name in FILTERS if name in params}
+        sites = {name: [*filters.get(name, []), *value] for name, value in operators.items()}
+        question = Question(
             number,
             query,
+            words,
             engines,
-            {name: params[name] for name in FILTERS if name in params},
-            soft_filters_for(query, params),
+            filters | {name: list(dict.fromkeys(value)) for name, value in sites.items()},
+            {**since, **soft_filters_for(words, params)},
             params["focus"],
-            RESULTS_OF_A_QUESTION if is_brief else max(params["count"], NEWS if is_news else 0),
+            RESULTS_OF_A_QUESTION if is_brief else count,
             bool(params.get("stale")) if can_be_stale else None,
         )
-        for number, query in enumerate(queries, 1)
-    ]
+        questions.append(question)
+    return questions
 
 
 def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -106,6 +140,45 @@ def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
     if soft_filters or any(name in params for name in SOFT_FILTERS):
         return soft_filters
     return drop_empty({"language": script_language(query)})
+
+
+def read_operators(query: str) -> tuple[str, dict[str, Any]]:
+    """Return a query without the operators that are filters, and these filters.
+
+    site:, -site: and after: (before:) become site, exclude_site and since; an operator without a
+    valid value stays a word.
+    """
+    found: dict[str, Any] = {}
+    days: dict[str, str] = {}
+
+    def take(operator: re.Match[str]) -> str:
+        name, value = operator["name"].lower(), operator["value"].strip("\"'()").rstrip(".,;")
+        is_day = re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", value)
+        try:
+            if name.endswith("site"):
+                site = site_filter("site", value)
+                found.setdefault("exclude_site" if name == "-site" else "site", []).append(site)
+            elif is_day:
+                days[name] = value + "-01-01"[len(value) - 4 :]
+            else:
+                return operator[0]
+        except SearchError:
+            return operator[0]
+        return " "
+
+    words = re.sub(_FILTERING, take, query)
+    if found or days:
+        words = " ".join(re.sub(_LEFT_OVER, " ", words).split())
+    if days:
+        with contextlib.suppress(SearchError):
+            since = f"{days.get('after', '')}..{days.get('before', '')}"
+            found["since"] = check_value(FILTER_PARAMS[0], since)
+    return words, found
+
+
+def plain_words(words: str) -> str:
+    """Return words for an engine that knows no operators: filetype:pdf becomes pdf."""
+    return " ".join(re.sub(_OPERATOR, "", words).split())
 
 
 def folded_query(query: str) -> str:

@@ -253,7 +253,7 @@ def notes(
     if any(source.error for source in sources) and not any(source.text for source in sources):
         warnings.append(NO_PAGES_NOTE)
     today = utc_day(time.time())
-    warnings += [year_warning(outcome.question.text, today) for outcome in outcomes]
+    warnings += [year_warning(outcome.question.words, today) for outcome in outcomes]
     warnings += [*budget_warnings(billed, store), *store.warnings]
     unread = [source for source in ranked if source.error and source not in sources]
     return drop_empty(
@@ -320,7 +320,7 @@ def number_pattern(number: str) -> str:
 
 def numbers_in(questions: Iterable[Question]) -> list[str]:
     """Return the numbers in questions, each once."""
-    return list(dict.fromkeys(re.findall(_NUMBER, " ".join(one.text for one in questions))))
+    return list(dict.fromkeys(re.findall(_NUMBER, " ".join(one.words for one in questions))))
 
 
 def shown_source(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:

@@ -157,6 +157,8 @@ class Engine(Host):
         False  # it answers a question without a focus if the engines of `auto` do not
     )
     filters: Filters  # filters not listed here are not supported
+    hosts_only: bool = False  # its filters site and exclude_site take no paths
+    operators: bool = True  # a query may have operators such as filetype:pdf
     instead: Mapping[str, str] = field(default_factory=dict)  # filter -> alternative
     max_query: int  # characters, including operators: a longer query is cut or refused
     max_count: int  # results per call; per response if its script has offset
@@ -223,6 +225,12 @@ class Engine(Host):
             return self.filters
         return self.keyless_filters
 
+    def can_filter(self, name: str, value: Any) -> bool:
+        """Return whether a filter and its value are currently supported."""
+        word = "range" if name == "since" and ".." in value else value
+        allowed = self.present_filters().get(name, ())
+        return allowed is None or word in allowed
+
     def check_filters(self, params: dict[str, Any]) -> None:
         """Raise SearchError (invalid_input) for an unsupported filter or value."""
         filters = self.present_filters()
@@ -230,9 +238,7 @@ class Engine(Host):
             if name not in params:
                 continue
             value = params[name]
-            word = "range" if name == "since" and ".." in value else value
-            allowed = filters.get(name, ())
-            if allowed is None or word in allowed:
+            if self.can_filter(name, value):
                 continue
             shown = ",".join(value) if isinstance(value, list) else value
             message = f"{self.title} cannot filter by {name} {quoted(shown)}."

@@ -22,7 +22,6 @@ from websearch.kit import (
     SearchError,
     configured_key,
     json_answer,
-    quoted,
     retry_after,
     shorten,
 )
@@ -54,13 +53,8 @@ def days_of(since: str) -> tuple[str, str]:
 
 
 def hosts_of(params: dict[str, Any], name: str) -> list[str]:
-    """Return a site filter's hosts; raises SearchError (invalid_input) for a host with a path."""
-    hosts = [site_filter(name, site) for site in params.get(name, [])]
-    for host in hosts:
-        if "/" in host:
-            message = f"{name} must be a whole host here, not {quoted(host)}."
-            raise SearchError("invalid_input", message, "Omit the path. Or use engine brave.")
-    return hosts
+    """Return a site filter's hosts; raises SearchError (invalid_input)."""
+    return [site_filter(name, site) for site in params.get(name, [])]
 
 
 # ===== results ====================================================================================
