@@ -244,10 +244,13 @@ class WaysIn(FocusCase):
         text = client.text("web_search", query=QUESTION, focus="papers")
         self.assertIn("doi.org/10.5555/bread.2019.0101", text)
         self.assertIn("arxiv.org/abs/2401.00101", text)
-        tools = client.request("tools/list")["result"]["tools"]
-        (tool,) = [one for one in tools if one["name"] == "web_search"]
+        listed = client.request("tools/list")["result"]["tools"]
+        (tool,) = [one for one in listed if one["name"] == "web_search"]
         focus = tool["inputSchema"]["properties"]["focus"]
-        self.assertEqual(focus["enum"], ["general", *SOURCES, "news"])
+        self.assertEqual(focus["enum"], ["general", *SOURCES])
+        self.set_environment(SERPER_API_KEY=KEY)
+        choices = tools.tool_parameters("web_search")["focus"]["choices"]
+        self.assertEqual(choices, ["general", *SOURCES, "news"])
 
     def test_over_http(self) -> None:
         server = ServerProcess(**{**self.environment, **self.variables})

@@ -217,9 +217,9 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
     if len(names) > 1 and not {"all", *CHAINS}.isdisjoint(names):
         message = "engine must be auto, keyless, all, or names of engines, "
         message += f"not {quoted(','.join(names))}."
-        hint = f"keyless means {', '.join(filter(is_keyless, configured_engines()))}."
-        hint = f"{hint} Pass these names with others." if "keyless" in names else ""
-        hint = f"{hint} Pass only engine names. Or pass only auto, keyless or all.".strip()
+        hint = "Pass only engine names. Or pass only auto, keyless or all."
+        if "keyless" in names:
+            hint += f" keyless means {', '.join(filter(is_keyless, configured_engines()))}."
         raise SearchError("invalid_input", message, hint)
     sources = [name for name in focus_sources(focus) if is_allowed(name, names)]
     if focus in WITHOUT_GENERAL_ENGINE:
@@ -233,6 +233,13 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
 def focus_sources(focus: str) -> list[str]:
     """Return the engines that a focus queries in addition to the general engine."""
     return [name for name, engine in ENGINES.items() if focus in engine.sources]
+
+
+def open_focuses() -> list[str]:
+    """Return the focuses that auto has an engine for."""
+    return [
+        focus for focus in FOCUSES if focus == "general" or any(map(is_open, focus_sources(focus)))
+    ]
 
 
 def is_allowed(name: str, engines: list[str]) -> bool:

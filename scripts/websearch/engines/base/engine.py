@@ -66,7 +66,10 @@ DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
 PLACES: Filters = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
-DAYS_HINT = "Use day, week, month or year; engine google also accepts hour and a range of dates."
+DAYS_HINT = (
+    "Use day, week, month or year. A range of dates needs a key for Brave or Serper; without a "
+    "key, stackexchange, hackernews, github, crossref and arxiv accept it."
+)
 USE_ANOTHER = "Omit it, or use another engine."
 # Parameters that a search passes to its engine, and that distinguish stored answers.
 # fmt: off

@@ -92,6 +92,8 @@ def used_up(engine: str, run_limit: float | None = None) -> SearchError:
     limits = budgets()
     limit = f"{limits[engine]}" if engine in limits else f"{limits[TOTAL]} ({TOTAL})"
     message = f"{title} was skipped because the {limit} requests of {BUDGET_VARIABLE} are used up."
+    if limits.get(engine) == 0:
+        message = f"{title} was skipped because {BUDGET_VARIABLE} allows it no request."
     hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
     return SearchError("quota", message, hint)
 
