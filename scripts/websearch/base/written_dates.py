@@ -58,7 +58,7 @@ _FORMS = (
     (r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)", "ymd"),
 )
 # Labels before an update date.
-_UPDATED_LABEL = (
+UPDATED_LABEL = (
     r"(?i)updat|modif|aktualis|geändert|zuletzt|mis à jour|màj|actualiz|aggiornat|atualiz"
     r"|bijgewerkt|gewijzigd|oppdater|uppdater|opdater|обновл|更新|수정"
 )
@@ -106,7 +106,7 @@ def written_dates(text: str, month_first: bool = False) -> list[Written]:
             if day and is_possible(day):
                 label = text[max(0, match.start() - LABEL_CHARS) : match.start()]
                 clock = match[4] or "" if pattern is _ISO else ""
-                is_update = bool(re.search(_UPDATED_LABEL, label))
+                is_update = bool(re.search(UPDATED_LABEL, label))
                 dates.setdefault(match.end(3), Written(day, clock, is_update))
     return [dates[end] for end in sorted(dates)]
 

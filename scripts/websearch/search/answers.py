@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from websearch.engines.base.days import is_lasting
+from websearch.engines.base.ledger import planned_cost
 from websearch.engines.table import CHAINS, ENGINES
-from websearch.kit import SearchError, clean_text, drop_empty, dump_json, may_fall_back
+from websearch.kit import DryRun, SearchError, clean_text, drop_empty, dump_json, may_fall_back
 from websearch.search.plan import folded_query
 
 TYPE_CHECKING = False
@@ -288,6 +289,38 @@ def failure_of_engines(answers: list[Answer]) -> SearchError:
 
 
 # ===== answers in documents =======================================================================
+
+
+def facts_of(outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return the attempts, warnings and billed of outcomes; empty ones are omitted."""
+    warnings = dict.fromkeys(text for outcome in outcomes for text in outcome.warnings)
+    billed = total(outcome.billed for outcome in outcomes)
+    attempts = failed_attempts(outcomes)
+    return drop_empty({"attempts": attempts, "warnings": [*warnings], "billed": billed})
+
+
+def planned_requests(answers: list[Answer], outcomes: list[Outcome]) -> DryRun:
+    """Return a dry run: the first request to each engine, and the costs.
+
+    A search with one engine shows only its request. Raises SearchError if no request is possible.
+    """
+    good = [answer for answer in answers if not answer.error]
+    if not good and outcomes[0].error:
+        raise outcomes[0].error
+    facts = facts_of(outcomes)
+    cost = {
+        engine: planned_cost(engine, [one.question.count for one in good if one.engine == engine])
+        for engine in facts.get("billed", ())
+    }
+    facts |= drop_empty({"cost": cost})
+    if len(answers) == 1:
+        return DryRun(good[0].request, {"engine": good[0].engine, **facts})
+    requests = [
+        {"query": answer.question.text, "engine": answer.engine or answer.asked}
+        | ({"error": answer.error.message} if answer.error else answer.request)
+        for answer in answers
+    ]
+    return DryRun({"requests": requests, **facts})
 
 
 def failed_attempts(outcomes: list[Outcome]) -> list[dict[str, Any]]:

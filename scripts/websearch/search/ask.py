@@ -9,17 +9,17 @@ from dataclasses import replace
 
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
 from websearch.engines.base.days import is_in_period, moment_of, with_day
-from websearch.engines.base.ledger import begin_request, end_request, plan_request, planned_cost
+from websearch.engines.base.ledger import begin_request, end_request, plan_request
 from websearch.engines.table import CHAINS, ENGINES, engine_order, fallback_engines
-from websearch.kit import MIN_TIMEOUT, DryRun, SearchError, drop_empty, may_fall_back, quoted
+from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back, quoted
 from websearch.search.answers import (
     Answer,
     exclusive_request,
-    failed_attempts,
     fallback_note,
     needs_fallback,
     no_engine_answered,
     outcome_of,
+    planned_requests,
     store_answer,
     take_stored,
     total,
@@ -75,31 +75,6 @@ def ask(questions: list[Question], call: Call) -> list[Outcome]:
     if call.is_dry:
         raise planned_requests(answers, outcomes)
     return outcomes
-
-
-def planned_requests(answers: list[Answer], outcomes: list[Outcome]) -> DryRun:
-    """Return a dry run: the first request to each engine, and the costs.
-
-    A search with one engine shows only its request. Raises SearchError if no request is possible.
-    """
-    good = [answer for answer in answers if not answer.error]
-    if not good and outcomes[0].error:
-        raise outcomes[0].error
-    billed = total(outcome.billed for outcome in outcomes)
-    cost = {
-        engine: planned_cost(engine, [one.question.count for one in good if one.engine == engine])
-        for engine in billed
-    }
-    attempts = failed_attempts(outcomes)
-    facts = drop_empty({"billed": billed, "cost": cost, "attempts": attempts})
-    if len(answers) == 1:
-        return DryRun(good[0].request, {"engine": good[0].engine, **facts})
-    requests = [
-        {"query": answer.question.text, "engine": answer.engine or answer.asked}
-        | ({"error": answer.error.message} if answer.error else answer.request)
-        for answer in answers
-    ]
-    return DryRun({"requests": requests, **facts})
 
 
 def store_note(engine: str) -> str:

@@ -13,7 +13,7 @@ from websearch.markdown.units import PageText
 from websearch.passages.excerpts import excerpt_text
 from websearch.passages.selection import cut_sections, json_size
 from websearch.passages.terms import misses_the_point
-from websearch.search.answers import failed_attempts, total
+from websearch.search.answers import facts_of
 from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
 from websearch.search.plan import year_warning
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
@@ -230,40 +230,31 @@ def failure(outcomes: list[Outcome]) -> SearchError:
     """Return the first question's error for a call that answered none, with all outcomes."""
     error = next(outcome.error for outcome in outcomes if outcome.error)
     queries = query_outcomes(outcomes) if len(outcomes) > 1 else []
-    billed, warnings = total(one.billed for one in outcomes), warnings_of(outcomes)
-    error.details |= drop_empty({"queries": queries, "warnings": warnings, "billed": billed})
+    error.details |= {**drop_empty({"queries": queries}), **facts_of(outcomes)}
     return error
 
 
 # ===== facts in documents =========================================================================
 
 
-def warnings_of(outcomes: list[Outcome]) -> list[str]:
-    """Return the warnings of all outcomes, without duplicates."""
-    return list(dict.fromkeys(text for outcome in outcomes for text in outcome.warnings))
-
-
 def notes(
     outcomes: list[Outcome], evidence: Evidence, ranked: list[Source], store: PageStore
 ) -> dict[str, Any]:
     """Return the document's attempts, warnings, unread and billed fields, without empty ones."""
-    sources, billed = evidence.sources, total(one.billed for one in outcomes)
-    warnings = [*missing_notes(sources, evidence.missing), *warnings_of(outcomes)]
+    sources, facts = evidence.sources, facts_of(outcomes)
+    warnings = [*missing_notes(sources, evidence.missing), *facts.get("warnings", ())]
     warnings += [text for source in sources for text in source.warnings]
     if any(source.error for source in sources) and not any(source.text for source in sources):
         warnings.append(NO_PAGES_NOTE)
     today = utc_day(time.time())
     warnings += [year_warning(outcome.question.words, today) for outcome in outcomes]
-    warnings += [*budget_warnings(billed, store), *store.warnings]
+    warnings += [*budget_warnings(facts.get("billed", ()), store), *store.warnings]
     unread = [source for source in ranked if source.error and source not in sources]
-    return drop_empty(
-        {
-            "attempts": failed_attempts(outcomes),
-            "warnings": [text for text in dict.fromkeys(warnings) if text],
-            "unread": [{"url": one.result["url"], "error": one.error} for one in unread],
-            "billed": billed,
-        }
-    )
+    own = {
+        "warnings": [text for text in dict.fromkeys(warnings) if text],
+        "unread": [{"url": one.result["url"], "error": one.error} for one in unread],
+    }
+    return drop_empty({**facts, **own})
 
 
 def named_engines(outcome: Outcome) -> dict[str, Any]:
