@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
-from websearch.engines.base.days import is_in_period, moment_of, with_day
+from websearch.engines.base.days import has_time, is_in_period, moment_of, with_day
 from websearch.engines.base.ledger import begin_request, end_request, plan_request
 from websearch.engines.table import CHAINS, ENGINES, engine_order, fallback_engines
 from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back, quoted
@@ -245,16 +245,17 @@ def fill_from_engine(answer: Answer, engine: str, call: Call) -> None:
 
 
 def dated_result(result: dict[str, Any], now: float) -> dict[str, Any]:
-    """Return an engine's result with its day, and its moment in ISO 8601 if that is known."""
+    """Return an engine's result with its day, and its moment in ISO 8601 if its date has a time."""
     from websearch.store.page_store import utc_time
 
-    moment = moment_of(result.get("date", ""), now)
+    words = result.get("date", "")
+    moment = moment_of(words, now) if has_time(words) else None
     return {**with_day(result, now), **({"moment": utc_time(moment)} if moment else {})}
 
 
 def moment_in(result: dict[str, Any], now: float) -> float | None:
     """Return the time of a result in seconds since 1970, None if it is unknown."""
-    return moment_of(result.get("moment") or result.get("date", ""), now)
+    return moment_of(result.get("moment") or result.get("age") or result.get("date", ""), now)
 
 
 def keep_to_filters(answer: Answer) -> None:

@@ -150,6 +150,12 @@ def with_day(result: dict[str, Any], now: float) -> dict[str, Any]:
     return {**others, **({"date": day} if day else {}), "age": words}
 
 
+def has_time(words: str) -> bool:
+    """Return whether words for a date are more exact than a day."""
+    ago = seconds_ago(words)
+    return bool(ago and ago[1] < DAY) or bool(re.search(r"\d:\d\d", words))
+
+
 def is_lasting(words: str) -> bool:
     """Return whether words for a date stay true on later days: they contain a year."""
     return bool(re.search(r"(?<!\d)\d{4}(?!\d)", words)) and not seconds_ago(words)
