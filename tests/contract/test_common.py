@@ -22,9 +22,10 @@ from email.utils import formatdate
 from typing import Any
 from unittest import mock
 
-from tests.support import SLACK, CannedServer, EnvironmentCase
+from tests.support import ROOT, SLACK, CannedServer, EnvironmentCase
 from websearch import kit
 from websearch.base import http_client, untrusted
+from websearch.ways_in.http_messages import STATUSES
 
 SPEC: dict[str, Any] = {
     "params": [
@@ -169,6 +170,12 @@ class Parameters(unittest.TestCase):
             ({"query": "  "}, "query is empty."),
             ({"query": {"a": 1}}, "query must be text, not {'a': 1}."),
             ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
+            (
+                {"query": "Ume\0e5"},
+                r"query must be text without control characters, not 'Ume\x00e5'",
+            ),
+            ({"query": "a\x1b[1m"}, "query must be text without control characters, not"),
+            ({"site": ["a\1.example"]}, "site must be text without control characters, not"),
             (
                 {"since": "hour"},
                 "since must be day, week, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD, not 'h",
@@ -517,6 +524,23 @@ class Waiting(unittest.TestCase):
                 self.assertEqual(error.details["status"], status)
                 self.assertIn("Acme", error.message)
                 self.assertNotIn("<h1>", error.message)
+
+    def test_a_kind_of_error_is_forgotten_nowhere(self) -> None:
+        skill, servers, errors = (
+            (ROOT / name).read_text("utf-8")
+            for name in ("SKILL.md", "references/servers.md", "references/troubleshooting.md")
+        )
+        for kind, (code, _, _) in kit.KINDS.items():
+            with self.subTest(kind):
+                self.assertIn(kind, STATUSES, "STATUSES in ways_in/http_messages.py")
+                status = STATUSES[kind]
+                self.assertRegex(
+                    servers, rf"(?m)^\| {status} \|.*`{kind}`", "references/servers.md"
+                )
+                row = rf"(?m)^\| `{kind}` \| {code} \| {status} \|"
+                self.assertRegex(errors, row, "references/troubleshooting.md")
+                if kind != "interrupted":
+                    self.assertRegex(skill, rf"(?m)^\| {code} \|.*`{kind}`", "SKILL.md")
 
     def test_every_kind_has_an_exit_code_and_bad_input_never_falls_back(self) -> None:
         kinds = ("auth", "rate_limit", "quota", "blocked", "provider", "network", "timeout")

@@ -121,6 +121,14 @@ class WebDocumentTest(DocumentCase):
         self.assertIn("extra_snippets", document["web_results"][0])
         self.assertGreater(document["truncated"]["items_dropped"]["extra_snippets"], 0)
         self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
+        news = changed(WEB, "web", "results", to=[web] * 3)
+        news["news"]["results"] = [{**WEB["news"]["results"][0], **web, "url": "https://a.example"}]
+        self.server.body = news
+        document = call_main(brave, *words, "--max-chars", "2500").document
+        self.assertEqual((len(document["web_results"]), len(document["news_results"])), (3, 1))
+        text = call_main(brave, *words, "--max-chars", "2500", "--md").stdout.decode()
+        self.assertIn("## News", text)
+        self.assertNotIn("tea tea", text)
 
     def test_side_sections_are_dropped_before_excerpts_and_results(self) -> None:
         counts = {"web": 10, "news": 5, "videos": 6, "discussions": 3}

@@ -110,10 +110,33 @@ class Fallback(GeminiCase):
                 (attempt,) = document["attempts"]
                 self.assertEqual((attempt["provider"], attempt["kind"]), ("gemini", kind))
 
-    def test_the_first_provider_has_the_whole_time(self) -> None:
+    def test_a_deadline_too_short_for_two_is_the_firsts(self) -> None:
         document = self.providers("slower", timeout=SLOWER_SECONDS * 1.5)
         self.assertEqual((document["ok"], document.get("provider")), (True, "gemini"))
         self.assertNotIn("attempts", document)
+
+    def test_a_provider_that_hangs_leaves_time_for_the_next(self) -> None:
+        document = self.providers("hang", timeout=4.0)
+        self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))
+        for left, later, kept in (
+            (1.9, 1, 0.0), (4.0, 1, 2.0), (10.0, 1, 5.0), (30.0, 1, 7.5), (60.0, 1, 15.0),
+            (30.0, 2, 15.0), (30.0, 0, 0.0),
+        ):  # fmt: skip
+            self.assertEqual(gemini.seconds_for(later, left), kept, (left, later))
+
+    def test_a_rate_limit_is_not_waited_for_if_another_provider_is_configured(self) -> None:
+        limit = bodies.error_reply(429, "RESOURCE_EXHAUSTED", "Slow down.", [{"retryDelay": "60s"}])
+        self.server.answers[:] = [limit]
+        document = self.providers("good", timeout=90.0)
+        self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))
+        self.server.clear()
+        self.server.answers[:] = [limit]
+        queries = [f"guide {number}" for number in range(3)]
+        found = gemini.run_batch({"queries": queries, "workers": 1, "timeout": 90.0})
+        self.assertEqual({one["provider"] for one in found["results"]}, {"vertex"})
+        self.assertEqual(len(self.server.requests), 4)  # gemini rests: it is asked once
+        document = self.providers("crowded", "busy-v", timeout=20.0)  # the last one is waited for
+        self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))
 
     def test_no_provider_is_tried_in_the_last_second(self) -> None:
         for key, kind, timeout in (("hang", "timeout", 0.5), ("quota", "quota", 0.9)):

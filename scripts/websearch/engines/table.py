@@ -15,37 +15,34 @@ from websearch.engines import (
     brave,
     crossref,
     duckduckgo,
-    exa,
     github,
     google,
     hackernews,
-    kagi,
-    keenable,
-    parallel,
+    search_apis,
     searxng,
     serper,
     stackexchange,
-    tavily,
     wikipedia,
-    you,
 )
 from websearch.engines.base.engine import Host
+from websearch.engines.base.search_apis import ApiEngine
+from websearch.engines.own_engines import own_engines
 from websearch.kit import SearchError, quoted, read_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
     from websearch.engines.base.engine import Engine
 
 # name -> engine, in the order of `auto`: keys first, because an engine with a key is reliable.
 ENGINES: dict[str, Engine] = {
-    module.ENGINE.name: module.ENGINE
+    engine.name: engine
     for module in (
-        brave, serper, tavily, exa, you, parallel, keenable, kagi, searxng, duckduckgo, google,
-        wikipedia, stackexchange, hackernews, github, crossref, arxiv,
+        brave, serper, search_apis, searxng, duckduckgo, google, wikipedia, stackexchange,
+        hackernews, github, crossref, arxiv,
     )
+    for engine in (module.ENGINES if module is search_apis else (module.ENGINE,))
 }  # fmt: skip
 # Addresses of hosts that are read but not searched: (variable, default address).
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
@@ -59,6 +56,13 @@ READ_HOSTS = {
         interval=2.7,
         burst=2,
     ),
+    "reddit": Host(
+        name="reddit",
+        title="Reddit",
+        address=("REDDIT_BASE_URL", "https://www.reddit.com"),
+        interval=30.0,  # for feeds without a login; more requests are answered with 429
+    ),
+    "x": Host(name="x", title="X", address=("X_BASE_URL", "https://publish.x.com"), interval=1.0),
 }
 SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
@@ -74,12 +78,17 @@ TOTAL = "total"  # in a budget: the requests to all engines together
 WITHOUT_GENERAL_ENGINE = ("papers", "news")
 # Where the general engine looks for discussions, in addition to the sources of that focus.
 FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
+# The user's own engines are the first of auto; a mistake in engines.json stops every search.
+OWN_ENGINES, OWN_ENGINES_ERROR = own_engines((*ENGINES, *SPELLINGS, *CHAINS, "all"))
+ENGINES = {**OWN_ENGINES, **ENGINES} if OWN_ENGINES else ENGINES
 
 
-def load_module(name: str) -> ModuleType:
-    """Return an engine's module, imported at first use."""
+def load_module(name: str) -> Any:
+    """Return an engine's module, imported at first use, or the ApiEngine that runs its row."""
     import importlib
 
+    if ENGINES[name].api:
+        return ApiEngine(ENGINES[name])
     return importlib.import_module(ENGINES[name].module)
 
 
@@ -211,8 +220,10 @@ def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
 
     The sources of the focus come first: those that the parameter engine allows. all: every
     available engine that searches the whole web. Raises SearchError (invalid_input) if such a word
-    is not the only name, and if engine allows no source of the focus.
+    is not the only name, if engine allows no source of the focus, or if engines.json has a mistake.
     """
+    if OWN_ENGINES_ERROR:
+        raise OWN_ENGINES_ERROR
     names = list(dict.fromkeys(engines))
     if len(names) > 1 and not {"all", *CHAINS}.isdisjoint(names):
         message = "engine must be auto, keyless, all, or names of engines, "
@@ -274,5 +285,5 @@ def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[st
         return {}
     if focus == "discussions":
         return {"site": FORUM_SITES}
-    sites = allowed_sites() if "site" in ENGINES[engine].present_filters() else []
+    sites = allowed_sites() if "site" in ENGINES[engine].filters else []
     return {"site": sites} if sites else {}

@@ -18,6 +18,7 @@ from websearch.engines.table import (
     BUDGET_VARIABLE,
     ENGINES,
     GITHUB_RAW,
+    OWN_ENGINES_ERROR,
     READ_HOSTS,
     TOTAL,
     budgets,
@@ -66,6 +67,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 # URLs for getting keys, for the providers that have a line in the report even without a key.
+LOOKUP_SECONDS = 1.0  # for the name that shows whether addresses are fake
 KEY_SITES = {
     **{name: engine.key_site for name, engine in ENGINES.items() if engine.key_site},
     "gemini": "https://aistudio.google.com/apikey",
@@ -73,8 +75,8 @@ KEY_SITES = {
 # Variables for addresses: those of the user's own servers (-> engine), and all others.
 OWN_SERVERS = {engine.address[0]: name for name, engine in ENGINES.items() if engine.own_server}
 ADDRESSES = (
-    *(engine.address[0] for engine in ENGINES.values() if not engine.own_server),
-    *(engine.mcp[0] for engine in ENGINES.values() if engine.mcp),
+    *(engine.address[0] for engine in ENGINES.values()
+      if engine.address[0] and not engine.own_server),
     *(host.address[0] for host in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
@@ -202,6 +204,9 @@ def check_default_engine() -> list[Line]:
     from websearch.engines.base import pacing
 
     name = "default engine"
+    if OWN_ENGINES_ERROR:
+        error = OWN_ENGINES_ERROR
+        return [failed("own engines", error.message, error.hint, error.kind)]
     try:
         first, *others = engine_order("auto")
     except SearchError as error:
@@ -340,10 +345,23 @@ def check_log() -> list[Line]:
 
 
 def check_private_addresses() -> list[Line]:
-    """Return the line on the private addresses that read_page.py may fetch, if there are any."""
+    """Return the lines on the private and fake addresses that read_page.py may fetch."""
+    import threading
+
+    from websearch.pages.fetch.fetch import FAKE_ADDRESSES, has_fake_addresses
+
     allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
     message = f"read_page.py may fetch {shorten(allowed, 200)}"
-    return [ok("private addresses", message)] if allowed else []
+    lines = [ok("private addresses", message)] if allowed else []
+    # Without a name server the lookup takes many seconds.
+    found: list[bool] = []
+    lookup = threading.Thread(target=lambda: found.append(has_fake_addresses()), daemon=True)
+    lookup.start()
+    lookup.join(LOOKUP_SECONDS)
+    if any(found):
+        message = f"a proxy program answers all names with addresses of {FAKE_ADDRESSES}"
+        lines.append(ok("fake addresses", f"{message}; pages are read through it"))
+    return lines
 
 
 # ===== the report =================================================================================

@@ -167,6 +167,8 @@ def run_read(
             document = pages_document(pages, params, deadline)
             if "pages" in document and all(url.startswith("http") for url in urls):
                 note(store, caller, READ, params, document["ok"])
+            if store.warnings:
+                document["warnings"] = [*document.get("warnings", []), *store.warnings]
         return document
 
     limit = SECTION_MAX_CHARS if "section" in params else DEFAULT_MAX_CHARS

@@ -12,6 +12,7 @@ from websearch.engines.base.ledger import planned_cost
 from websearch.engines.table import CHAINS, ENGINES
 from websearch.kit import DryRun, SearchError, clean_text, drop_empty, dump_json, may_fall_back
 from websearch.search.plan import folded_query
+from websearch.store.page_store import CLAIM_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 FOCUS_HINT = "To use the usual engine, omit {focus}."
-CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 CLAIM_POLL_SECONDS = 0.1  # seconds between a waiting caller's checks for the answer
 # Fields of a result.
 STORED_FIELDS = ("title", "url", "snippet", "date", "age", "moment", "author", "license")
@@ -158,33 +158,20 @@ def store_answer(answer: Answer, store: PageStore) -> None:
 def exclusive_request(question: Question, engine: str, call: Call) -> Iterator[None]:
     """Claim a question at an engine for this caller; first wait for any other caller's claim.
 
-    A claim lasts at most CLAIM_SECONDS, because its caller may have been killed. Answers that are
-    not stored need no claim.
+    Answers that are not stored need no claim.
     """
     if call.max_age == 0 or not ENGINES[engine].is_storable():
         yield
         return
     key, store, is_ours = storage_key(question, engine), call.store, False
-
-    def claim(db: Any) -> bool:
-        now = time.time()
-        db.execute("CREATE TABLE IF NOT EXISTS claims (key PRIMARY KEY, moment)")
-        bounds = (now - CLAIM_SECONDS, now)  # a later moment means that the clock was set back
-        db.execute("DELETE FROM claims WHERE moment NOT BETWEEN ? AND ?", bounds)
-        row = db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?)", (key, now))
-        return bool(row.rowcount)
-
-    def release(db: Any) -> None:
-        db.execute("DELETE FROM claims WHERE key = ?", (key,))
-
     end = min(call.deadline, time.monotonic() + CLAIM_SECONDS)
     try:
-        while not (is_ours := store.use(claim, True, writing=True)) and time.monotonic() < end:
+        while not (is_ours := store.claim(key)) and time.monotonic() < end:
             time.sleep(CLAIM_POLL_SECONDS)
         yield
     finally:
         if is_ours:
-            store.use(release, None, writing=True)
+            store.release(key)
 
 
 def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | None) -> bool:

@@ -501,8 +501,9 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             hint = (
                 f"{wider} the web instead. Only pages that were read are stored, not other results."
             )
+            hint = " ".join([*store.warnings, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."
-            raise SearchError("no_results", message, hint, warnings=store.warnings)
+            raise SearchError("no_results", message, hint)
         sources = [
             Source(page, questions={1}, text=page["text"], outside=page.get("outside", ""))
             for page in pages

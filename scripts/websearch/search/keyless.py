@@ -67,7 +67,7 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
     def operation(params: dict[str, Any]) -> Document:
         language = script_language(params["query"])
-        can_filter = "language" in ENGINES[params["engine"]].present_filters()
+        can_filter = "language" in ENGINES[params["engine"]].filters
         if language and can_filter and not {"language", "country"} & params.keys():
             params["language"] = language
         call = ModuleCall(params["engine"], params, deadline_of(params), report)

@@ -6,7 +6,6 @@ Without arguments, mcp_server.py serves; its commands tools and call are for peo
 from __future__ import annotations
 
 import _thread  # provides threading's lock; importing threading takes 2 ms
-import argparse
 import functools
 import json
 import os
@@ -270,6 +269,8 @@ def main(description: str, argv: list[str] | None) -> int:
     """
     if not (sys.argv[1:] if argv is None else argv):
         serve()
+    import argparse
+
     style = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         "mcp_server.py", description=description, formatter_class=style

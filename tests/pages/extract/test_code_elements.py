@@ -17,6 +17,8 @@ LINES = f"{FIRST}\n{SECOND}"
 PYTHON = f"```python\n{LINES}\n```"
 PLAIN = f"```\n{LINES}\n```"
 ROW = '<tr><td class="blob-num" data-line-number="{0}"></td><td class="blob-code">{1}</td></tr>'
+DIFF_ROW = '<tr><td class="blob-num"></td><td class="blob-code{0}">{1}</td></tr>'
+SIGNED = '<span data-code-marker="{}">speed = {}</span>'
 CODE = (
     (f'<div class="code-block" data-lang="python">\n{LINES}\n</div>', PYTHON),
     (f'<div data-language="python"><div>{FIRST}</div><div>{SECOND}</div></div>', PYTHON),
@@ -37,6 +39,22 @@ CODE = (
         ),
         PLAIN,
     ),
+    (
+        (
+            f"<table>{DIFF_ROW.format('', SIGNED.format(' ', 1))}"
+            f"{DIFF_ROW.format('', SIGNED.format('-', 2))}"
+            f"{DIFF_ROW.format('', SIGNED.format('+', 3))}</table>"
+        ),
+        "```\n speed = 1\n-speed = 2\n+speed = 3\n```",
+    ),
+    (
+        (
+            f"<table>{DIFF_ROW.format('', 'a')}{DIFF_ROW.format(' blob-code-deletion', 'b')}"
+            f"{DIFF_ROW.format(' blob-code-addition', '+c')}</table>"
+        ),
+        "```\n a\n-b\n+c\n```",
+    ),
+    (f'<div><code style="white-space: pre">\n{LINES}\n</code></div>', PLAIN),
     (f"<table>{ROW.format(1, FIRST)}<tbody>{ROW.format(2, SECOND)}</table>", PLAIN),
     (
         (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from websearch.engines.base.engine import Engine
+    from websearch.engines.base.engine import Engine, Host
     from websearch.kit import Response
 
 MAX_BYTES = 2_000_000  # per result page; real pages stay under 600,000
@@ -300,7 +300,7 @@ def header_signal(response: Response) -> str:
     return ""
 
 
-def wall_error(engine: Engine, response: Response, signal: str) -> SearchError:
+def wall_error(engine: Host, response: Response, signal: str) -> SearchError:
     """Return the error for a response that is a bot wall; pacing completes it."""
     message = f"{engine.title} answered with {signal}."
     details = {"status": response.status, "retry_after": retry_after(response)}
