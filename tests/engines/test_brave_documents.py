@@ -172,6 +172,44 @@ class AnswerDocumentTest(DocumentCase):
             self.assertIn("is hot.", document["text"])
 
 
+class NewsTest(DocumentCase):
+    def test_the_latest_of_ten_come_first_with_their_days(self) -> None:
+        times = ["2020-01-02T09:00:00", "2020-01-03T08:00:00", "2020-01-03T21:00:00"]
+        items = [{"title": at, "url": f"https://a.example/{at}", "page_age": at} for at in times]
+        document = self.ask("news", {"results": [*items, {"title": "x", "url": "https://b.example/"}]},
+                            query="mill", count=2)  # fmt: skip
+        shown = [(item["title"], item["date"]) for item in document["results"]]
+        self.assertEqual(shown, [(times[2], "2020-01-03"), (times[1], "2020-01-03")])
+        planned = brave.run_news({"query": "mill", "count": 2, "dry_run": True})
+        self.assertIn("count=10", planned["request"]["url"])
+
+
+class SitePathTest(DocumentCase):
+    def test_results_are_held_to_the_path_of_a_site(self) -> None:
+        urls = [
+            f"https://{address}"
+            for address in (
+                "docs.example.org/3/lib",
+                "docs.example.org/3",
+                "docs.example.org/31/lib",
+                "docs.example.org/",
+                "other.example/x",
+            )
+        ]
+        answer = {"web": {"results": [{"title": url, "url": url} for url in urls]}}
+        for filters, left in (
+            ({"site": "docs.example.org/3"}, urls[:2]),
+            ({"site": "https://docs.example.org/3/,other.example"}, [*urls[:2], urls[4]]),
+            ({"exclude_site": "docs.example.org/3"}, urls[2:]),
+            ({"site": "docs.example.org"}, urls),  # the host is Brave's matter
+        ):
+            document = self.ask("web", answer, query="mill", **filters)
+            self.assertEqual([item["url"] for item in document["web_results"]], left, filters)
+        planned = brave.run_web_search({"query": "m", "site": "a.example/b", "dry_run": True})
+        self.assertIn("site%3Da.example", planned["request"]["url"])
+        self.assertNotIn("%2Fb", planned["request"]["url"])
+
+
 class BrokenAnswerTest(DocumentCase):
     """Whatever Brave sends, the caller gets a document."""
 

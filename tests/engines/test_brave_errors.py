@@ -135,6 +135,13 @@ class ErrorBodyTest(CannedCase):
         self.assertIn("[key] is wrong", run.document["error"])
 
 
+class PlanTest(FakeServerCase):
+    def test_a_key_without_summaries_is_led_to_context(self) -> None:
+        self.set_environment(BRAVE_SEARCH_API_KEY=f"search-{CANARY}")
+        hint = brave.run_summarizer({"key": "k"})["details"]["hint"]
+        self.assertTrue("Pro AI" in hint and "context" in hint, hint)
+
+
 class RateLimitTest(EnvironmentCase):
     """How long a rate limit is waited for."""
 

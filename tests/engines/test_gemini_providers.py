@@ -49,6 +49,23 @@ class ErrorAnswers(GeminiCase):
         self.assertEqual(document["details"]["retry_after"], bodies.RETRY_SECONDS)
         self.assertTrue(document["details"]["retryable"])
 
+    def test_of_an_overloaded_model_name_another_one_and_another_engine(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"overloaded-{CANARY}")
+        for model, other in (
+            (gemini.DEFAULT_MODEL, gemini.FREE_MODEL),
+            (gemini.FREE_MODEL, "gemini-2.5-flash"),
+        ):
+            document = gemini.run_search({**QUESTION, "model": model, "timeout": 3})
+            hint = document["details"]["hint"]
+            self.assertTrue(f" {other}, " in hint and "web_search.py" in hint, hint)
+
+    def test_do_not_send_a_key_back_to_the_model_that_refused_it(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"unpaid-{CANARY}")
+        for model, names_it in ((gemini.DEFAULT_MODEL, True), (gemini.FREE_MODEL, False)):
+            hint = gemini.run_search({**QUESTION, "model": model})["details"]["hint"]
+            self.assertEqual(f"use model {gemini.FREE_MODEL}" in hint, names_it, hint)
+            self.assertIn("enable billing", hint)
+
 
 class Vertex(GeminiCase):
     def test_without_a_token_asks_gcloud_for_one_and_never_logs_in(self) -> None:

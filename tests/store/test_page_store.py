@@ -1099,6 +1099,7 @@ def call():
     store.close()
     return os.path.exists({f"{self.path}-wal"!r})
 assert not call()
+os.remove({str(self.path)!r})
 database.keep_open()
 assert call() and call()
 """

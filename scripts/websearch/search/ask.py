@@ -11,7 +11,14 @@ from websearch.base.calls import check_cancelled, in_context, result_or_error, w
 from websearch.engines.base.days import has_time, is_in_period, moment_of, with_day
 from websearch.engines.base.ledger import begin_request, end_request, plan_request
 from websearch.engines.table import CHAINS, ENGINES, engine_order, fallback_engines
-from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back, quoted
+from websearch.kit import (
+    MIN_TIMEOUT,
+    SearchError,
+    check_interrupted,
+    drop_empty,
+    may_fall_back,
+    quoted,
+)
 from websearch.search.answers import (
     Answer,
     exclusive_request,
@@ -218,6 +225,7 @@ def fill_from_engine(answer: Answer, engine: str, call: Call) -> None:
 
     question, store = answer.question, call.store
     check_cancelled()
+    check_interrupted()
     params = {**question.for_engine(engine), "verbose": call.verbose}
     asked = engine_call(engine, params, call.deadline)
     if asked.wait_for_turn() and take_stored(answer, engine, store, call.max_age):

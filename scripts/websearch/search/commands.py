@@ -27,6 +27,7 @@ from websearch.kit import (
     deadline_of,
     drop_empty,
     error_document,
+    in_parallel,
     json_fields,
     quoted,
     read_queries,
@@ -289,8 +290,6 @@ def run_batch(
     spent = budget or RunBudget()
 
     def operation(checked: dict[str, Any]) -> Document:
-        from concurrent.futures import ThreadPoolExecutor, as_completed
-
         refuse_input(checked)
         queries, max_chars = checked.pop("queries", []), checked.get("max_chars", DEFAULT_MAX_CHARS)
         if not queries:
@@ -304,21 +303,17 @@ def run_batch(
         shared["max_chars"] = 0 if is_dry else max_chars if emit else max_chars // len(queries)
         checked["max_chars"] = 0  # each document is fitted separately
         documents: dict[int, Document] = {}
-        pool = ThreadPoolExecutor(checked["workers"])
-        try:
-            searches = {
-                pool.submit(search_line, shared, query, spent): number
-                for number, query in enumerate(queries)
-            }
-            for search in as_completed(searches):
-                number = searches[search]
-                documents[number] = search.result()
-                if report:
-                    report("searches", len(documents), len(queries))
-                if emit:
-                    emit(number, documents[number])
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        jobs = list(enumerate(queries))
+        searches = in_parallel(
+            lambda job: search_line(shared, job[1], spent), jobs, checked["workers"]
+        )
+        for (number, query), answer in searches:
+            is_cut = isinstance(answer, SearchError)  # a signal came
+            documents[number] = {"query": query, **error_document(answer)} if is_cut else answer
+            if report:
+                report("searches", len(documents), len(queries))
+            if emit:
+                emit(number, documents[number])
         results = [documents[number] for number in range(len(queries))]
         if is_dry:
             raise batch_plan(results, shared)

@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS pages (
     fetched_at REAL, truncated INTEGER, published TEXT, updated TEXT, title TEXT,
     text TEXT, outside TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
+CREATE INDEX IF NOT EXISTS pages_final ON pages (final_url);
 CREATE TABLE IF NOT EXISTS history (
     id INTEGER PRIMARY KEY AUTOINCREMENT, moment REAL, caller TEXT, kind TEXT, text TEXT,
     params TEXT, ok INTEGER);
@@ -137,31 +138,25 @@ class StoreFile:
         self._db, self._version = open_store(self.path)
         self.warnings += keep_private(self.path) if self._version else []
         if 0 < self._version < SCHEMA_VERSION:
-            self._put_aside()
-        if _kept is not None and self.path not in _kept:
-            _kept[self.path] = kept_connection(self.path)
+            try:
+                with upkeep_lock(self.path, LOCK_SECONDS):
+                    self._put_aside(self._db)
+            except store_errors():
+                self.close()
+                raise
         return self._db
 
-    def _put_aside(self) -> None:
-        """Copy a store of an earlier version to a file beside it, and empty it.
-
-        Raises store_errors().
-        """
-        assert self._db
-        try:
-            with upkeep_lock(self.path, LOCK_SECONDS):
-                version = self._db.execute("PRAGMA user_version").fetchone()[0]
-                if version < SCHEMA_VERSION:  # else another process was faster
-                    aside = f"{self.path}.version-{version}"
-                    create_file(aside)
-                    with contextlib.closing(connect(aside)) as copy:
-                        self._db.backup(copy, progress=refuse_to_wait)
-                    self._empty()
-                    message = f"The store {self.path} was of an earlier version of this program"
-                    self.warnings.append(f"{message}: it is now {aside}, and a new one begins.")
-        except store_errors():
-            self.close()
-            raise
+    def _put_aside(self, db: sqlite3.Connection) -> None:
+        """Copy a store of an earlier version beside it, and empty it. Raises store_errors()."""
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version < SCHEMA_VERSION:  # else another process was faster
+            aside = f"{self.path}.version-{version}"
+            create_file(aside)
+            with contextlib.closing(connect(aside)) as copy:
+                db.backup(copy, progress=refuse_to_wait)
+            self._empty()
+            message = f"The store {self.path} was of an earlier version of this program"
+            self.warnings.append(f"{message}: it is now {aside}, and a new one begins.")
         self._version = SCHEMA_VERSION
 
     def _work_again(self, work: Work, missed: object, writing: bool) -> Any:
@@ -213,11 +208,11 @@ class StoreFile:
             with contextlib.suppress(*store_errors()):
                 self._empty()
                 return True
-            assert self._db
             # A full disk has no room for a journal. In memory it needs none, if nobody else reads.
-            self._db.execute("PRAGMA journal_mode = MEMORY").fetchone()
+            db = self._db or connect(self.path)
+            db.execute("PRAGMA journal_mode = MEMORY").fetchone()
             self._empty()
-            self._db.execute("PRAGMA journal_mode = WAL").fetchone()
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
         except store_errors() as error:
             self._give_up(error, writing=True)
         return not self._failed
@@ -240,6 +235,13 @@ class StoreFile:
         db, self._db, self._version = self._db, None, 0
         if db is not None:
             with contextlib.suppress(*store_errors()):  # committed data is in the file
+                if _kept is not None and self.path not in _kept:
+                    import atexit
+                    import sqlite3
+
+                    _kept[self.path] = sqlite3.connect(self.path, check_same_thread=False)
+                    _kept[self.path].execute("PRAGMA schema_version").fetchone()  # opens it
+                    atexit.register(_kept[self.path].close)
                 db.close()
 
 
@@ -359,21 +361,11 @@ def keep_open() -> None:
     _kept = {} if _kept is None else _kept
 
 
-def kept_connection(path: str) -> sqlite3.Connection:
-    """Return a connection that holds the file's journal until the process ends."""
-    import atexit
-    import sqlite3
-
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA schema_version").fetchone()  # SQLite opens the journal at the first read
-    atexit.register(db.close)
-    return db
-
-
 def open_store(path: str) -> tuple[sqlite3.Connection, int]:
     """Return a connection to a store and its schema version, 0 for a new file or GLSI's.
 
-    Removed rows are overwritten in the file. Raises sqlite3.Error, and OSError for a database of another program or a later version.
+    Removed rows are overwritten in the file. Raises sqlite3.Error, and OSError for a database of
+    another program or a later version.
     """
     with contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(connect(path)))
@@ -474,25 +466,13 @@ def file_bytes(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def release_bytes(db: sqlite3.Connection, bound: int, end: float) -> None:
-    """Shrink the file to bound bytes by its free parts; GLSI's own file keeps its size.
+    """Shrink the file to bound bytes by its free parts, if others allow it; GLSI's keeps its size.
 
-    end: when to stop, on the clock of time.monotonic(). Raises sqlite3.Error.
+    end: when to stop, on the clock of time.monotonic().
     """
-    size = db.execute("PRAGMA page_size").fetchone()[0]
-    before = None
-    while bound < (now := file_bytes(db)[1]) != before and time.monotonic() < end:
-        before, surplus = now, min(RELEASED_AT_ONCE, -((bound - now) // size))
-        db.executescript(f"PRAGMA incremental_vacuum({surplus})")  # execute stops after a step
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only this shrinks the file
-
-
-def rewrite_file(db: sqlite3.Connection, end: float) -> None:
-    """Remove the file's free parts, if other readers allow it. end: as in release_bytes."""
-    import sqlite3
-
-    with contextlib.suppress(sqlite3.Error):
-        if not db.execute("PRAGMA auto_vacuum").fetchone()[0]:  # a file that GLSI created
-            db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            db.execute("VACUUM")
-    with contextlib.suppress(sqlite3.Error):
-        release_bytes(db, 0, end)
+    before, size = 0, db.execute("PRAGMA page_size").fetchone()[0]
+    with contextlib.suppress(*store_errors()):
+        while bound < (now := file_bytes(db)[1]) != before and time.monotonic() < end:
+            before, surplus = now, min(RELEASED_AT_ONCE, -((bound - now) // size))
+            db.executescript(f"PRAGMA incremental_vacuum({surplus})")  # execute stops after a step
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only this shrinks the file

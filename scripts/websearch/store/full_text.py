@@ -20,7 +20,6 @@ MAX_INDEXED = 1_000_000
 # Characters normalized at once: sorting the combining marks of a letter takes quadratic time.
 FOLDED_AT_ONCE = 200
 MERGED_AT_ONCE = 500  # index blocks of 4 KB: about 0.1 s
-MERGED_WITH_PAGE = 50  # after each page
 
 # The index contains words only (content=''); marks are part of words in Hindi and Thai.
 _CREATE = """CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='',
@@ -174,11 +173,10 @@ def create_index(db: sqlite3.Connection) -> None:
 
 
 def index_page(db: sqlite3.Connection, page_id: int, title: str, text: str) -> None:
-    """Add a page's words to the index, and go on with a merge."""
+    """Add a page's words to the index."""
     create_index(db)
     if has_index(db):
         db.execute(_INSERT, (page_id, index_text(title), index_text(text)))
-        merge_index(db, MERGED_WITH_PAGE)
 
 
 def unindex_page(db: sqlite3.Connection, page_id: int) -> None:

@@ -19,30 +19,9 @@ import re
 import time
 
 from websearch.kit import json_fields
-from websearch.store.database import (
-    ADD_SPENT,
-    StoreFile,
-    file_bytes,
-    release_bytes,
-    rewrite_file,
-    size_on_disk,
-    store_errors,
-    upkeep_lock,
-)
-from websearch.store.full_text import (
-    MERGED_AT_ONCE,
-    TEXT,
-    TITLE,
-    count_pages,
-    find_pages,
-    fold,
-    fts5_string,
-    has_full_text,
-    has_index,
-    index_page,
-    merge_index,
-    unindex_page,
-)
+from websearch.store import database, full_text
+from websearch.store.database import StoreFile, store_errors
+from websearch.store.full_text import MERGED_AT_ONCE, TEXT, TITLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +51,7 @@ REMOVED_PART = 32  # a step removes this part of the pages and answers, a call f
 REMOVED_PARTS = 4
 PAGES_AT_ONCE = 25  # per step at most: about 0.1 s
 LAST_TENTH = 1.1
-FORGET_SECONDS = 2.0  # for removing words from the index at once; later writes go on with it
+FORGET_SECONDS = 2.0  # for removing words from the index; later writes go on with it
 CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 NO_FULL_TEXT = (
     "Stored pages cannot be searched: the SQLite of this Python lacks FTS5. Use another Python, "
@@ -86,16 +65,9 @@ _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
 MOMENT = "max(0.0, min(253402300799.0, ifnull(CAST({} AS REAL), 0.0)))"  # until the year 9999
 _FETCHED_AT = MOMENT.format("fetched_at")
 _PAGE_FIELDS = (
-    "url",
-    "final_url",
-    "published",
-    "updated",
-    "truncated",
-    "title",
-    "text",
-    "outside",
+    "url", "final_url", "published", "updated", "truncated", "title", "text", "outside",
     "fetched_at",
-)
+)  # fmt: skip
 _PAGES = (
     "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
     "ifnull(CAST(published AS TEXT), ''), ifnull(CAST(updated AS TEXT), ''), truncated, "
@@ -106,14 +78,15 @@ _SPENT = (
     "ORDER BY engine"
 )
 _upkeep = _thread.allocate_lock()  # one thread of this process at a time
+
 _READ = (
-    "SELECT 1 FROM pages WHERE ? IN (url, final_url, url || '/', final_url || '/') "
+    "SELECT 1 FROM pages WHERE (url IN (?1, ?2) OR final_url IN (?1, ?2)) "
     "AND NOT instr(hosts, '(cited)') LIMIT 1"
 )
 # Queries for a shown URL, and the characters that follow it there.
 _SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
-    (_READ, ("/",)),
+    (_READ, ("", "/")),
     (
         "SELECT 1 FROM history WHERE kind = 'read' AND instr(text || char(10), ?) LIMIT 1",
         ("\n",),
@@ -219,13 +192,13 @@ class PageStore(StoreFile):
         url = storable(url).rstrip("/")
         if any(self.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in _SHOWN):
             return True
-        words = " ".join(re.findall(r"[^\W_]+", fold(url)))
+        words = " ".join(re.findall(r"[^\W_]+", full_text.fold(url)))
         query = (
             "SELECT 1 FROM page_index CROSS JOIN pages ON id = page_index.rowid "
             "WHERE page_index MATCH ? AND instr(text, ?) LIMIT 1"
         )
-        return bool(self.use(has_index, False)) and bool(
-            self.rows(query, f"{fts5_string(words)} *", url)
+        return bool(self.use(full_text.has_index, False)) and bool(
+            self.rows(query, f"{full_text.fts5_string(words)} *", url)
         )
 
     def mark_cited(self, urls: Sequence[str]) -> None:
@@ -243,17 +216,18 @@ class PageStore(StoreFile):
         count = max(0, min(count, 1_000))
 
         def read(db: sqlite3.Connection) -> list[Any]:
-            ids = find_pages(db, storable(words), hosts, count)
-            return [db.execute(f"{_PAGES} WHERE id = ?", (page_id,)).fetchone() for page_id in ids]
+            ids = full_text.find_pages(db, storable(words), hosts, count)
+            query = f"{_PAGES} WHERE id = ?"  # another caller may have removed it meanwhile
+            return [row for page_id in ids for row in db.execute(query, (page_id,))]
 
         found = [page_of(row) for row in self.use(read, [])]
-        if not self.use(has_full_text, True):
+        if not self.use(full_text.has_full_text, True):
             self.warnings.append(NO_FULL_TEXT)
         return found
 
     def count_pages(self, words: str) -> int:
         """Count the pages that contain all words."""
-        return int(self.use(lambda db: count_pages(db, storable(words)), 0))
+        return int(self.use(lambda db: full_text.count_pages(db, storable(words)), 0))
 
     # ----- requests that cost money
 
@@ -264,7 +238,7 @@ class PageStore(StoreFile):
         """
 
         def write(db: sqlite3.Connection) -> dict[str, int]:
-            db.execute(ADD_SPENT, (month, engine, requests))
+            db.execute(database.ADD_SPENT, (month, engine, requests))
             return dict(db.execute(_SPENT, (month,)))
 
         counts: dict[str, int] = self.use(write, {}, writing=True)
@@ -310,19 +284,27 @@ class PageStore(StoreFile):
         self._merge(-MERGED_AT_ONCE)  # only this removes the words
         while time.monotonic() < end and self._merge(MERGED_AT_ONCE):
             continue
-        self.use(functools.partial(rewrite_file, end=end), None)
+        self._release(0, end)
         return removed
 
     def stats(self) -> dict[str, Any]:
         """Return path, bytes, answers, pages, history, oldest, newest (UTC)."""
         counts = self.use(count_rows, {"answers": 0, "pages": 0, "history": 0})
-        size = size_on_disk(self.path) + size_on_disk(f"{self.path}-wal")
+        size = database.size_on_disk(self.path) + database.size_on_disk(f"{self.path}-wal")
         return {"path": self.path, "bytes": size, **counts}
 
     def _merge(self, blocks: int) -> bool:
-        """Merge parts of the index in a transaction; see merge_index."""
-        merge = functools.partial(merge_index, blocks=blocks)
+        """Merge parts of the index in a transaction; see full_text.merge_index."""
+        merge = functools.partial(full_text.merge_index, blocks=blocks)
         return bool(self.use(merge, False, writing=True))
+
+    def _used(self) -> int:
+        """Return the used bytes of the file."""
+        return int(self.use(database.file_bytes, (0, 0))[0])
+
+    def _release(self, bound: int, end: float) -> None:
+        """Shrink the file by its free parts; see database.release_bytes."""
+        self.use(functools.partial(database.release_bytes, bound=bound, end=end), None)
 
     def _put(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Do some work that stores something, unless the file is far above its limit."""
@@ -331,7 +313,7 @@ class PageStore(StoreFile):
             remove_expired(db)
             work(db)
 
-        used = self.use(file_bytes, (0, 0))[0]
+        used = self._used()
         self._is_large = self._is_large or used > self._max_bytes
         if used < self._max_bytes * LAST_TENTH:
             self.use(write, None, writing=True)
@@ -343,11 +325,21 @@ class PageStore(StoreFile):
             import threading
 
             self._is_large = False
-            thread = threading.Thread(target=shrink, args=(self.path, self._max_bytes))
             try:
-                thread.start()  # the process waits for it after its last line
+                threading.Thread(target=self._shrink_later).start()  # the process waits for it
             except RuntimeError:  # the process is ending
                 _upkeep.release()
+
+    def _shrink_later(self) -> None:
+        """Shrink the file on a connection of this thread, and let others do so again."""
+        import threading
+
+        threading.main_thread().join(WAIT_SECONDS)
+        try:
+            with contextlib.closing(PageStore(self.path, self._max_bytes)) as store:
+                store.shrink(UPKEEP_SECONDS)
+        finally:
+            _upkeep.release()
 
     def shrink(self, seconds: float) -> None:
         """Remove the oldest data while the file is above its limit.
@@ -355,27 +347,15 @@ class PageStore(StoreFile):
         seconds: until it stops; a later call goes on. One process does this at a time.
         """
         end = time.monotonic() + seconds
-        with contextlib.suppress(*store_errors()), upkeep_lock(self.path, 0.0):
+        with contextlib.suppress(*store_errors()), database.upkeep_lock(self.path, 0.0):
             removals = REMOVED_PARTS
-            while self.use(file_bytes, (0, 0))[0] > self._max_bytes and time.monotonic() < end:
+            while self._used() > self._max_bytes and time.monotonic() < end:
                 removals -= 1
                 is_done = removals < 0 or not self.use(remove_oldest, 0, writing=True)
                 # Removed words free their space when a merge of the whole index ends.
                 if not self._merge(MERGED_AT_ONCE) and not self._merge(-MERGED_AT_ONCE) and is_done:
                     break
-            self.use(functools.partial(release_bytes, bound=self._max_bytes, end=end), None)
-
-
-def shrink(path: str, max_bytes: int) -> None:
-    """Shrink a store in a thread of its own, after the answer is out."""
-    import threading
-
-    threading.main_thread().join(WAIT_SECONDS)
-    try:
-        with contextlib.closing(PageStore(path, max_bytes)) as store:
-            store.shrink(UPKEEP_SECONDS)
-    finally:
-        _upkeep.release()
+            self._release(self._max_bytes, end)
 
 
 # ===== keeping and removing ======================================================================
@@ -433,7 +413,7 @@ def remove_expired(db: sqlite3.Connection) -> None:
 def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
     """Remove pages and their words in the index."""
     for page_id in ids:
-        unindex_page(db, page_id)
+        full_text.unindex_page(db, page_id)
         db.execute("DELETE FROM pages WHERE id = ?", (page_id,))
 
 
@@ -553,4 +533,4 @@ def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
     names = ", ".join(row)
     values = ", ".join(f":{name}" for name in row)
     page_id = db.execute(f"INSERT INTO pages ({names}) VALUES ({values})", row).lastrowid  # noqa: S608
-    index_page(db, page_id or 0, row["title"], row["text"])
+    full_text.index_page(db, page_id or 0, row["title"], row["text"])

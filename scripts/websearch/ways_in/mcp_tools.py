@@ -518,18 +518,26 @@ def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, 
     parameters = tool_parameters(name)
     table = parameter_names([*parameters.values()]) | parameters
     unknown = [key for key in arguments if spelled_name(key) not in table]
-    for key in unknown:
-        if len(unknown) == len(arguments) or may_be_mistaken(name, spelled_name(key), table):
-            raise unknown_argument(name, key, spelled_name(key), list(parameters))
     if unknown:
-        names = one_line(", ".join(unknown), 200)
-        warnings.append(f"Ignored, because {name} has no such arguments: {names}.")
+        warnings.append(ignored_arguments(name, unknown, len(unknown) == len(arguments), table))
     params = read_params(table, arguments.items(), once=True)
     for label, parameter in parameters.items():  # whose bounds or choices are not the command's
         own = parameter["name"]
         if own in params and (own == "max_chars" or label in TOOLS[name].more_choices):
             params[own] = check_value(parameter, params[own])
     return params
+
+
+def ignored_arguments(name: str, unknown: list[str], are_all: bool, known: Iterable[str]) -> str:
+    """Return the warning that names unknown arguments. Raises SearchError (invalid_input).
+
+    are_all: whether there are no others. known: every name of the tool's arguments.
+    """
+    for key in unknown:
+        if are_all or may_be_mistaken(name, spelled_name(key), known):
+            raise unknown_argument(name, key, spelled_name(key), [*tool_parameters(name)])
+    names = one_line(", ".join(unknown), 200)
+    return f"Ignored, because {name} has no such arguments: {names}."
 
 
 def may_be_mistaken(name: str, spelled: str, known: Iterable[str]) -> bool:
