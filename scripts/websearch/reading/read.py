@@ -89,8 +89,8 @@ COMMANDS: dict[str, Command] = {
                 "help": "add the comments of a Word file at its end",
             },
             {"name": "raw_html", "type": "bool", "rare": True,
-             "help": "read the HTML page of GitHub, Stack Exchange, Hacker News and arXiv, not "
-                     "their API"},
+             "help": "read the HTML page of GitHub, Stack Exchange, Hacker News, arXiv, Reddit and "
+                     "X, not their API"},
             {"name": "robots", "type": "bool", "rare": True,
              "help": "refuse pages that robots.txt disallows"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,

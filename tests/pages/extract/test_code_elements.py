@@ -54,6 +54,37 @@ CODE = (
         ),
         "```\n a\n-b\n+c\n```",
     ),
+    # Fern, Hexo, Doxygen, DocC, Dokka, Redoc: line numbers, a language, a control, JSON in lists.
+    (
+        (
+            '<pre><table><tr><td class="code-block-line-gutter">1</td><td>a</td></tr><tr>'
+            '<td class="code-block-line-gutter">2</td><td>b</td></tr></table></pre>'
+        ),
+        "```\na\nb\n```",
+    ),
+    (
+        (
+            '<figure class="highlight"><table><tr><td class="gutter"><pre>1<br>2<br></pre></td>'
+            f'<td class="code"><pre>{FIRST}<br>{SECOND}<br></pre></td></tr></table></figure>'
+        ),
+        PLAIN,
+    ),
+    (
+        (
+            f'<pre><div class="line"><span class="lineno"> 1</span>&#160;{FIRST}</div>'
+            f'<div class="line"><span class="lineno"> 2</span>&#160;{SECOND}</div></pre>'
+        ),
+        PLAIN,
+    ),
+    (f'<div data-syntax="python"><pre>{LINES}</pre></div>', PYTHON),
+    (f'<pre>{LINES}<span><span class="copy-popup">Content copied</span></span></pre>', PLAIN),
+    (
+        (
+            '<code><button></button>{<ul><li><div>"a": 0,</div></li><li><div>"b": ['
+            "<ul><li><div>1</div></li></ul>]</div></li></ul>}</code>"
+        ),
+        '```json\n{\n  "a": 0,\n  "b": [\n    1\n  ]\n}\n```',
+    ),
     (f'<div><code style="white-space: pre">\n{LINES}\n</code></div>', PLAIN),
     (f"<table>{ROW.format(1, FIRST)}<tbody>{ROW.format(2, SECOND)}</table>", PLAIN),
     (

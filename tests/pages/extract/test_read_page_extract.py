@@ -702,6 +702,13 @@ class Markdown(unittest.TestCase):
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), expected)
 
+    def test_a_table_with_the_icon_of_a_note_is_layout(self) -> None:
+        html = (
+            "<table><tr><td rowspan=2><img alt='[Note]' src=n.png></td><th>Note</th></tr>"
+            "<tr><td><p>Mind the rope.</p></td></tr></table>"
+        )
+        self.assertEqual(markdown_of(html), "Note\n\nMind the rope.")
+
     def test_sort_keys_go_and_flags_are_words_in_tables(self) -> None:
         html = (
             "<table><tr><th>Name<th>Flag<tr><td><span class=sortkey>Watt, Prue</span>"

@@ -32,16 +32,17 @@ LANGUAGES = name_set(
 # Complete class names of the number before a line of code.
 GUTTER_CLASSES = name_set(
     "ln lnt lineno line-number line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
-    "code-line-number react-syntax-highlighter-line-number rouge-gutter"
+    "code-line-number react-syntax-highlighter-line-number rouge-gutter gutter "
+    "code-block-line-gutter"
 )
 # A part of a block ("codeblock__content") may be the code, but its header is not.
 _CODE_NAME = (
     r"(?i)(?:^|[\s_])code[-_]?(?:block|snippet|sample|listing|example)"
     r"(?:__(?!header|head|title|label|caption|toolbar|button|copy|lang|name|foot)\w{1,20})?(?:\s|$)"
 )
-_CODE_SIGN = r"(?i)code|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
+_CODE_SIGN = r"(?i)code|gutter|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
 KEEPING_STYLE = r"white-space\s{0,9}:\s{0,9}(?:pre|break-spaces)"  # keeps line breaks
-LANGUAGE_NAMES = frozenset(("data-lang", "data-language", "data-code-lang"))
+LANGUAGE_NAMES = ("data-lang", "data-language", "data-code-lang", "data-syntax")
 BOX_TAGS = name_set("div figure section code span code-block")
 # Elements that never appear in a code block or are already code blocks.
 NO_CODE = HEADINGS | name_set(
@@ -65,6 +66,8 @@ def mark_code(nodes: list[Node]) -> None:
     for node in nodes:
         if node.tag == "pre":
             drop_code_label(node)
+        elif node.tag == "code" and (lists := [n for n in children_of(node) if n.tag == "ul"]):
+            mark_json(node, lists)
         if not node.attributes or not may_be_code(node.attributes):
             continue
         if is_number(node):
@@ -77,6 +80,24 @@ def mark_code(nodes: list[Node]) -> None:
             if is_code(node, inside):
                 node.tag = "pre"
     mark_code_tables(rows)
+
+
+def mark_json(code: Node, lists: list[Node]) -> None:
+    """Turn JSON in nested lists, as Redoc shows it, into a pre with a line for each value."""
+    if text_beginning(code, MAX_NUMBER)[:1] not in ("{", "["):
+        return
+    code.tag, code.attributes = "pre", {"data-lang": "json"}
+    waiting = [(inner, 1) for inner in lists]
+    while waiting:
+        inner, depth = waiting.pop()
+        if inner.tag == "li":
+            line = next((child for child in children_of(inner) if child.tag == "div"), inner)
+            line.children.insert(0, "  " * depth)
+        elif inner.tag == "ul" and inner.parent:
+            place = inner.parent.children.index(inner)
+            inner.parent.children.insert(place + 1, "  " * (depth - 1))
+        deeper = depth + (inner.tag == "li")
+        waiting += [(child, deeper) for child in children_of(inner)]
 
 
 def drop_code_label(pre: Node) -> None:
@@ -108,7 +129,7 @@ def may_be_code(attributes: dict[str, str]) -> bool:
     """Return whether attributes could be those of code or a line number; a quick test."""
     is_named = "class" in attributes and has_code_sign(attributes["class"])
     keeps_lines = "white-space" in attributes.get("style", "")
-    return is_named or keeps_lines or not LANGUAGE_NAMES.isdisjoint(attributes)
+    return is_named or keeps_lines or any(name in attributes for name in LANGUAGE_NAMES)
 
 
 @functools.lru_cache(maxsize=4096)  # a page repeats most of its classes
@@ -123,7 +144,7 @@ def is_number(node: Node) -> bool:
     if GUTTER_CLASSES.isdisjoint(classes):
         return False
     text = text_beginning(node, MAX_NUMBER)
-    if text and not text.isdigit():
+    if re.search(r"[^\d\s]", text):
         return False
     around = node.parent
     for _ in range(MAX_NEAR):

@@ -8,10 +8,11 @@ they are dates of something else, and a missing date is better than a wrong date
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from datetime import date, datetime, timedelta, timezone
 
-from websearch.base.html_tree import BLOCKS, HEADINGS, text_beginning
+from websearch.base.html_tree import BLOCKS, HEADINGS, name_set, text_beginning
 from websearch.pages.extract.element_names import MAX_NAMES, names_of
 from websearch.pages.extract.name_rules import is_site_header
 from websearch.pages.extract.page_tree import ancestors
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 FIRST_DAY = date(1990, 1, 1)  # before the first web pages
 # Sources of dates, most trusted first. On pages with a known date, the first three and named
 # elements are right in 92% to 97% of cases, dates near the heading in 88%.
-# alone: the only day in all elements marked as dates, even outside the text.
-STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone")
+# alone: the only day in all elements marked as dates, even outside the text. label: the only day
+# in lines that say "published" or "updated", even in the footer.
+STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone", "label")
 MAX_DATE_CHARS = 200  # characters of a text to search for dates
 # Characters of the line with a date; longer lines are running text. Near the heading, where only
 # the position marks a date, the line must be a byline.
@@ -76,7 +78,7 @@ _DATE_NAMES = (
 _PUBLISHED_NAMES = r"(?i)publi[sc]|posted|pubdate|date-?created|created|entry-date|post-date"
 _UPDATED_NAMES = r"(?i)updat|modif|revis|lastmod|changed"
 # Tags of elements that contain dates of something other than the page, as data tables also do.
-OTHER_TAGS = ("nav", "aside", "caption", "figcaption")
+OTHER_TAGS = ("nav", "aside", "caption", "figcaption", "blockquote")
 _OTHER_NAMES = (
     r"(?i)comment|respon[sd]|related|sidebar|widget(?! Blog)|recent|popular"
     r"|copyright|current|today|weather|archive|newest|latest|ticker|promo|recommend|trending"
@@ -85,6 +87,7 @@ _OTHER_NAMES = (
     r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
     r"|bibliograph|infobox|wp-caption"
 )
+NO_LINES = BLOCKS | name_set("script style noscript")  # elements that are no part of a line
 # Names that an article's header never has.
 _NOT_ALONE = (
     r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
@@ -94,6 +97,9 @@ _NOT_ALONE = (
 )
 # Like _OTHER_NAMES, except right below the heading, where an article's header uses such names.
 _FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
+
+# The name of a page about an event, whose days are not the page's.
+_EVENT = r"(?i)(?<![a-z])events?(?![a-z])"
 
 # Names of days other than a page's own: of an event, a deadline, an offer, a birth.
 _OTHER_DAYS = (
@@ -157,6 +163,12 @@ _FORMS = (
     (rf"{_WORD}\s{{1,3}}(\d{{1,2}}){_ORDINAL}[\s,.]{{1,3}}{_CLOCK}(\d{{4}})(?!\d)", "mdy"),
     (rf"(?<!\d)(\d{{4}})\.?{_GAP}{_WORD}{_GAP}(\d{{1,2}})(?!\d)", "ymd"),
     (r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)", "ymd"),
+)
+# Words in a line with the page's date.
+_PUBLISHED_LABEL = (
+    r"(?i)publish|posted|written on|veröffentlicht|erschienen|online seit|gepostet|geschrieben"
+    r"|publié|mise? en ligne|publicad|pubblicat|gepubliceerd|geplaatst|publicer|publiser"
+    r"|opublikowan|опубликован|yayın|发布|發布|公開|게시"
 )
 # Labels before an update date.
 _UPDATED_LABEL = (
@@ -279,12 +291,16 @@ def find_dates(
         "json-ld": field_dates(items, PUBLISHED_DATA, month_first),
         **marked,
         "alone": [],
+        "label": [],
     }
     if not any(dates.values()):
         dates["alone"] = lone_date(page, month_first)
+    if not any(dates.values()):
+        dates["label"] = labeled_dates(page, month_first)
     updates = field_dates([meta], UPDATED_META, month_first)
     updates += field_dates(items, UPDATED_DATA, month_first)
-    updates += [written for stage in marked.values() for written in stage if written.is_update]
+    found = itertools.chain(*marked.values(), dates["label"])
+    updates += [written for written in found if written.is_update]
     known = [(stage, date) for stage in STAGES for date in dates[stage] if not date.is_update]
     if not known:
         return PageDates(updates[0].text, "", "updated") if updates else PageDates()
@@ -344,13 +360,19 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
     others = other_elements(page, heading)
     sizes = element_sizes(page)
     dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
+    above = ancestors(page.nodes[heading]) if heading else []
+    is_event = any(has_name(_EVENT, names_of(node)) for node in above)
     lengths: dict[Node, int] = {}  # block -> characters of its line
     marked = 0
     for index, node in enumerate(page.nodes):
-        if node in others or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
+        is_own = node.attributes.get("itemprop") == "datePublished"
+        is_own = is_own and 0 < heading < index <= heading + NEAR_AFTER
+        if (node in others and not is_own) or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
             continue
         names = names_of_date(node)
         if has_name(_OTHER_DAYS, f"{names_of(node)} {names}"):
+            continue
+        if (is_event or has_name(_EVENT, names)) and not has_name(_PUBLISHED_NAMES, names):
             continue
         is_near = heading and heading - NEAR_BEFORE <= index <= heading + NEAR_AFTER
         is_marked = names or node.tag == "time"
@@ -398,6 +420,25 @@ def lone_date(page: PageTree, month_first: bool) -> list[Written]:
     return list(days.values()) if heading and len(days) == 1 else []
 
 
+def labeled_dates(page: PageTree, month_first: bool) -> list[Written]:
+    """Return the only day in short lines that say "published", and that of "updated", if any."""
+    others: set[Node] = set()
+    days: dict[tuple[date, bool], Written] = {}
+    for node in page.nodes:
+        if has_name(_NOT_ALONE, names_of(node)) or node.parent in others or node.tag == "nav":
+            others.add(node)
+        elif node.tag in BLOCKS and any(isinstance(child, str) for child in node.children):
+            line = line_of(node)
+            found = written_dates(line, month_first) if len(line) <= 2 * MAX_BYLINE else []
+            for written in found:
+                if len(found) == 1:  # the label may also come after the day
+                    written.is_update = re.search(_UPDATED_LABEL, line) is not None
+                if written.is_update or re.search(_PUBLISHED_LABEL, line):
+                    days.setdefault((written.day, written.is_update), written)
+    groups = [[day for day in days.values() if day.is_update == kind] for kind in (False, True)]
+    return [group[0] for group in groups if len(group) == 1]
+
+
 def comment_elements(page: PageTree) -> set[Node]:
     """Return the elements in readers' comments, lists of other pages, tables, menus and footers."""
     found: set[Node] = set()
@@ -416,7 +457,7 @@ def block_of(node: Node) -> Node:
 
 
 def line_of(node: Node) -> str:
-    """Return the beginning of an element's text, without the blocks in it."""
+    """Return the beginning of an element's text, without the blocks and scripts in it."""
     pieces: list[str] = []
     left = 2 * MAX_LINE
     waiting: list[Node | str] = [node]
@@ -425,7 +466,7 @@ def line_of(node: Node) -> str:
         if isinstance(inner, str):
             pieces.append(" ".join(inner[: 4 * MAX_LINE].split()))
             left -= len(pieces[-1])
-        elif inner is node or inner.tag not in BLOCKS:
+        elif inner is node or inner.tag not in NO_LINES:
             waiting += inner.children[::-1]
     return " ".join(pieces)
 

@@ -401,9 +401,9 @@ class MarkdownWriter:
         alt = " ".join(node.attributes.get("alt", "").split())
         if re.fullmatch(EMOJI, alt):
             return alt
-        if not re.search(r"[^\W\d_]{2}", alt) or re.search(
-            r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
-        ):
+        # A file's name, or an icon that stands for a word, such as "[Note]"
+        no_text = r"(?i).*\.(?:jpe?g|png|gif|webp|svg)|\[\w+\]"
+        if not re.search(r"[^\W\d_]{2}", alt) or re.fullmatch(no_text, alt):
             return ""
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
         if not source:
