@@ -152,6 +152,8 @@ class Bound(LongStoreCase):
                      for part in range(2)]  # fmt: skip
             store.put_pages(pages)
             self.assertEqual(len(store.recall(words.split()[-1], 9)), 2, number)
+            self.assertLessEqual(self.path.stat().st_size, bound * 1.1)
+            store.shrink(60.0)  # as after an answer
             counts.append(store.stats()["pages"])
             store.close()
             self.assertEqual(store.warnings, [])
