@@ -346,7 +346,7 @@ class PageStore(StoreFile):
 
         seconds: until it stops; a later call goes on. One process does this at a time.
         """
-        end = time.monotonic() + seconds
+        end, self._is_large = time.monotonic() + seconds, False
         with contextlib.suppress(*store_errors()), database.upkeep_lock(self.path, 0.0):
             removals = REMOVED_PARTS
             while self._used() > self._max_bytes and time.monotonic() < end:
