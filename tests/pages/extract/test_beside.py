@@ -41,8 +41,8 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "word": ("<p>Take a group of <a class=tooltip>strands</a>, one or more.</p>", ("of strands,",)),
     "item": ("<ul><li>Hemp</li><li class=category>Flax</li></ul>", ("- Hemp\n- Flax",)),
     "sale": (
-        ('<p class="price"><del aria-hidden="true">$84.00</del><span class="sr-only">Was: $84.00.</span>'
-        ' <ins aria-hidden="true">$61.50</ins><span class="sr-only">Now: $61.50.</span></p>'),
+        ('<p class="price"><del aria-hidden="true">$84.00</del><span class="sr-only">Was: $84.00.'
+         '</span> <ins aria-hidden="true">$61.5</ins><span class="sr-only">Now: $61.50.</span></p>'),
         ("Was: $84.00.", "Now: $61.50."),
     ),
     "drawing": ('<p>Votes: <i role="img" aria-label="4.5 of 5 stars"></i></p>', ("4.5 of 5",)),
@@ -67,6 +67,7 @@ UNSEEN = {
     "hidden": ('<aside><p style="display:none">Ovens: 3 €</p></aside>', "Ovens"),
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
+    "action": ("<div><span>Jump to Recipe</span></div>", "Jump"),
     "no snippet": ("<p>The <span data-nosnippet>kiln has 3 ovens</span>.</p>", "ovens"),
     "no snippet beside": ("<aside data-nosnippet><p>Ovens: 3 €</p></aside>", "Ovens"),
 }

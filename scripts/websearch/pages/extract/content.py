@@ -25,6 +25,9 @@ find_content applies the rules in this order, because each step uses the result 
 9. Find leads between the title and the content, including elements dropped as "related".
 10. Keep boxes next to the content that show the page's own data (page_data.py).
 11. Append the notes that the content refers to but does not contain (notes.py).
+
+A rule only gives a reason (Node.dropped). beside.py decides about all elements by their reasons:
+text, beside the text, furniture of the site or unseen.
 """
 
 from __future__ import annotations
