@@ -42,7 +42,7 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "item": ("<ul><li>Hemp</li><li class=category>Flax</li></ul>", ("- Hemp\n- Flax",)),
     "sale": (
         ('<p class="price"><del aria-hidden="true">$84.00</del><span class="sr-only">Was: $84.00.'
-         '</span> <ins aria-hidden="true">$61.5</ins><span class="sr-only">Now: $61.50.</span></p>'),
+         '</span> <ins aria-hidden="true">$61</ins><span class="sr-only">Now: $61.50.</span></p>'),
         ("Was: $84.00.", "Now: $61.50."),
     ),
     "drawing": ('<p>Votes: <i role="img" aria-label="4.5 of 5 stars"></i></p>', ("4.5 of 5",)),

@@ -180,9 +180,7 @@ def element_rule(node: Node, page: PageTree) -> str:
         return "element" if never_content(node, page) else ""
     if tag in ELEMENT_RULES and not is_note(node, page):
         return ELEMENT_RULES[tag]
-    if tag in ACTION_TAGS and 0 < node.chars <= MAX_ACTION and is_action(node):
-        return "control"
-    if tag == "a" and node.chars <= MAX_CONTROL and is_control(node, page):
+    if node.chars <= MAX_CONTROL and (is_action(node) or (tag == "a" and is_control(node, page))):
         return "control"
     if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "hidden"
@@ -195,6 +193,8 @@ def element_rule(node: Node, page: PageTree) -> str:
 
 def is_action(node: Node) -> bool:
     """Return whether the whole text of an element is one of ACTIONS."""
+    if node.tag not in ACTION_TAGS or not 0 < node.chars <= MAX_ACTION:
+        return False
     return text_beginning(node, MAX_CONTROL).lower().strip("!. ") in ACTIONS
 
 
