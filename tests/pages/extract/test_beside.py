@@ -88,6 +88,16 @@ class Beside(unittest.TestCase):
                 for value in values:
                     self.assertIn(value, text)
 
+    def test_bylines_of_posts_stay_with_their_posts(self) -> None:
+        posts = (
+            f"<div class=post><p class=author>by {name} on 4 May</p><p>Use {part} for it.</p></div>"
+            for name, part in (("mira", "tar"), ("jo", "wax"), ("ada", "hemp"))
+        )
+        text = read("".join(posts)).text
+        words = ("by mira on 4 May", "Use tar", "by jo on 4 May", "Use wax", "by ada", "Use hemp")
+        places = [text.index(word) for word in words]
+        self.assertEqual(places, sorted(places))
+
     def test_menus_and_unseen_parts_are_not_kept(self) -> None:
         for name, (html, word) in UNSEEN.items():
             with self.subTest(name):
