@@ -17,12 +17,14 @@ from websearch.pages.extract.markdown import content_markdown
 from websearch.pages.extract.metadata import find_metadata
 from websearch.pages.extract.offers import offer_line
 from websearch.pages.extract.other_formats import (
+    calendar_markdown,
     check_binary,
     feed_markdown,
     fenced,
     json_markdown,
     notebook_markdown,
     read_csv,
+    read_mail,
     sniff_kind,
 )
 from websearch.pages.extract.thin_pages import (
@@ -225,10 +227,14 @@ def read_text(
         "notebook": lambda: notebook_markdown(source),
         "json": lambda: PageContent(json_markdown(source)),
         "csv": lambda: read_csv(source),
+        "calendar": lambda: calendar_markdown(source),
         "xml": lambda: PageContent(fenced(source, "xml")),
     }
     if kind in readers:
         return readers[kind]()
+    body, keep_links = fetched.response.body, bool(params.get("links"))
+    if kind == "mail" and (mail := read_mail(body, fetched.url, keep_links)):
+        return mail
     if is_markdown(content_type, fetched.url):
         return read_markdown(source, fetched.url, bool(params.get("links")))
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
