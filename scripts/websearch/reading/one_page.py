@@ -281,13 +281,13 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
         text = f"{line}\n\n{text}"
     beside = BesideText(content)
     dropped = {"dropped": beside.explain()} if params.get("explain") else {}
-    outside, data = beside.markdown(base, text), ""
+    outside, data = beside.markdown(base, text, keep_links), ""
     if len(text) < MAX_WALL_TEXT and ("itemprop" in html or "json" in html):
         from websearch.pages.extract.page_data import data_values
 
         data = data_values(page, text)
     if outside and page.shows_beside:
-        text, outside = f"{text}\n\n{outside}", ""
+        text, outside = f"{text}\n\n{outside}".strip(), ""
     outside = "\n\n".join(filter(None, (outside, data)))
     fields = {**metadata.fields, **dropped}
     return PageContent(text, fields, note, cut or page.cut, is_foreign, outside, versions)

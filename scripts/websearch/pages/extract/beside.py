@@ -70,7 +70,7 @@ class BesideText:
         self.links: dict[Node, tuple[int, int]] = {}  # number of links and their characters
         self.outermost = self.find_outermost()
 
-    def markdown(self, base: str, text: str) -> str:
+    def markdown(self, base: str, text: str, keep_links: bool = False) -> str:
         """Return the blocks as Markdown, without what text or an earlier block has.
 
         If they are too long, only those with a value are written. A heading right above one of its
@@ -79,7 +79,8 @@ class BesideText:
         blocks = [node for node in self.outermost if not node.dropped]
         if sum(self.chars[node] for node in blocks) > MAX_BESIDE:
             blocks = [node for node in blocks if node in self.values]
-        parts = MarkdownWriter(base).markdown(*blocks)[:MAX_BESIDE].split("\n\n")
+        written = MarkdownWriter(base, keep_links).markdown(*blocks)
+        parts = written[:MAX_BESIDE].split("\n\n")
         known = {*text.split("\n\n"), ""}
         new = [part for part in dict.fromkeys(parts) if part not in known]
         levels = [len(part) - len(part.lstrip("#")) for part in new] + [1]
