@@ -9,12 +9,14 @@ import http.client
 import json
 import os
 import random
+import socket
 import tempfile
 import time
 import unicodedata
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import urlencode
 
 import web_search
@@ -334,8 +336,8 @@ class Verdicts(CheckCase):
 
     def test_long_quotation_meets_the_deadline(self) -> None:
         self.serve(f"<p>{'tide wind ' * 30_000}</p>")
-        for size in (60_000, 100_000):
-            text = self.cite("tide " * (size // 5))
+        for quoted in ("tide " * 12_000, "tide " * 20_000, "tide wind … " * 3_000):
+            text = self.cite(quoted)
             started = time.monotonic()
             run = self.check(text, "--timeout", "2", "--page-timeout", "1")
             self.assertLess(time.monotonic() - started, 2 + SLACK)
@@ -775,7 +777,9 @@ class Links(CheckCase):
 
     def test_hint_is_about_what_failed(self) -> None:
         right = f"The committee found that 1,200 people were not affected ([s]({self.url}))."
-        dead = "[s](http://no-such-host.invalid/x)"
+        dead = f"[s]({self.url.replace('tides', 'gone')})"
+        self.check(right)  # the page is stored
+        self.server.status = 404
         for text, *cures in (
             (dead, "dead link"),
             (f"{right} {dead}", "dead link"),
@@ -786,6 +790,28 @@ class Links(CheckCase):
             for cure in ("dead link", "Correct the number", "source_text"):
                 with self.subTest(text, cure=cure):
                     self.assertEqual(cure in hint, cure in cures)
+
+    def test_unknown_host_is_dead_only_if_the_network_resolves_names(self) -> None:
+        def resolve(host: str, *arguments: Any, **options: Any) -> Any:
+            if is_working and host == "example.com":
+                return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.215.14", 443))]
+            raise socket.gaierror(socket.EAI_NONAME, "no")
+
+        text = "They [rise](http://gone.example.org/x) by 12 %."
+        for is_working in (True, False):
+            with mock.patch("socket.getaddrinfo", resolve):
+                document = self.check(text).document
+            self.assertEqual("dead_links" in document, is_working)
+            self.assertEqual("no network" in document["error"], not is_working)
+            self.assertEqual("network" in document["details"]["hint"], not is_working)
+        self.set_environment(**self.own(), http_proxy="http://127.0.0.1:9")
+        self.assertNotIn("dead_links", self.check(text).document)
+
+    def test_draft_sends_no_control_characters_to_a_terminal(self) -> None:
+        text = f"It [rose]({self.url}/\x1b[31m\u009b2J\u202ered) by 12 % ([b]({self.url}\u202e))."
+        for options in ((), ("--md",)):
+            said = self.check(text, *options).stdout.decode()
+            self.assertEqual([sign for sign in "\x1b\u009b\u202e" if sign in said], [])
 
     def test_link_that_nothing_has_shown_is_noted(self) -> None:
         text = f"Tides [are]({self.url}) known."

@@ -10,9 +10,11 @@ from websearch.check.show_markdown import VERDICTS, to_markdown
 from websearch.kit import (
     DryRun,
     SearchError,
+    clean_tree,
     deadline_of,
     drop_empty,
     error_document,
+    is_loopback,
     read_argument,
     run_operation,
 )
@@ -41,7 +43,11 @@ WRONG_QUOTATION = (
     "Write what the source says (source_text), cite the page that says it (found_in), or omit it."
 )
 WRONG_NUMBER = "Correct the number, cite a page that has it, or omit it."
+UNREAD = "Check again later, or cite a page that can be read."
+NO_NETWORK = "Not checked: no network."
+OFFLINE = "Check again with a network connection; the links may work."
 DEAD_LINK = "Cite a page that answers instead of a dead link."
+KNOWN_NAME = "example.com"  # a working network resolves it (RFC 2606)
 
 # fmt: off
 COMMANDS: dict[str, ShownCommand] = {
@@ -164,6 +170,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         facts = {
             "dead_links": dead_links(cited.links, pages),
             "never_shown": unknown,
+            "no_network": sum(page.error == NO_NETWORK for page in pages.values()),
             "uncited_lines": list(dict.fromkeys(lines)),
             "unclosed_lines": cited.unclosed_lines,
             **({"verbose": True} if verbose else {}),
@@ -281,9 +288,26 @@ def read_sources(
             read = read_for_search(some, params, reading_ends, report, store)
             pages |= {page.url: page for page in read}
         store.mark_cited([url for url in missing if url in unshown])
+    kinds = {url: page.error.kind for url, page in pages.items() if page.error}
+    unreached = [url for url, kind in kinds.items() if kind == "network" and not is_loopback(url)]
+    if unreached and lacks_network(unreached[0]):
+        offline = Page(error=SearchError("network", NO_NETWORK))
+        pages |= dict.fromkeys(unreached, offline)
     unread = "The page is not in the store, and offline fetches nothing."
     unknown = Page(error=SearchError("no_results", unread))
     return {url: SourcePage(url, pages.get(url, unknown)) for url in urls}
+
+
+def lacks_network(url: str) -> bool:
+    """Return whether an unread page is behind a proxy, or this machine resolves no name."""
+    import socket
+
+    from websearch.base.http_client import proxy_for
+
+    try:
+        return bool(proxy_for(url) or not socket.getaddrinfo(KNOWN_NAME, None))
+    except OSError:
+        return True
 
 
 def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
@@ -331,7 +355,7 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
                     result_or_error(target_of, page["url"], False), SearchError
                 ):
                     continue
-                if Quotation(check["quote"]).is_in(ComparedText(page["text"])):
+                if Quotation(check["quote"], deadline).is_in(ComparedText(page["text"])):
                     check["found_in"] = page["url"]
                     break
 
@@ -372,19 +396,15 @@ def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) 
     """Return the verdict on a quotation; the best one if it has several sources."""
     from websearch.check.quotations import LATE, Quotation, is_verbatim
 
-    quotation = Quotation(item.text)
+    quotation = Quotation(item.text, deadline)
     head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
     if time.monotonic() > deadline:
         return {**head, **({"url": item.urls[0]} if item.urls else {}), **LATE, **line}
-    answers = [
-        {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.urls
-    ]
+    answers = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.urls]
     answers = answers or [{"verdict": "unread", "error": "The draft cites no source for it."}]
     best = min(answers, key=lambda answer: BEST_FIRST.index(answer["verdict"]))
     if best["verdict"] != "verbatim":  # another link in the sentence may be its source
-        also = [
-            {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.also
-        ]
+        also = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.also]
         best = next(filter(is_verbatim, also), best)
     if best["verdict"] != "verbatim":
         cited = {page_of(url) for url in item.urls}
@@ -397,11 +417,11 @@ def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) 
     return {**head, **best, **line}
 
 
-def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
+def judged(quotation: Quotation, page: SourcePage) -> Document:
     """Return the verdict on a quotation in a page; unread with an error if the page is unusable."""
     if page.error:
         return {"verdict": "unread", "error": page.error}
-    answer = quotation.judged(page.compared, deadline)
+    answer = quotation.judged(page.compared)
     is_open = answer["verdict"] not in ("verbatim", "unread") and page.outside
     if is_open and quotation.is_in(page.compared_outside):
         return {"verdict": "verbatim", "note": OUTSIDE_NOTE}
@@ -467,29 +487,30 @@ def outcome(
         hint = " ".join(dict.fromkeys(hint for _, hint in errors))
         head = error_document(SearchError("no_results", f"{message}.", hint))
     found = {"checks": checks, "numbers": numbers, "counts": counts}
-    return {
-        **head,
-        "provider": "web_search",
-        **found,
-        **drop_empty({"computed": computed, **facts}),
-    }
+    more = drop_empty({"computed": computed, **facts})
+    cleaned: Document = clean_tree({**head, "provider": "web_search", **found, **more})
+    return cleaned
 
 
 def errors_of(
     checks: int, counts: dict[str, int], computed: list[Document], facts: Document, strict: bool
 ) -> list[tuple[str, str]]:
     """Return a draft's errors as (phrase, hint); if there are none, the exit code is 0."""
-    altered = checks - counts["verbatim"]
+    unread_quotes = counts["unread"]
+    altered = checks - counts["verbatim"] - unread_quotes
+    later = OFFLINE if facts["no_network"] else UNREAD
     wrong = sum(bool(number.get("is_wrong")) for number in computed)
     sentences = f"of {counts['numbers']} sentences with"
     missing, unread = counts["numbers_missing"], counts["numbers_unread"]
     doubtful, dead = counts["numbers_doubtful"] if strict else 0, len(facts["dead_links"])
     lines = (
         (altered, f"of {checks} quotations not verbatim", WRONG_QUOTATION),
+        (unread_quotes, f"of {checks} quotations not checked", later),
         (missing, f"{sentences} a number that is not in the source", WRONG_NUMBER),
-        (unread, f"{sentences} numbers whose source could not be read", WRONG_NUMBER),
+        (unread, f"{sentences} numbers whose source could not be read", later),
         (doubtful, f"{sentences} a doubtful number", WRONG_NUMBER),
         (wrong, "miscalculated", WRONG_NUMBER),
         (dead, "dead links" if dead > 1 else "dead link", DEAD_LINK),
+        (facts["no_network"], "links not checked: no network", OFFLINE),
     )
     return [(f"{count} {what}", hint) for count, what, hint in lines if count]

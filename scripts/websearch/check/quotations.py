@@ -7,6 +7,7 @@ numbers.
 from __future__ import annotations
 
 import functools
+import math
 import re
 import time
 from array import array
@@ -151,16 +152,21 @@ class ComparedText:
         around = f"{text[max(0, index - 2) : index]}\n{text[index : index + 2]}"
         return bool(_INSIDE.search(around))
 
-    def spans_of(self, parts: Sequence[ComparedText]) -> Iterator[list[tuple[int, int]]]:
+    def spans_of(
+        self, parts: Sequence[ComparedText], deadline: float
+    ) -> Iterator[list[tuple[int, int]]]:
         """Yield the places of a quotation's parts, in order, with short parts near others.
 
         Parts are placed as near to the last one as possible, because the text between was omitted.
+        Raises TimeoutError after the deadline.
         """
         texts = [part.compared.strip(_EDGES) for part in parts]
         is_short = [len(part.words) < SHORT_PART for part in parts]
         for tries, first_end in enumerate(self.find(texts[0], 0)):
             spans = [(first_end - len(texts[0]), first_end)]
             for index, text in enumerate(texts[1:], 1):
+                if time.monotonic() > deadline:
+                    raise TimeoutError
                 is_near = is_short[index] or is_short[index - 1]
                 last = spans[-1][1]
                 limit = last + NEAR_CHARS + len(text) if is_near else None
@@ -345,7 +351,8 @@ def negation_in(gap: str) -> bool:
 class Quotation:
     """A quotation in the form for comparing: the whole text, and its parts between gaps."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, deadline: float = math.inf) -> None:
+        self.deadline = deadline
         self.whole = ComparedText(text)
         text = _NOTE.sub("", text).strip()
         parts = (ComparedText(piece.strip(f"{_EDGES}\n\t")) for piece in _GAP.split(text))
@@ -353,8 +360,11 @@ class Quotation:
         self.begins_with_gap = bool(_GAP.match(text))
 
     def is_in(self, page: ComparedText) -> bool:
-        """Return whether a page contains the quotation literally."""
-        return self.literally(page).get("verdict") == "verbatim"
+        """Return whether a page contains the quotation literally; False after the deadline."""
+        try:
+            return self.literally(page).get("verdict") == "verbatim"
+        except TimeoutError:
+            return False
 
     def literally(self, page: ComparedText) -> Document:
         """Return the verdict if a page contains the quotation, whole or in parts, else {}."""
@@ -375,12 +385,12 @@ class Quotation:
 
         The page, the quotation and the parts have the same form.
         """
-        whole = next(page.spans_of([quoted]), None)
+        whole = next(page.spans_of([quoted], self.deadline), None)
         if whole:
             return self.measured(page, whole[0])
         if len(parts) == 1 and not self.begins_with_gap:
             return {}
-        answers = (self.with_gaps(page, spans) for spans in page.spans_of(parts))
+        answers = (self.with_gaps(page, spans) for spans in page.spans_of(parts, self.deadline))
         first: Document = next(answers, {})
         return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
 
@@ -429,19 +439,20 @@ class Quotation:
         note = {"note": f"The parts are far apart: {places(page, spans)}."} if far else {}
         return {"verdict": "verbatim", **(left_out if left_out["left_out"] else {}), **note}
 
-    def judged(self, page: ComparedText, deadline: float) -> Document:
+    def judged(self, page: ComparedText) -> Document:
         """Return {verdict, source_text?, differs?, left_out?, note?} for a page.
 
         The verdict is verbatim, altered, absent, or unread after the deadline. differs: {quote,
         source} for the first words that differ; "" means no word.
         """
-        answer = self.literally(page) or self.glued(page)
-        if answer:
-            return answer
         try:
-            nearest = [near for part in self.parts for near in page.nearest(part, deadline)]
+            return self.literally(page) or self.glued(page) or self.nearly(page)
         except TimeoutError:
             return dict(LATE)
+
+    def nearly(self, page: ComparedText) -> Document:
+        """Return the verdict for a page that does not contain the quotation literally."""
+        nearest = [near for part in self.parts for near in page.nearest(part, self.deadline)]
         whole = sum(weight_of(word) for part in self.parts for word in part.words)
         joined = self.joined(page)
         is_near = sum(near.same for near in nearest) >= max(COMMON_WEIGHT, NEAR * whole)
@@ -459,7 +470,7 @@ class Quotation:
 
     def apart(self, page: ComparedText) -> str:
         """Return a note with the places of parts that the page contains separately."""
-        found = [next(page.spans_of([part]), [(0, 0)])[0] for part in self.parts]
+        found = [next(page.spans_of([part], self.deadline), [(0, 0)])[0] for part in self.parts]
         if found != sorted(found):
             return f"The parts are in another order: {places(page, found)}."
         return f"The parts are far apart: {places(page, found)}."
