@@ -354,10 +354,18 @@ class Quotation:
     def __init__(self, text: str, deadline: float = math.inf) -> None:
         self.deadline = deadline
         self.whole = ComparedText(text)
-        text = _NOTE.sub("", text).strip()
-        parts = (ComparedText(piece.strip(f"{_EDGES}\n\t")) for piece in _GAP.split(text))
-        self.parts = [part for part in parts if part.words]
-        self.begins_with_gap = bool(_GAP.match(text))
+        self.text = _NOTE.sub("", text).strip()
+        self.begins_with_gap = bool(_GAP.match(self.text))
+
+    @functools.cached_property
+    def parts(self) -> list[ComparedText]:
+        """Return the parts between gaps. Raises TimeoutError after the deadline."""
+        parts = []
+        for piece in _GAP.split(self.text):
+            if time.monotonic() > self.deadline:
+                raise TimeoutError
+            parts.append(ComparedText(piece.strip(f"{_EDGES}\n\t")))
+        return [part for part in parts if part.words]
 
     def is_in(self, page: ComparedText) -> bool:
         """Return whether a page contains the quotation literally; False after the deadline."""
