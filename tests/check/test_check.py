@@ -1027,7 +1027,7 @@ class Numbers(unittest.TestCase):
             for value in (285, 40)
         )  # fmt: skip
         self.assertIn("285 m long", own.proof()[0]["text"])
-        self.assertIn("285 m long", other.doubtful()[0]["note"])
+        self.assertIn("285 m long", other.doubtful()[0]["text"])
 
     def test_no_text_raises(self) -> None:
         pick = random.Random(67)

@@ -235,10 +235,12 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
 
 
 def is_counting(item: Cited) -> bool:
-    """Return whether a sentence has a number that is not a label or a year in a name."""
+    """Return whether a sentence has a number; labels count only with a source."""
     from websearch.check.numbers import numbers_in
+    from websearch.check.page_numbers import days_of
 
-    return any(numbers_in(item.text, item.language))
+    numbers, skipped = numbers_in(item.text, item.language)
+    return bool(numbers or days_of(item.text) or (item.urls and skipped))
 
 
 # ===== pages ======================================================================================
@@ -460,7 +462,10 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
     except TimeoutError:
         return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
     facts = {"missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof()}
-    return {**answer, **drop_empty(facts), **marked, "line": item.line}
+    skipped = {"skipped": compared.skipped, "line": item.line}
+    if not (compared.numbers or compared.days or compared.is_versioned or own):
+        return skipped
+    return {**answer, **drop_empty(facts), **marked, **skipped}
 
 
 def outcome(
@@ -473,6 +478,10 @@ def outcome(
         for item in numbers
         for number in item.pop("computed", ())
     ]
+    skipped = [
+        {"text": text, "line": item["line"]} for item in numbers for text in item.pop("skipped", ())
+    ]
+    numbers = [item for item in numbers if "sentence" in item]
     order = ("missing", "error", "doubtful")
     numbers.sort(key=lambda sentence: [name not in sentence for name in order])
     verdicts = [check["verdict"] for check in checks]
@@ -487,7 +496,7 @@ def outcome(
         hint = " ".join(dict.fromkeys(hint for _, hint in errors))
         head = error_document(SearchError("no_results", f"{message}.", hint))
     found = {"checks": checks, "numbers": numbers, "counts": counts}
-    more = drop_empty({"computed": computed, **facts})
+    more = drop_empty({"computed": computed, "skipped": skipped, **facts})
     cleaned: Document = clean_tree({**head, "provider": "web_search", **found, **more})
     return cleaned
 
