@@ -1098,7 +1098,7 @@ class Bulk(CheckCase):
         text = self.cite(*drawn)
         text += "\n\n" + "Further words of the draft. " * ((990_000 - len(text.encode())) // 28)
         started = time.process_time()  # a busy machine does not count
-        run = self.check(text, "--max-chars", "0", "--page-timeout", "15")
+        run = self.check(text, "--max-chars", "0", "--page-timeout", "60", "--timeout", "110")
         self.assertLess(time.process_time() - started, BULK_SECONDS + SLACK)
         counts = run.document["counts"]
         self.assertEqual((counts["verbatim"], counts["altered"]), (500, 500))

@@ -73,7 +73,7 @@ COMMANDS: dict[str, ShownCommand] = {
             {"name": "strict", "type": "bool",
              "help": "also use exit code 1 for doubtful numbers"},
         ],
-        "expendable": ("proof", "computed"),
+        "expendable": ("proof",),
     },
 }
 # fmt: on
@@ -164,10 +164,11 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         verbose = bool(params.get("verbose"))
         checks = [check_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
         name_stored_holders(checks, urls, deadline)
-        linked = [item for item in cited.sentences if item.urls]
+        linked = [item for item in cited.sentences if item.urls or item.undefined]
         numbers = [numbers_or_unread(item, pages, deadline, verbose) for item in linked]
-        lines = [item.line for item in cited.sentences if not item.urls]
+        lines = [item.line for item in cited.sentences if item not in linked]
         facts = {
+            "links": len(cited.links),
             "dead_links": dead_links(cited.links, pages),
             "never_shown": unknown,
             "no_network": sum(page.error == NO_NETWORK for page in pages.values()),
@@ -389,7 +390,7 @@ def numbers_or_unread(
         check_numbers, item, pages, deadline, verbose=verbose
     )
     if isinstance(answer, SearchError):
-        head = {"sentence": item.shown, "url": item.urls[0]}
+        head = {"sentence": item.shown, **({"url": item.urls[0]} if item.urls else {})}
         return {**head, "error": answer.message, "line": item.line}
     return answer
 
@@ -438,6 +439,9 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
     from websearch.check.numbers import ComparedNumbers
     from websearch.check.quotations import LATE_ERROR
 
+    if not item.urls:
+        error = f"The draft does not say what {item.undefined} is."
+        return {"sentence": item.shown, "error": error, "line": item.line}
     cited = [pages[page_of(url)] for url in dict.fromkeys(item.urls)]
     read = [page for page in cited if not page.error]
     answer: Document = {"sentence": item.shown, "url": item.urls[0]}
@@ -461,7 +465,12 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
             compared, missing = compare(sources + outside)
     except TimeoutError:
         return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
-    facts = {"missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof()}
+    used = {page.url for candidates in compared.candidates for page, _ in candidates}
+    unused = [page.url for page in read if page.url not in used] if used else []
+    facts = {
+        "missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof(),
+        "without": unused,
+    }  # fmt: skip
     skipped = {"skipped": compared.skipped, "line": item.line}
     if not (compared.numbers or compared.days or compared.is_versioned or own):
         return skipped
@@ -478,6 +487,7 @@ def outcome(
         for item in numbers
         for number in item.pop("computed", ())
     ]
+    computed.sort(key=lambda number: not number.get("is_wrong"))
     skipped = [
         {"text": text, "line": item["line"]} for item in numbers for text in item.pop("skipped", ())
     ]
@@ -487,6 +497,7 @@ def outcome(
     verdicts = [check["verdict"] for check in checks]
     counts = {verdict: verdicts.count(verdict) for verdict in reversed(VERDICTS)}
     counts["numbers"] = len(numbers)
+    counts["links"] = facts.pop("links")
     for count, name in (("missing", "missing"), ("unread", "error"), ("doubtful", "doubtful")):
         counts[f"numbers_{count}"] = sum(name in sentence for sentence in numbers)
     errors = errors_of(len(checks), counts, computed, facts, strict)

@@ -28,6 +28,7 @@ from websearch.base.numbers import (
     shown,
 )
 from websearch.base.words import STOP_WORDS
+from websearch.check.opposites import limit_of, opposite
 from websearch.check.page_numbers import (
     BORDER,
     VERSION_OF,
@@ -92,47 +93,10 @@ _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или
 _OF = re.compile(r"(?:[^.,;:]{0,20}\s)?(?:of|out of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
 _PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
 _RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
-_NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
-NAME_STEM = 4  # characters: China and Chinese are the same name
 FROM_CHARS = 12  # characters before a number that are searched for "from"
 NAME_CHARS = 70  # maximum length of two words and a year
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
-# Words of a limit right before and right after a number.
-_MOST_BEFORE = re.compile(
-    r"(?i)\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of|only|older than"
-    r"|earlier than|before)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
-)
-_MOST_BEHIND = re.compile(
-    r"(?i)[^.,;]{0,12}?\s?\b((?:or|and) (?:earlier|older|lower|less|fewer|below|smaller|under)|at most)\b"
-)
-_LEAST_BEFORE = re.compile(
-    r"(?i)\b(at least|no less than|no fewer than|not less than|more than|over|above|exceeding|minimum of|newer than"
-    r"|later than)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
-)
-_LEAST_BEHIND = re.compile(
-    r"(?i)[^.,;]{0,12}?\s?\b((?:or|and) (?:later|newer|greater|higher|more|above|up|larger|over)|onwards?|at least)\b"
-)
-_NEGATIVE = re.compile(
-    r"(?i)\b(?:minus|negative|below zero|loss|losses|lost|deficit|decreas|declin|fell|fall|drop|reduc|shrank|down)"
-)
-# Words of contrary meaning in the clause of a number.
-_OPPOSITES = [
-    (re.compile(rf"\b(?:{one})\b"), re.compile(rf"\b(?:{two})\b"))
-    for one, two in (
-        ("rose|risen|increased?|increases|grew|grown|gained|climbed|up by",
-         "fell|fallen|declined?|decreased?|decreases|dropped|shrank|reduced|down by"),
-        ("minimum", "maximum"), ("males?|men|boys", "females?|women|girls"), ("with", "without"),
-        ("(?:per|an?|each|every) hour|hourly", "(?:per|an?|each|every) (?:second|minute)"),
-        ("(?:per|a|each|every) (?:second|minute|hour)|hourly",
-         "(?:per|a|each|every) (?:day|week|month|year)|daily|weekly|monthly|annual(?:ly)?|yearly"),
-        ("(?:per|a|each|every) day|daily",
-         "(?:per|a|each|every) (?:week|month|year)|weekly|monthly|annual(?:ly)?|yearly"),
-        ("(?:per|a|each|every) (?:week|month)|weekly|monthly",
-         "(?:per|a|each|every) year|annual(?:ly)?|yearly"),
-        ("symptomatic", "asymptomatic"), ("first", "last"),
-    )
-]  # fmt: skip
 
 
 class Doubt(NamedTuple):
@@ -456,12 +420,14 @@ class ComparedNumbers:
         if self.language != page.language or self.tokens in page.tokens:
             return NO_DOUBT
         own = page.shown(found)
-        if note := opposite(number, proof):
+        start, text = page.sentence_of(found)
+        its = found.number._replace(start=found.number.start - start, end=found.number.end - start)
+        if note := opposite(number.sentence, number.number, text, its):
             return Doubt(note, own)
         is_alone = not self.others(index, page, found)
         if is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
             return Doubt("On the page, no word of the sentence is near it.", own)
-        if counted := self.counted_by(number, proof) or self.of_name(number, proof):
+        if counted := self.counted_by(number, proof):
             return Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
         if self.is_other_column(proof):
             return Doubt("The page has it in another column.", own)
@@ -494,28 +460,6 @@ class ComparedNumbers:
             and (other.piece == found.piece or shared & page.context(other.piece).keys())
         )
         return next(near, None)
-
-    def of_name(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
-        """Return another number of the draft's noun or unit that the page gives for its name.
-
-        None if the draft's names are near the proof, or if no other name is.
-        """
-        page, found = proof.page, proof.occurrence
-        near = {word[:NAME_STEM] for word in page.context(found.piece)}
-        names = names_of(number.sentence)
-        own = {name[:NAME_STEM] for name in names}
-        is_other = bool({name[:NAME_STEM] for name in names_of(page.of(found.piece))} - own)
-        if not is_other or own & near:
-            return None
-        noun, unit = number.noun, number.number.unit
-        for index in (index for name in names for index in page.by_word.get(name, ())[:MOST_OCCURRENCES]):
-            for other in page.by_piece[index]:
-                is_same = noun_after(page.text, other.number) == noun if noun else bool(unit)
-                is_same = is_same and other.number.unit == unit and index != found.piece
-                words = page.context(index)
-                if is_same and 1 in map(words.get, names) and not number.fits(other, page):
-                    return other
-        return None
 
     def used_on(self, page: PageNumbers) -> set[Occurrence]:
         """Return the occurrences on a page that prove numbers of the sentence."""
@@ -690,14 +634,6 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
 
 
-def names_of(text: str) -> list[str]:
-    """Return the stems of the capitalized words in a text, except months."""
-    from websearch.pages.extract.dates import month_names
-
-    words = [found[0] for found in _NAME.finditer(text) if found[0].lower() not in month_names()]
-    return sorted(stems(" ".join(words)))
-
-
 def ratio_of(unit: str, other: str) -> Decimal:
     """Return how many of another unit of the same dimension a unit is; 0 for other units."""
     (base, ratio), (same, its) = (RATIOS.get(name, (name, Decimal(0))) for name in (unit, other))
@@ -744,46 +680,6 @@ def is_known(day: str, known: set[str]) -> bool:
     if day in known or day[-5:] in known:
         return True
     return not (same or any(one[:4] == day[:4] and len(one) > 5 for one in known))
-
-
-def opposite(number: DraftNumber, proof: Proof) -> str:
-    """Return a note if the page has the number with the opposite word or sign, or ""."""
-    own, page = number.number, proof.page
-    its = proof.occurrence.number
-    piece = page.piece_of(proof.occurrence)
-    first, last = (piece.start, piece.end) if piece else (0, len(page.text))
-    text, start, end = page.text[first:last], its.start - first, its.end - first
-    if own.is_negative != its.is_negative and its.start not in (0, -1):
-        if not (_NEGATIVE.search(text) or _NEGATIVE.search(number.sentence)):
-            return f"The page has {'−' if its.is_negative else ''}{its.text}."
-    mine, other = limit_of(number.sentence, own.start, own.end), limit_of(text, start, end)
-    if mine[0] * other[0] < 0:
-        return f"The page says “{other[1]}”, not “{mine[1]}”."
-    mine_words, other_words = (
-        clause(*place).lower() for place in ((number.sentence, own.start, own.end), (text, start, end))
-    )
-    for one, two in _OPPOSITES:
-        for word, contrary in ((one, two), (two, one)):
-            said, has = word.findall(mine_words), contrary.findall(other_words)
-            if said and has and not (contrary.search(mine_words) or word.search(text.lower()) and word.search(other_words)):
-                return f"The page says “{has[0]}”, not “{said[0]}”."
-    return ""
-
-
-def limit_of(text: str, start: int, end: int) -> tuple[int, str]:
-    """Return (1 for a lower limit, -1 for an upper one, 0 for neither; the words) at a number."""
-    before, behind = text[max(0, start - 40) : start], text[end : end + 40]
-    for sign, first, second in ((-1, _MOST_BEFORE, _MOST_BEHIND), (1, _LEAST_BEFORE, _LEAST_BEHIND)):
-        if found := first.search(before) or second.match(behind):
-            return sign, " ".join(found[1].split())
-    return 0, ""
-
-
-def clause(text: str, start: int, end: int) -> str:
-    """Return the part of a sentence between the commas, numbers and conjunctions at a number."""
-    borders = [found.end() for found in BORDER.finditer(text, 0, start)]
-    behind = BORDER.search(text, end)
-    return text[borders[-1] if borders else 0 : behind.start() if behind else len(text)]
 
 
 def is_from(text: str, start: int) -> bool:

@@ -276,6 +276,11 @@ class PageNumbers:
         """Return the piece of an occurrence."""
         return self.pieces[found.piece] if self.pieces else None
 
+    def sentence_of(self, found: Occurrence) -> tuple[int, str]:
+        """Return the start and the text of an occurrence's piece."""
+        piece = self.piece_of(found)
+        return (piece.start, self.text[piece.start : piece.end]) if piece else (0, self.text)
+
     def near(self, found: Occurrence) -> dict[str, float]:
         """Return the significant words around a number in the page; nearer words weigh more."""
         if found.cell >= 0 and not self.beside(found):
