@@ -387,6 +387,69 @@ class NumbersOfDrafts(CheckCase):
             for item in self.sentences(*texts).values()
         ]
 
+    def test_doubts_are_only_where_the_page_has_another_value(self) -> None:
+        self.serve(
+            "<html lang=en><title>Report</title><article><p>Exports of Belsund fell from $4.2 "
+            "billion in 2021 to $3.9 billion in 2022. In SARS CoV samples from Chinese clinics 8 "
+            "were positive in these 16 patients.</p><p>One hundred and nineteen boats were lost, "
+            "and 10,800 people left. Version 2.2.9 The next one came late. The delay was 220 "
+            "milliseconds. The mean stay was 5.0 days (95% CI: 4.1, 6.3). At least 40 schools "
+            "closed, 2,061 homes had no water, and wages increased by 12 percent.</p><p>On 27 May "
+            "2007 the lowest temperature was \u22125 °C, and 31 sailors died per day. The library "
+            "needs Python 3.8 or greater and Ant 1.4. The bridge opened on May 27, 1937.</p>"
+        )
+        self.check("x " + self.url, "--force")
+        true = (
+            "Exports were $4.2 billion in 2021", "Exports were $3.9 billion in 2022",
+            "Exports fell from 4.2 to 3.9 billion", "Of 16 patients in China 8 were positive",
+            "SARS-CoV was found in 8 of 16 patients", "119 boats were lost",
+            "10.8 thousand people left", "Version 2.2 came late", "The delay was 0.22 seconds",
+            "The mean stay was 5.0 days, with a 95 % CI from 4.1 to 6.3",
+            "A minimum of 40 schools closed", "Over 2,000 homes had no water",
+            "The bridge opened on 1937-05-27", "On 27 May 2007 it was −5 °C cold",
+            "The library needs Python 3.8 or newer", "One in five left of 119 boats lost",
+        )  # fmt: skip
+        false = (
+            "Exports were $3.9 billion in 2021", "Exports were $4.2 billion in 2022",
+            "Exports rose by 12 %, as wages decreased by 12 percent",
+            "At most 40 schools closed", "The delay was 220 seconds", "It was 5 °C on 27 May 2007",
+            "On 27 June 2007 it was −5 °C", "31 sailors died per month",
+            "The library needs Python 3.9 or greater", "The library needs `python>=3.7`",
+            "The library needs Python 3.8 or older", "The bridge opened on May 28, 1937",
+            "Wages increased by 12 percentage points", "16 of 8 patients were positive",
+        )  # fmt: skip
+        for text, (missing, doubtful) in zip(
+            true + false, self.verdicts(*true, *false), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
+
+    def test_markdown_names_what_passed_and_what_was_not_checked(self) -> None:
+        text = (
+            f"Oslo has 480 km ([s]({self.url})).\n\nHalf is in Figure 3 ([s]({self.url})).\n\n"
+            f"It has 9 (computed: 3 + 3) ([s]({self.url})).\n\nBergen has 7 boats [4]."
+        )
+        run = self.check(text, "--md")
+        said = run.stdout.decode()
+        self.assertEqual(run.code, 1)
+        self.assertIn("Not checked: Figure 3 (line 3), Half (line 3).", said)
+        self.assertIn("Passed: numbers in line", said)
+        self.assertIn("The draft does not say what [4] is.", said)
+        self.assertLess(said.index("miscalculated"), said.index("[4]"))
+        run = self.check("\n\n".join([text] * 100), "--md", "--max-chars", "3000")
+        said = run.stdout.decode()
+        self.assertIn("miscalculated", said)
+        self.assertNotIn("fewer results", said)
+
+    def test_cited_page_without_the_number_is_noted(self) -> None:
+        self.check(f"[s]({self.url})")
+        self.serve(OTHER)
+        other = self.url.replace("tides", "keeper")
+        (item,) = self.check(f"Narvik has 21,000 ([s]({self.url}), [t]({other})).").document[
+            "numbers"
+        ]
+        self.assertEqual(item["without"], [other])
+
     def test_a_gap_in_a_table_and_a_name_in_a_later_clause_are_no_reason_for_doubt(self) -> None:
         self.serve(
             "<article><h1>The race of Brno</h1><p>Kimi Aalto was demoted ten places on the grid "

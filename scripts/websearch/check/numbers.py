@@ -30,7 +30,6 @@ from websearch.base.numbers import (
 from websearch.base.words import STOP_WORDS
 from websearch.check.opposites import limit_of, opposite
 from websearch.check.page_numbers import (
-    BORDER,
     VERSION_OF,
     WORD,
     Occurrence,
@@ -77,12 +76,15 @@ _LABEL = re.compile(
     r"|\b(?-i:ISO|RFC|IEC|IEEE|DIN|EN|PEP|CVE|BCP|ANSI|ECMA|UTF|SHA)(?:/[A-Z]+)?[ -]?\d[\d.:-]*"
     r"|\b((?-i:[A-Z])[^\W\d_]*-)\d[\d.]*"
     r"|\bv\d{1,9}\.\d{1,9}(?!\d|\.\d)"
-    r"|\b9\d(?:\.\d)?\s?%\s?(?:CI\b|confidence)|\b(?:ctrl|alt|shift|cmd|option|meta|win)\s?[-+]\s?\d"
-    r"|\b(?:one|1) (?:in|out of) (?:every )?(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
-    r"|\b(?:two|three|four|five|six|seven|eight|nine)[ -](?:third|quarter|fourth|fifth|sixth|eighth|tenth)s"
+    r"|\b9\d(?:\.\d)?\s?%\s?(?:CI\b|confidence)"
+    r"|\b(?:ctrl|alt|shift|cmd|option|meta|win)\s?[-+]\s?\d"
+    r"|\b(?:one|1) (?:in|out of) (?:every )?"
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine)[ -]"
+    r"(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s"
 )
 _SHARE_WORD = re.compile(r"(?i)\b(?:half|twice|doubled?|tripled?|dozens?)\b")
-_PART = re.compile(r"(?!version)" + _LABEL.pattern.removeprefix("(?i)"), re.I)
+_PART = re.compile(r"(?!version)" + _LABEL.pattern.removeprefix("(?i)"), re.IGNORECASE)
 _DOTTED = re.compile(r"(\d{1,20}(?:\.\d{1,20}){2,8})|[\s\S]")
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(
@@ -100,7 +102,7 @@ _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 
 class Doubt(NamedTuple):
-    """Why a number may be wrong ("": no doubt), and the sentence or row of the page that says so."""
+    """Why a number may be wrong, or "", and the sentence or row of the page that says so."""
 
     note: str
     text: str
@@ -144,16 +146,13 @@ class DraftNumber:
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
         """Return whether a number in a page has this number's value, scale and unit."""
         own, its = self.number, found.number
-        if own.unit != its.unit and (ratio := ratio_of(own.unit, its.unit)):
-            mine = {shown(value * ratio) for value in decimals(own.scaled or own.plain)}
-            return not mine.isdisjoint(its.scaled or its.plain)
         values = its.scaled or values_of(its)
+        if own.unit != its.unit and (ratio := ratio_of(own.unit, its.unit)):
+            return any(shown(v * ratio) in values for v in decimals(own.scaled or own.plain))
         if own.unit == "%" and its.unit not in ("%", VERSION):
             shares = {shown(value / 100) for value in decimals(own.plain)}
-            if values & (shares - {"0", "1"}):
-                return True
-            if found.cell < 0:
-                return False
+            if found.cell < 0 or values & (shares - {"0", "1"}):
+                return bool(values & (shares - {"0", "1"}))
         if its.unit == "%" and not own.unit:
             parts = {shown(value * 100) for value in decimals(own.plain)}
             if {value for value in own.plain if "." in value} and values & parts:
@@ -250,7 +249,9 @@ class ComparedNumbers:
         self.language = language
         self.numbers, self.skipped = numbers_in(text, language)
         self.days = days_of(text)
-        self.versions = [one for one in versions_of(text) if not _PART.match(f"{one.name} {one.text}")]
+        self.versions = [
+            one for one in versions_of(text) if not _PART.match(f"{one.name} {one.text}")
+        ]
         unknown = [one for one in self.versions if not any(one.name in p.versions for p in pages)]
         self.skipped += [f"{one.name} {one.text}" for one in unknown]
         self.is_versioned = len(unknown) < len(self.versions)
@@ -297,7 +298,7 @@ class ComparedNumbers:
         ]
 
     def doubtful(self) -> list[dict[str, str]]:
-        """Return {number, note, text} for each number or date that may be wrong; text: the page's."""
+        """Return {number, note, text?} for each number or date that may be wrong."""
         swapped = self.swapped()
         found: list[dict[str, str]] = []
         for index, (number, proof) in enumerate(
@@ -420,22 +421,24 @@ class ComparedNumbers:
         if self.language != page.language or self.tokens in page.tokens:
             return NO_DOUBT
         own = page.shown(found)
+        is_alone = not self.others(index, page, found)
         start, text = page.sentence_of(found)
         its = found.number._replace(start=found.number.start - start, end=found.number.end - start)
         if note := opposite(number.sentence, number.number, text, its):
-            return Doubt(note, own)
-        is_alone = not self.others(index, page, found)
-        if is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
-            return Doubt("On the page, no word of the sentence is near it.", own)
-        if counted := self.counted_by(number, proof):
-            return Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
-        if self.is_other_column(proof):
-            return Doubt("The page has it in another column.", own)
-        if self.is_other_row(number, proof):
-            return Doubt("The page has it in another row.", own)
-        if nearer := self.nearer(number, proof):
-            return Doubt(f"In this place the page has {nearer.number.text}.", page.shown(nearer))
-        return self.rival(index, proof)
+            doubt = Doubt(note, own)
+        elif is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
+            doubt = Doubt("On the page, no word of the sentence is near it.", own)
+        elif counted := self.counted_by(number, proof):
+            doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
+        elif self.is_other_column(proof):
+            doubt = Doubt("The page has it in another column.", own)
+        elif self.is_other_row(number, proof):
+            doubt = Doubt("The page has it in another row.", own)
+        elif nearer := self.nearer(number, proof):
+            doubt = Doubt(f"In this place the page has {nearer.number.text}.", page.shown(nearer))
+        else:
+            doubt = self.rival(index, proof)
+        return doubt
 
     def counted_by(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
         """Return another number that the page gives for the draft's noun.
@@ -448,9 +451,9 @@ class ComparedNumbers:
             return None
         own = noun_after(page.text, found.number)
         is_other = (own or found.number.unit) and found.cell < 0 and own not in self.words
-        if not (is_other and any(other.piece == found.piece for other in counted)):
-            if any(page.is_about(noun, found) for noun in number.nouns):
-                return None
+        is_beside = is_other and any(other.piece == found.piece for other in counted)
+        if not is_beside and any(page.is_about(noun, found) for noun in number.nouns):
+            return None
         shared = self.words - {number.noun}
         used = self.used_on(page)
         near = (
@@ -550,12 +553,10 @@ class ComparedNumbers:
                 and (
                     found.cell == proof.occurrence.cell
                     if is_row
-                    else kind_of(found.number) == kind
-                    or (is_bare and not kind_of(found.number)[1])
+                    else kind_of(found.number) == kind or (is_bare and not kind_of(found.number)[1])
                 )
             ]
             others = self.holders.get((page, index), set())
-            points += TOGETHER * len(others)
             is_near = page is proof.page and abs(index - proof.occurrence.piece) <= NEIGHBORS
             is_whole = score(self.words, page.context(index)) >= MOST_WORDS * len(self.words)
             # A year in a neighboring sentence may be meant, unless this one says everything else.
@@ -565,8 +566,10 @@ class ComparedNumbers:
                 best = max(alike, key=lambda one: score(number.near, page.near(one)))
                 is_in_heading = number.text in page.label(best) if not is_row else False
                 margin = CLEARLY if is_row or len(self.words) == 1 else MUCH
-                if not is_in_heading and points >= proof.score + margin:
-                    return Doubt(f"In this place the page has {best.number.text}.", page.shown(best))
+                if not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
+                    return Doubt(
+                        f"In this place the page has {best.number.text}.", page.shown(best)
+                    )
         return NO_DOUBT
 
     def swapped(self) -> dict[int, str]:
@@ -676,7 +679,9 @@ def is_known(day: str, known: set[str]) -> bool:
     """
     same = {one for one in known if one[-5:] == day[-5:]}
     if len(day) == 5:
-        return bool(same) or not any(one[-2:] == day[-2:] or one[-5:-3] == day[-5:-3] for one in known)
+        return bool(same) or not any(
+            one[-2:] == day[-2:] or one[-5:-3] == day[-5:-3] for one in known
+        )
     if day in known or day[-5:] in known:
         return True
     return not (same or any(one[:4] == day[:4] and len(one) > 5 for one in known))

@@ -12,21 +12,24 @@ if TYPE_CHECKING:
 
 # Words of a limit right before and right after a number.
 _MOST_BEFORE = re.compile(
-    r"(?i)\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of|only|older than"
-    r"|earlier than|before)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+    r"(?i)\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of"
+    r"|only|older than|earlier than|before)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
 )
 _MOST_BEHIND = re.compile(
-    r"(?i)[^.,;]{0,12}?\s?\b((?:or|and) (?:earlier|older|lower|less|fewer|below|smaller|under)|at most)\b"
+    r"(?i)[^.,;]{0,12}?\s?\b"
+    r"((?:or|and) (?:earlier|older|lower|less|fewer|below|smaller|under)|at most)\b"
 )
 _LEAST_BEFORE = re.compile(
-    r"(?i)\b(at least|no less than|no fewer than|not less than|more than|over|above|exceeding|minimum of|newer than"
-    r"|later than)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+    r"(?i)\b(at least|no less than|no fewer than|not less than|more than|over|above|exceeding"
+    r"|minimum of|newer than|later than)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
 )
 _LEAST_BEHIND = re.compile(
-    r"(?i)[^.,;]{0,12}?\s?\b((?:or|and) (?:later|newer|greater|higher|more|above|up|larger|over)|onwards?|at least)\b"
+    r"(?i)[^.,;]{0,12}?\s?\b"
+    r"((?:or|and) (?:later|newer|greater|higher|more|above|up|larger|over)|onwards?|at least)\b"
 )
 _NEGATIVE = re.compile(
-    r"(?i)\b(?:minus|negative|below zero|loss|losses|lost|deficit|decreas|declin|fell|fall|drop|reduc|shrank|down)"
+    r"(?i)\b(?:minus|negative|below zero|loss|lost|deficit|decreas|declin|fell|fall|drop|reduc"
+    r"|shrank|down)"
 )
 # Words of contrary meaning in the clause of a number.
 _OPPOSITES = [
@@ -52,9 +55,9 @@ def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
 
     sentence, page: the sentences of the numbers own and its, which begin at their start.
     """
-    if own.is_negative != its.is_negative:
-        if not (_NEGATIVE.search(page) or _NEGATIVE.search(sentence)):
-            return f"The page has {'−' if its.is_negative else ''}{its.text}."
+    is_said = _NEGATIVE.search(page) or _NEGATIVE.search(sentence)
+    if own.is_negative != its.is_negative and not is_said:
+        return f"The page has {'−' if its.is_negative else ''}{its.text}."
     mine, other = (limit_of(text, at.start, at.end) for text, at in ((sentence, own), (page, its)))
     if mine[0] * other[0] < 0:
         return f"The page says “{other[1]}”, not “{mine[1]}”."
@@ -72,7 +75,10 @@ def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
 def limit_of(text: str, start: int, end: int) -> tuple[int, str]:
     """Return (1 for a lower limit, -1 for an upper one, 0 for neither; the words) at a number."""
     before, behind = text[max(0, start - 40) : start], text[end : end + 40]
-    for sign, first, second in ((-1, _MOST_BEFORE, _MOST_BEHIND), (1, _LEAST_BEFORE, _LEAST_BEHIND)):
+    for sign, first, second in (
+        (-1, _MOST_BEFORE, _MOST_BEHIND),
+        (1, _LEAST_BEFORE, _LEAST_BEHIND),
+    ):
         if found := first.search(before) or second.match(behind):
             return sign, " ".join(found[1].split())
     return 0, ""

@@ -48,7 +48,8 @@ BORDER = re.compile(
 )
 _CONVERTED = re.compile(r"\([^()]{0,20}\d[^()]{0,40}\)")  # 60 m (197 ft) wide, 5.0 (95% CI: 4, 6)
 _ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
-_LIST = r"\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?(?:(?:\s?[-–—]\s?|,?\s(?:to|and|or|until|bis|und|et|au|al|y)\s|,\s)\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?){0,3}"
+_NUMBER = r"\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?"
+_LIST = rf"{_NUMBER}(?:(?:\s?[-–—]\s?|,?\s(?:to|and|or|until|bis|und|et|au|al|y)\s|,\s){_NUMBER}){{0,3}}"
 # 27 May 2007, 2 to 4 February; May 27, 1937: days, month, year.
 _DAY_FIRST = re.compile(
     rf"(?<![\d.,])(?P<days>{_LIST})\s(?:of\s|de\s)?(?P<month>[^\W\d_]{{3,10}})\b\.?"
@@ -58,11 +59,12 @@ _MONTH_FIRST = re.compile(
     rf"\b(?P<month>[A-Z][^\W\d_]{{2,9}})\.?\s(?P<days>{_LIST})(?!\d|[.,]\d)(?:,?\s(?P<year>\d{{4}})\b)?"
 )
 _NUMERIC_DAY = re.compile(r"(?<![\d./])(\d{1,2})[./](\d{1,2})[./](\d{4}|\d\d)(?![\d./])")
-# A version after the name of a product or the word "version": Python 3.9, x<3.0, CMake version 3.24.
+# A version after a product's name or the word "version": Python 3.9, x<3.0, CMake version 3.24.
 VERSION_OF = re.compile(
     r"([A-Za-z][\w#-]*\+{0,2})(?:\.js)?(?:,?\s(?P<word>[Vv]ersions?|[Rr]elease))?[\s:(]{0,2}"
     r"(?:(?P<operator>[<>=~^≥≤!]{1,2})\s?|[\s(-])[vV]?(?P<number>\d{1,4}(?:\.\d{1,4}){1,3})(?:\+|\.[xX*])?(?![\d%]|[.,]\d|\s?(?:%|per\s?cent|[mb]illion))"
 )
+_YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
 # Units, scales and words that introduce a source.
@@ -112,8 +114,10 @@ class PageNumbers:
             cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
             glued = _GLUED_NOTE.fullmatch(number.text)  # "2.2.9 The next": 9 is a footnote
             if glued and re.match(r" [A-Z]", self.text[number.end : number.end + 2]):
-                number = number._replace(plain=number.plain | readings(glued[1]))
-            found = Occurrence(as_grouped(number, self.language), index, cell)
+                own = number._replace(plain=number.plain | readings(glued[1]))
+            else:
+                own = as_grouped(number, self.language)
+            found = Occurrence(own, index, cell)
             self.by_piece.setdefault(index, []).append(found)
             for value in values_of(found.number):
                 self.by_value.setdefault(value, []).append(found)
@@ -371,7 +375,7 @@ def stem_of(word: str) -> str:
 
 
 def near_words(text: str, start: int, end: int) -> dict[str, float]:
-    """Return the significant words of a text, weighted by their nearness to a number.
+    """Return the significant words and the years of a text, weighted by their nearness to a number.
 
     Words beyond a comma, an "and" or another number usually belong to something else.
     """
@@ -379,7 +383,8 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
     around = [_CONVERTED.sub(blank, part) for part in (text[:start], text[end:])]
     text = text[start:end].join(around)
-    words = stemmed(text)
+    words = sorted([*stemmed(text), *((year.start(), year[0]) for year in _YEAR.finditer(text))])
+    words = [(place, word) for place, word in words if not start <= place < end]
     before = [(word, text[place:start]) for place, word in words if place < start][::-1]
     behind = [(word, text[end:place]) for place, word in words if place >= end]
     weights: dict[str, float] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
 
 from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import fence_untrusted, frame_markdown, one_line
@@ -62,13 +61,14 @@ def to_markdown(document: Document) -> str:
         for link in document.get(name, [])
     ]
     passed = [item["line"] for item in document["numbers"] if not FAULTS & {*item}]
-    skipped = [f"{line_of(item['text'])} (line {item['line']})" for item in document.get("skipped", [])]
+    skipped = [
+        f"{line_of(item['text'])} (line {item['line']})" for item in document.get("skipped", [])
+    ]
     named = ", ".join(skipped[:MOST_LINES]) + " and more" * (len(skipped) > MOST_LINES)
     last = [
         lines_sentence(sorted({*passed}), "Passed: numbers in"),
         f"Not checked: {named}." if skipped else "",
-        f"Compared: {checks} quotations, the numbers of {numbers} sentences, {counts['links']} links;"
-        " not names.",
+        f"Compared: {checks} quotations, numbers of {numbers} sentences, {counts['links']} links.",
     ]
     hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
     advice = [fence_untrusted("\n".join(found)), *hint] if found else []
@@ -134,8 +134,9 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
     if doubtful:
         what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
     proof = item.get("proof", [])
+    sentence = line_of(item["sentence"], SENTENCE_CHARS)
     lines = [
-        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'], SENTENCE_CHARS)}",
+        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {sentence}",
         line_of(item.get("error", "")),
         *doubt_lines(doubtful),
         *(f"Not on this page: {plain_address(url)}" for url in item.get("without", [])),
@@ -158,9 +159,9 @@ def noted(item: Document) -> list[Document]:
 def doubt_lines(doubtful: list[Document]) -> list[str]:
     """Return why numbers are doubtful, each with the page's sentence or row, which is told once."""
     lines: list[str] = []
-    for number, following in zip_longest(doubtful, doubtful[1:], fillvalue={}):
-        text = number.get("text", "")
-        is_last = text and text != following.get("text")
+    texts = [number.get("text", "") for number in doubtful]
+    for number, text, following in zip(doubtful, texts, [*texts[1:], ""], strict=True):
+        is_last = text and text != following
         page = f" The page: “{line_of(text)}”" if is_last else ""
         lines.append(line_of(f"{number['number']}: {number['note']}") + page)
     return lines
