@@ -318,6 +318,22 @@ class Verdicts(CheckCase):
                 if left_out is not None:
                     self.assertEqual(check["left_out"], left_out)
 
+    def test_quotation_that_begins_after_a_negation_is_altered(self) -> None:
+        page = (
+            "<p>There was no strong effect of the drug. The drug may have cured the patients of "
+            "the town. It is a good book for cats.</p>"
+        )
+        denied, dropped, inserted, kept = self.judged(
+            page,
+            "strong effect of the drug", "The drug […] cured the patients",
+            "It is [never] a good book for cats", "no strong effect of the drug",
+        )  # fmt: skip
+        for check in (denied, dropped, inserted):
+            self.assertEqual(check["verdict"], "altered", check)
+        self.assertEqual((denied["differs"][0]["source"], kept["verdict"]), ("no", "verbatim"))
+        run = self.check(f"It had no “strong effect of the drug” ([s]({self.url})).")
+        self.assertEqual(run.document["checks"][0]["verdict"], "verbatim")
+
     def test_differences_in_spaces_only_are_noted(self) -> None:
         for text, check in zip(
             cases := (

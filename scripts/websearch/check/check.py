@@ -238,10 +238,12 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
 def is_counting(item: Cited) -> bool:
     """Return whether a sentence has a number; labels count only with a source."""
     from websearch.check.numbers import numbers_in
-    from websearch.check.page_numbers import days_of
+    from websearch.check.page_numbers import days_of, versions_of
 
     numbers, skipped = numbers_in(item.text, item.language)
-    return bool(numbers or days_of(item.text) or (item.urls and skipped))
+    return bool(
+        numbers or days_of(item.text) or (item.urls and (skipped or versions_of(item.text)))
+    )
 
 
 # ===== pages ======================================================================================
@@ -399,7 +401,7 @@ def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) 
     """Return the verdict on a quotation; the best one if it has several sources."""
     from websearch.check.quotations import LATE, Quotation, is_verbatim
 
-    quotation = Quotation(item.text, deadline)
+    quotation = Quotation(item.text, deadline, item.context)
     head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
     if time.monotonic() > deadline:
         return {**head, **({"url": item.urls[0]} if item.urls else {}), **LATE, **line}

@@ -27,6 +27,7 @@ LONGEST_ATTRIBUTION = 500  # characters
 LEAST_WORDS = 4  # words per quotation; shorter quotations are titles, terms or irony
 LEAST_CITED_WORDS = 2  # the same with a link in the sentence
 CHARS_OF_A_WORD = 2  # in a script without spaces
+BEFORE_CHARS = 40  # of the draft before a quotation, where it may deny it
 COVER = "\u2060"  # replaces code and URLs; not a word character or a space
 LINK = "\ufffc"  # replaces links where the text around them matters
 
@@ -100,7 +101,8 @@ class Cited(NamedTuple):
 
     shown: the sentence including quotations and code, whose numbers do not count. also: more links
     in a quotation's sentence. context: the words in the sentence's code; in a table also its
-    header, and for a cell the label of its row. undefined: a marker that the draft never defines.
+    header, for a cell the label of its row, and for a quotation the words before it. undefined: a
+    marker that the draft never defines.
     """
 
     text: str
@@ -193,7 +195,10 @@ class Draft:
                     self.text[span[0] - 1] != self.plain[span[0] - 1]
                 ):  # HTML, like its quotation marks
                     text = html.unescape(_TAG.sub(" ", text)).strip()
-                quotations.append(Cited(text, self.line_of(span[0]), urls, also=also))
+                start = max(0, span[0] - BEFORE_CHARS)
+                before = re.split(r"[.,;:!?]", self.plain[start : span[0] - 1])[-1]
+                line = self.line_of(span[0])
+                quotations.append(Cited(text, line, urls, also=also, context=before))
         return quotations
 
     def unclosed_lines(self) -> list[int]:

@@ -49,7 +49,8 @@ BORDER = re.compile(
 _CONVERTED = re.compile(r"\([^()]{0,20}\d[^()]{0,40}\)")  # 60 m (197 ft) wide, 5.0 (95% CI: 4, 6)
 _ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NUMBER = r"\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?"
-_LIST = rf"{_NUMBER}(?:(?:\s?[-–—]\s?|,?\s(?:to|and|or|until|bis|und|et|au|al|y)\s|,\s){_NUMBER}){{0,3}}"
+_TO = r"(?:\s?[-–—]\s?|,?\s(?:to|and|or|until|bis|und|et|au|al|y)\s|,\s)"
+_LIST = rf"{_NUMBER}(?:{_TO}{_NUMBER}){{0,3}}"
 # 27 May 2007, 2 to 4 February; May 27, 1937: days, month, year.
 _DAY_FIRST = re.compile(
     rf"(?<![\d.,])(?P<days>{_LIST})\s(?:of\s|de\s)?(?P<month>[^\W\d_]{{3,10}})\b\.?"

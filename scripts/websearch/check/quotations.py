@@ -45,6 +45,12 @@ NEXT_WORDS = 2  # last words of a gap over several sentences that may deny quote
 NEGATION_REACH = 4  # last words of a longer gap in one sentence that may deny quoted text
 JOINED_CHARS = 100  # distance from which two places count as joined; nearer, words were omitted
 LEAST_JOINED = 3  # minimum words in each half of a quotation joined from two places
+SHORTEST_GAP = 4  # words; a word such as "may" in a gap this short changes the text around it
+HEDGES = frozenset("may might could unlikely supposedly allegedly far fails failed".split())
+# Words that deny the text right after them.
+_DENIES = re.compile(
+    r"(?:\b(?:no|not|never|without|cannot|kein(?:e[nrms]?)?|nicht|ohne|pas|sans|sin|nunca)|n't)\W{1,2}\Z"
+)
 GLUE_NOTE = "Only spaces, or hyphens at the ends of lines, differ."
 LATE_ERROR = "There was no time left to compare it."
 LATE = {"verdict": "unread", "error": LATE_ERROR}
@@ -63,6 +69,7 @@ _FORMULA = re.compile(
 # An author's omissions and insertions: "...", "[...]", "(…)", "[the company]", but not "[t]his".
 _DOTS = r"(?:…|\.(?:\s?\.){2,3})"
 _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
+_INSERTED = re.compile(r"\[([^\[\]]{2,60})\](?!\()")
 _LETTER = rf"[^\W{UNSPACED}]"
 _TOKEN = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:'{_LETTER}+|(?<=\d)[.,]\d+)*|[^\w\s]")
 # A line end marks the place between two characters of one word or number.
@@ -342,6 +349,8 @@ def negation_in(gap: str) -> bool:
     near = words[-(NEGATION_REACH if len(sentences) == 1 else NEXT_WORDS) :]
     if len(sentences) == 1:
         near += words[: SHORT_GAP if len(words) <= SHORT_GAP else 1]
+        if len(words) <= SHORTEST_GAP and not HEDGES.isdisjoint(words):
+            return True
     return not NEGATIONS.isdisjoint(near) or any(word.endswith("n't") for word in near)
 
 
@@ -351,8 +360,11 @@ def negation_in(gap: str) -> bool:
 class Quotation:
     """A quotation in the form for comparing: the whole text, and its parts between gaps."""
 
-    def __init__(self, text: str, deadline: float = math.inf) -> None:
+    def __init__(self, text: str, deadline: float = math.inf, before: str = "") -> None:
         self.deadline = deadline
+        self.is_denied = bool(
+            _DENIES.search(before.lower()[-NEAR_CHARS:]) or negation_in(before.lower())
+        )
         self.whole = ComparedText(text)
         self.text = _NOTE.sub("", text).strip()
         self.begins_with_gap = bool(_GAP.match(self.text))
@@ -393,9 +405,10 @@ class Quotation:
 
         The page, the quotation and the parts have the same form.
         """
-        whole = next(page.spans_of([quoted], self.deadline), None)
+        wholes = (self.measured(page, spans[0]) for spans in page.spans_of([quoted], self.deadline))
+        whole: Document = next(wholes, {})
         if whole:
-            return self.measured(page, whole[0])
+            return next((answer for answer in (whole, *wholes) if is_verbatim(answer)), whole)
         if len(parts) == 1 and not self.begins_with_gap:
             return {}
         answers = (self.with_gaps(page, spans) for spans in page.spans_of(parts, self.deadline))
@@ -403,7 +416,16 @@ class Quotation:
         return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
-        """Return verbatim, or altered if a number has feet for inches or the reverse."""
+        """Return verbatim, or altered if the page denies it or has feet for inches.
+
+        A draft that denies the quotation itself may begin it right after the page's "not".
+        """
+        before = page.compared[max(0, span[0] - 20) : span[0]]
+        denial = None if self.is_denied else _DENIES.search(before)
+        if denial:
+            text = page.slice(span[0] - len(denial[0]), span[1])
+            differs = [{"quote": "", "source": denial[0].strip()}]
+            return {"verdict": "altered", "source_text": text, "differs": differs}
         text = page.slice(span[0], min(span[1] + 1, len(page.compared)))
         own, its = primes(self.whole.text), dict(primes(text))
         differs = [
@@ -425,6 +447,9 @@ class Quotation:
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         denying = [gap for gap in gaps if negation_in(ComparedText(page.slice(*gap)).compared)]
+        inserted = ComparedText(" ".join(_INSERTED.findall(self.text))).words
+        if not NEGATIONS.isdisjoint(inserted):
+            denying = denying or gaps
         start = spans[0][0]
         before = re.search(r"\w+[\W]?\Z", page.compared[max(0, start - 30) : start])
         if self.begins_with_gap and before and negation_in(before[0]):

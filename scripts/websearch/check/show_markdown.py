@@ -160,7 +160,7 @@ def doubt_lines(doubtful: list[Document]) -> list[str]:
     """Return why numbers are doubtful, each with the page's sentence or row, which is told once."""
     lines: list[str] = []
     texts = [number.get("text", "") for number in doubtful]
-    for number, text, following in zip(doubtful, texts, [*texts[1:], ""], strict=True):
+    for number, text, following in zip(doubtful, texts, [*texts, ""][1:], strict=True):
         is_last = text and text != following
         page = f" The page: “{line_of(text)}”" if is_last else ""
         lines.append(line_of(f"{number['number']}: {number['note']}") + page)
