@@ -314,7 +314,7 @@ class PageNumbers:
 
 def days_of(text: str) -> set[str]:
     """Return the dates in a text as YYYY-MM-DD, or as MM-DD without a year."""
-    from websearch.pages.extract.dates import month_names
+    from websearch.base.written_dates import month_names
 
     text = text[:MOST_DATED]
     days = {f"{int(one[1]):04}-{one[2]}-{one[3]}" for one in _ISO_DAY.finditer(text)}

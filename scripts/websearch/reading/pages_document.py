@@ -41,7 +41,6 @@ from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, PARAGRAPH_GAP
 from websearch.passages.terms import count_terms, missing_words, telling_terms, term_weights
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
-from websearch.reading.one_page import RAW_NOTE, result_by_deadline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -244,6 +243,8 @@ def answering_passages(
     most = max(1, room // OUTSIDE_SHARE) if room else 0
     outside = outside_passages(page.text, page.outside, query, most, deadline)
     left = max(1, room - json_size(outside)) if outside and room else room
+    from websearch.reading.one_page import result_by_deadline  # with all rooms of a page
+
     answer = result_by_deadline(lambda: fitting_passages(text, query, left, deadline), limit)
     passages, length = answer or ([], 0)
     passages += outside
@@ -509,6 +510,8 @@ def page_markdown(page: Document) -> list[str]:
         for passage in page.get("passages", [])
     ]
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
+    from websearch.reading.one_page import RAW_NOTE
+
     if not page.get("note", "").startswith(RAW_NOTE):
         text = lower_headings(text, 3)  # below "## address"
     head = " · ".join(map(disarm_text, facts))
