@@ -92,7 +92,7 @@ _NAMED = re.compile(
 )
 _YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\d\Z")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
-_OF = re.compile(r"(?:[^.,;:]{0,20}\s)?(?:of|out of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
+_OF = re.compile(r"\s(?:[a-z]{1,20}\s)?(?:out of|of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
 _PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
 _RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
@@ -579,6 +579,7 @@ class ComparedNumbers:
         for (first, one), (second, two) in pairwise(proven):
             is_turned = self.is_turned(first, second) or self.is_wrong_share(first, second)
             is_known = one.page is two.page and one.page.language == self.language
+            is_known = is_known and self.tokens not in one.page.tokens
             is_alike = is_turned or self.are_alike(first, second)
             if not (is_known and is_alike and self.may_swap(one, two)):
                 continue
