@@ -423,7 +423,8 @@ def answer_document(
             document = searched(questions, params, call)
         except SearchError as error:
             history.note(store, caller, kind, params, False)
-            raise with_recall_hint(error, questions[0].words, store) from error
+            add_recall_hint(error, questions[0].words, store)
+            raise
         history.note(store, caller, kind, params, True)
         return document
 
@@ -459,14 +460,13 @@ def searched(questions: list[Question], params: dict[str, Any], call: Call) -> D
     return show_sources(show, sources, verbose=call.verbose)
 
 
-def with_recall_hint(error: SearchError, query: str, store: PageStore) -> SearchError:
-    """Return the error of a failed search; its hint suggests recall if stored pages match."""
+def add_recall_hint(error: SearchError, query: str, store: PageStore) -> None:
+    """Suggest recall in the hint of a failed search if stored pages match."""
     is_out_of_reach = error.kind in ("blocked", "network", "timeout", "rate_limit", "quota")
     pages = store.count_pages(query) if is_out_of_reach else 0
     if pages:
         some = f"{pages} stored page{'s contain' if pages > 1 else ' contains'} these words"
         error.hint = f"{error.hint} {some}: use recall.".strip()
-    return error
 
 
 # ===== the other commands =========================================================================
