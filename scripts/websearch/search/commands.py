@@ -423,13 +423,15 @@ def answer_document(
             is_dry=bool(params.get("dry_run")),
             verbose=bool(params.get("verbose")),
         )
+        document: Document = {}
         try:
             document = searched(questions, params, call)
         except SearchError as error:
-            history.note(store, caller, kind, params, False)
             add_recall_hint(error, questions[0].words, store)
             raise
-        history.note(store, caller, kind, params, True)
+        finally:
+            if not call.is_dry:
+                history.note(store, caller, kind, params, bool(document))
         return document
 
 
