@@ -1442,6 +1442,11 @@ def batch_blocks(results: list[Document], to_markdown: Callable[[Document], str]
     return blocks
 
 
+def is_quota(document: Document) -> bool:
+    """Return whether a document fails because an allowance or a budget is used up."""
+    return object_field(document, "details").get("kind") == "quota"
+
+
 def batch_outcome(results: list[Document]) -> Document:
     """Return ok of a batch: true if one query worked, else with the first one's error."""
     is_good = any(result["ok"] for result in results)
@@ -1564,7 +1569,7 @@ class JsonLines:
         self.held: dict[int, Document] = {}
         self.printed = self.lost = 0
         self.counts = {"bytes": 0, "answered": 0, "failed": 0, "skipped": 0}
-        self.first_error: Document = {}
+        self.told_error: Document = {}  # the first, or one about a quota
         self.failure: SearchError | None = None
         self.file: Any = None
         self.done = {done for path in options.get("skip_done", []) for done in self.read_done(path)}
@@ -1630,7 +1635,8 @@ class JsonLines:
         document = spell_hints(document, self.options["names"])
         self.printed += 1
         self.counts["answered" if document["ok"] else "failed"] += 1
-        self.first_error = self.first_error or ({} if document["ok"] else document)
+        if is_quota(document) or not (document["ok"] or self.told_error):
+            self.told_error = document
         for name in COSTS:
             cost = document.get(name) or object_field(document, "details").get(name) or 0
             for key, paid in cost.items() if isinstance(cost, dict) else [(name, cost)]:
@@ -1666,8 +1672,8 @@ class JsonLines:
             failure = interrupted_error(self.printed, self.lost, CONTINUE)
         if failure:
             document = spell_hints(error_document(failure), self.options["names"])
-        elif self.printed and not self.counts["answered"]:
-            document = {name: self.first_error[name] for name in ("ok", "error", "details")}
+        elif self.printed and (not self.counts["answered"] or is_quota(self.told_error)):
+            document = {name: self.told_error[name] for name in ("ok", "error", "details")}
         if self.counts["skipped"] and not self.printed:
             sys.stderr.write(NOTHING_LEFT)
         if self.path:

@@ -698,8 +698,8 @@ class OneDocument(FakeServerCase):
         self.assertEqual(len(whole.document["web_results"]), 20)
         self.assertLess(len(self.run_script(self.script, "guide").stdout.decode()), 10_000)
 
-    def test_verbose_shows_no_control_characters_of_a_query(self) -> None:
-        run = self.run_script(self.script, "a\x9bb\u202ec", "--verbose")
+    def test_verbose_shows_no_hidden_characters_of_a_query(self) -> None:
+        run = self.run_script(self.script, "a\u2066b\u202ec", "--verbose")
         self.assertIn('"query":"abc"', run.stderr)
 
     def test_verbose_shows_the_traceback_of_a_defect_and_nothing_else_does(self) -> None:

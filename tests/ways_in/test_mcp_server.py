@@ -884,7 +884,7 @@ class Shell(McpCase):
         text = self.run_words("tools").stdout.decode()
         for name in NAMES:
             self.assertIn(f"\n{name}\n", f"\n{text}")
-        self.assertIn("Not listed because their keys are not set: brave_summarizer.", text)
+        self.assertIn("Not listed: brave_summarizer (set WEB_SEARCH_TOOLS=brave_summarizer).", text)
         self.assertIn("mcp_server.py call TOOL", self.run_words("--help").stdout.decode())
         self.assertRegex(self.run_words("--version").stdout.decode(), r"^mcp_server\.py \d")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.engines.base.days import day_of
+from websearch.engines.base.days import day_of, period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import ApiValue, Quota, ResultPage
@@ -16,7 +16,6 @@ from websearch.engines.base.open_sources import (
     counted,
     good_answer,
     listed_items,
-    period,
     refusal,
     search_words,
     source_result,
@@ -54,6 +53,7 @@ ENGINE = Engine(
         "language": "Set {site}: for example es.stackoverflow.com is in Spanish.",
         "exclude_site": "Set {site}: each search covers one site of the network.",
     },
+    operators=False,
     max_query=300,
     max_count=50,
 )

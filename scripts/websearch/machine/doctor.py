@@ -13,21 +13,18 @@ from contextlib import closing
 
 from websearch import kit
 from websearch.base.durations import spoken
-from websearch.engines.base.ledger import (
-    BUDGET_VARIABLE,
-    UNCOUNTED,
-    budget_warnings,
-    budgets,
-    paid_engines,
-    this_month,
-)
+from websearch.engines.base.ledger import UNCOUNTED, budget_warnings, this_month
 from websearch.engines.table import (
+    BUDGET_VARIABLE,
     ENGINES,
     GITHUB_RAW,
     OWN_ENGINES_ERROR,
     READ_HOSTS,
+    TOTAL,
+    budgets,
     engine_order,
     keyless_engines,
+    paid_engines,
 )
 from websearch.kit import (
     SearchError,
@@ -327,9 +324,11 @@ def check_spending() -> list[Line]:
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
         is_near = budget_warnings(limits, store)
+    if TOTAL in limits:
+        spent[TOTAL] = sum(spent.values())
     parts = [
         f"{engine} {spent.get(engine, 0)}" + (f" of {limits[engine]}" if engine in limits else "")
-        for engine in paid_engines()
+        for engine in (*paid_engines(), TOTAL)
         if engine in spent or engine in limits
     ]
     message = f"requests that cost money in {this_month()}: {', '.join(parts)}. {UNCOUNTED}"

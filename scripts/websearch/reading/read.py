@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Command, Document, ProgressCallback
+    from websearch.reading.page import Call
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # per call
@@ -172,6 +173,31 @@ def run_read(
 
     limit = SECTION_MAX_CHARS if "section" in params else DEFAULT_MAX_CHARS
     return run_operation("read_page.read", COMMANDS["read"], params, operation, limit)
+
+
+def pages(urls: list[str], call: Call) -> list[Page]:
+    """Return the page for each URL of a search: from the store if young enough, or the web.
+
+    Pages that were fetched are stored. A page without text or error was not read: the call is
+    offline.
+    """
+    stored = {} if call.max_age == 0 else call.store.get_pages(urls, call.max_age)
+    known = {
+        url: stored_page(page)
+        for url, page in stored.items()
+        if not refusing_rule(page["final_url"] or url)
+    }
+    missing = [url for url in urls if url not in known]
+
+    def report_page(_: str, fetched: int, __: int) -> None:
+        if call.report:
+            call.report("pages read", len(urls) - len(missing) + fetched + 1, len(urls) + 1)
+
+    if missing and not call.is_offline:
+        params = {"page_timeout": call.page_timeout, "verbose": call.verbose}
+        fetched = read_for_search(missing, params, call.deadline, report_page, call.store)
+        known |= {page.url: page for page in fetched}
+    return [known.get(url) or Page(url) for url in urls]
 
 
 def read_for_search(

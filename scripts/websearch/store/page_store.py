@@ -73,8 +73,10 @@ _PAGES = (
     "ifnull(CAST(published AS TEXT), ''), ifnull(CAST(updated AS TEXT), ''), truncated, "
     f"{TITLE}, {TEXT}, ifnull(CAST(outside AS TEXT), ''), {_FETCHED_AT} FROM pages"
 )
-
-
+_SPENT = (
+    "SELECT CAST(engine AS TEXT), CAST(requests AS INTEGER) FROM spending WHERE month = ? "
+    "ORDER BY engine"
+)
 _upkeep = _thread.allocate_lock()  # one thread of this process at a time
 
 _READ = (
@@ -229,27 +231,25 @@ class PageStore(StoreFile):
 
     # ----- requests that cost money
 
-    def add_spent(self, month: str, engine: str, requests: int) -> int:
-        """Count requests to a paid engine in a month (YYYY-MM); return the new count.
+    def add_spent(self, month: str, engine: str, requests: int) -> dict[str, int]:
+        """Count requests to a paid engine in a month (YYYY-MM); return spent(month), in one step.
 
-        A negative number takes requests back. Returns 0 if they cannot be counted.
+        A negative number takes requests back. Returns {} if they cannot be counted.
         """
 
-        def write(db: sqlite3.Connection) -> int:
+        def write(db: sqlite3.Connection) -> dict[str, int]:
             db.execute(database.ADD_SPENT, (month, engine, requests))
-            query = "SELECT requests FROM spending WHERE month = ? AND engine = ?"
-            return int(db.execute(query, (month, engine)).fetchone()[0])
+            return dict(db.execute(_SPENT, (month,)))
 
-        return int(self.use(write, 0, writing=True))
+        counts: dict[str, int] = self.use(write, {}, writing=True)
+        return counts
 
     def spent(self, month: str) -> dict[str, int]:
         """Return engine -> requests in a month (YYYY-MM), without unused engines.
 
         SQLite stores any type in any column, so a damaged file may contain other types.
         """
-        columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
-        query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
-        return {engine: requests for engine, requests in self.rows(query, month) if requests}
+        return {engine: requests for engine, requests in self.rows(_SPENT, month) if requests}
 
     # ----- housekeeping
 

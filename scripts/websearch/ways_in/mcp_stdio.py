@@ -232,7 +232,7 @@ def print_tools() -> int:
             facts += ["required"] if label in schema.get("required", ()) else []
             lines.append(f"  - {label}: {'; '.join(facts)}")
     others = [name for name in mcp_tools.TOOLS if name not in mcp_tools.listed_tools()]
-    lines += [f"Not listed because their keys are not set: {', '.join(others)}."] if others else []
+    lines += [f"Not listed: {', '.join(map(mcp_tools.how_to_list, others))}."] if others else []
     kit.print_text("\n".join(lines))
     return 0
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from websearch.base.http_client import warn_once
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, without_refused
 from websearch.engines.base.days import utc_day
-from websearch.engines.table import ENGINES
+from websearch.engines.table import ENGINES, open_focuses
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
     NO_SYNONYMS,
@@ -288,6 +288,8 @@ def tool_parameters(name: str) -> dict[str, Parameter]:
         parameter = table[original].copy()
         if tool.instead:
             parameter.pop("required", None)
+        if parameter["name"] == "focus" and "news" in parameter["choices"]:
+            parameter["choices"] = open_focuses()  # that the keys allow
         text = tool.help.get(label, BRIEF_HELP.get(label, str(parameter["help"])))
         choices = ", ".join(parameter.get("choices", ()))
         parameter["help"] = text.replace("{choices}", choices)
@@ -369,6 +371,12 @@ def listed_tools() -> list[str]:
         for name, tool in TOOLS.items()
         if tool.keys is None or {name, "all"} & {*requested} or is_configured(tool.keys)
     ]
+
+
+def how_to_list(name: str) -> str:
+    """Return a tool's name and the variable to set for it to be listed."""
+    keys = TOOLS[name].keys
+    return f"{name} (set {keys[0] if keys else f'{TOOLS_VARIABLE}={name}'})"
 
 
 def is_configured(keys: tuple[str, ...]) -> bool:

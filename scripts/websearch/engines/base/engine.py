@@ -67,7 +67,10 @@ DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
 PLACES: Filters = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
-DAYS_HINT = "Use day, week, month or year; engine google also accepts hour and a range of dates."
+DAYS_HINT = (
+    "Use day, week, month or year. A range of dates needs a key for Brave or Serper; without a "
+    "key, stackexchange, hackernews, github, crossref and arxiv accept it."
+)
 USE_ANOTHER = "Omit it, or use another engine."
 # Parameters that a search passes to its engine, and that distinguish stored answers.
 # fmt: off
@@ -185,6 +188,8 @@ class Engine(Host):
         False  # it answers a question without a focus if the engines of `auto` do not
     )
     filters: Filters  # filters not listed here are not supported
+    hosts_only: bool = False  # its filters site and exclude_site take no paths
+    operators: bool = True  # a query may have operators such as filetype:pdf
     instead: Mapping[str, str] = field(default_factory=dict)  # filter -> alternative
     max_query: int  # characters, including operators: a longer query is cut or refused
     max_count: int  # results per call; per response if its script has offset
@@ -240,15 +245,19 @@ class Engine(Host):
         allowed = os.environ.get("WEB_SEARCH_STORE", "").lower().replace(",", " ").split()
         return self.stored == "always" or self.name in allowed
 
+    def can_filter(self, name: str, value: Any) -> bool:
+        """Return whether a filter and its value are supported."""
+        word = "range" if name == "since" and ".." in value else value
+        allowed = self.filters.get(name, ())
+        return allowed is None or (isinstance(word, str) and word.lower() in allowed)
+
     def check_filters(self, params: dict[str, Any]) -> None:
         """Raise SearchError (invalid_input) for an unsupported filter or value."""
         for name in FILTERS:
             if name not in params:
                 continue
             value = params[name]
-            word = "range" if name == "since" and ".." in value else value
-            allowed = self.filters.get(name, ())
-            if allowed is None or (isinstance(word, str) and word.lower() in allowed):
+            if self.can_filter(name, value):
                 continue
             shown = ",".join(value) if isinstance(value, list) else value
             message = f"{self.title} cannot filter by {name} {quoted(shown)}."

@@ -43,10 +43,6 @@ if TYPE_CHECKING:
 MOST_WORDS = 6  # per query: these APIs require every word, so a whole question finds nothing
 FEWER_WORDS = 3  # for a second request, if the first one finds nothing
 MAX_AUTHORS = 3  # shown authors of a paper
-_PERIODS = {
-    "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_678_400, "year": 31_622_400,
-}  # fmt: skip
-_DAY = 86_400  # seconds
 # Words in a question that say nothing about its subject.
 _FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
     "after anyone best cannot else ever get gets getting give help like make makes mean means need "
@@ -83,16 +79,6 @@ def is_name(word: str) -> bool:
 def is_qualifier(word: str) -> bool:
     """Return whether a word is an operator of a search API, such as is:issue or -label:bug."""
     return bool(re.match(r"-?[a-z_]+:[^\s:/]", word))
-
-
-def period(since: str, now: float) -> tuple[int, int]:
-    """Return (start, end) of a period word or a range of dates, in seconds since 1970, UTC."""
-    if ".." not in since:
-        return int(now) - _PERIODS[since], int(now)
-    from datetime import datetime
-
-    days = [datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in since.split("..")]
-    return int(days[0].timestamp()), int(days[1].timestamp()) + _DAY - 1
 
 
 def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:

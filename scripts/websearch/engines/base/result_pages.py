@@ -216,19 +216,20 @@ def on_asked_sites(
     """
     if "web" not in engine.sources:
         return results
+    return [result for result in results if is_on_asked_site(result["url"], params)]
+
+
+def is_on_asked_site(url: str, params: dict[str, Any]) -> bool:
+    """Return whether a URL matches the filters site and exclude_site of params, paths included."""
+    address = plain_address(url)
     wanted, unwanted = (
         [plain_address(site_filter(name, site)).removeprefix("www.") for site in params[name]]
         if name in params
         else []
         for name in ("site", "exclude_site")
     )
-
-    def is_asked(result: dict[str, Any]) -> bool:
-        address = plain_address(result["url"])
-        is_wanted = not wanted or any(matches(address, site) for site in wanted)
-        return is_wanted and not any(matches(address, site) for site in unwanted)
-
-    return [result for result in results if is_asked(result)]
+    is_wanted = not wanted or any(matches(address, site) for site in wanted)
+    return is_wanted and not any(matches(address, site) for site in unwanted)
 
 
 def other_sites_warning(engine: Engine, left_out: list[dict[str, Any]]) -> str:

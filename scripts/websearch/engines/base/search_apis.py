@@ -31,7 +31,7 @@ import time
 
 from websearch.base.durations import spoken
 from websearch.base.http_client import identified_agent
-from websearch.engines.base.days import day_of_text
+from websearch.engines.base.days import day_of_text, period
 from websearch.engines.base.engine import DAYS, HOURS, SAFE
 from websearch.engines.base.filters import (
     country_code,
@@ -40,7 +40,7 @@ from websearch.engines.base.filters import (
     site_filter,
 )
 from websearch.engines.base.messages import EngineRequest, ResultPage
-from websearch.engines.base.open_sources import period, raw_text, utc_time
+from websearch.engines.base.open_sources import raw_text, utc_time
 from websearch.engines.base.result_pages import get_request, tidy_url, within_limit
 from websearch.kit import (
     USER_AGENT,
@@ -192,8 +192,10 @@ def period_values(since: str) -> dict[str, Any]:
 
 def hosts_of(params: dict[str, Any], name: str) -> list[str]:
     """Return a site filter's hosts; results are held to its paths when they arrive."""
-    hosts = (site_filter(name, site).partition("/")[0] for site in params.get(name, []))
-    return list(dict.fromkeys(hosts))
+    sites = [site_filter(name, site) for site in params.get(name, [])]
+    if name == "exclude_site":  # the rest of the host stays
+        return [site for site in sites if "/" not in site]
+    return list(dict.fromkeys(site.partition("/")[0] for site in sites))
 
 
 def filters_of(api: SearchApi) -> Filters:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from websearch.base.written_dates import written_dates
 from websearch.engines.base.messages import ApiValue
 from websearch.engines.base.open_sources import api_request, refusal
 from websearch.engines.table import host_of
 from websearch.kit import SearchError, json_answer
-from websearch.pages.extract.dates import written_dates
 from websearch.pages.page_content import PageContent
 from websearch.pages.sites.site_api import facts_line
 
