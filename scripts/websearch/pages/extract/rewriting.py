@@ -94,8 +94,6 @@ def rewrite(nodes: list[Node]) -> list[Node]:
                 found["template"].append(node)
         elif "aria-label" in attributes:
             found["label"].append(node)
-        elif "line-through" in attributes.get("style", "") and tag == "span":
-            node.tag = "s"
         elif "data-cfemail" in attributes:
             found["mail"].append(node)
         elif "class" in attributes and is_screen_reader_class(attributes["class"]) and node.parent:
