@@ -277,7 +277,7 @@ class OutsideOfTheArticle(AnsweringCase):
         super().setUp()
         html = (
             "<html lang=en><head><title>PLYA stock</title><meta property=og:type content=article>"
-            f"</head><body><article><h1>A sale</h1>{self.PROSE * 6}</article>{self.QUOTE}</body></html>"
+            f"</head><body><article><h1>A sale</h1>{self.PROSE * 6}</article>{self.QUOTE}</body>"
         )
         self.question = "PLYA market cap"
         self.url = self.web.file("/quote.html", html.encode())
