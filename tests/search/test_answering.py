@@ -276,8 +276,8 @@ class OutsideOfTheArticle(AnsweringCase):
     def setUp(self) -> None:
         super().setUp()
         html = (
-            "<html lang=en><head><title>PLYA stock</title></head><body><article><h1>A sale</h1>"
-            f"{self.PROSE * 6}</article>{self.QUOTE}</body></html>"
+            "<html lang=en><head><title>PLYA stock</title><meta property=og:type content=article>"
+            f"</head><body><article><h1>A sale</h1>{self.PROSE * 6}</article>{self.QUOTE}</body></html>"
         )
         self.question = "PLYA market cap"
         self.url = self.web.file("/quote.html", html.encode())
