@@ -83,11 +83,16 @@ class Piece:
 
 
 class PageText:
-    """The searched text of a page: its Markdown, its pieces and its title."""
+    """The searched text of a page: its Markdown, its pieces and its title.
 
-    def __init__(self, text: str, title: str = "") -> None:
-        self.text, self.title = text[:MAX_SOURCE], title
-        self.pieces = Splitter(self.text).split()
+    beside: the parts of the page next to its text, which follow the text; no heading of the text
+    is above them.
+    """
+
+    def __init__(self, text: str, title: str = "", beside: str = "") -> None:
+        both = "\n\n".join(filter(None, (text, beside)))
+        self.text, self.title = both[:MAX_SOURCE], title
+        self.pieces = Splitter(self.text, len(text)).split()
         self.units = [piece for piece in self.pieces if piece.kind not in ("lead", "head", "tail")]
 
     def of(self, piece: Piece) -> str:
@@ -104,10 +109,13 @@ def without_title(text: str, title: str) -> str:
 
 
 class Splitter:
-    """A reader of Markdown blocks, in order, that tracks the leads above the next block."""
+    """A reader of Markdown blocks, in order, that tracks the leads above the next block.
 
-    def __init__(self, markdown: str) -> None:
-        self.markdown = markdown
+    text_end: where the parts of the page next to its text begin.
+    """
+
+    def __init__(self, markdown: str, text_end: int) -> None:
+        self.markdown, self.text_end = markdown, text_end
         self.pieces: list[Piece] = []
         self.leads: list[Piece] = []  # open leads, the outermost first
         self.items: list[tuple[int, Piece]] = []  # indentation and first piece of the open items
@@ -119,6 +127,8 @@ class Splitter:
         blocks = split_blocks(self.markdown)
         for number, (block_start, end) in enumerate(blocks):
             start = block_start
+            if start >= self.text_end:
+                self.leave_text()
             below = self.indent(blocks[number + 1][0]) if number + 1 < len(blocks) else 0
             if match := re.compile(_HEADING).match(self.markdown, start, end):
                 self.block += 1
@@ -172,6 +182,14 @@ class Splitter:
         return len(text) <= LEAD_CHARS and bool(re.fullmatch(_TERM, text))
 
     # ----- leads
+
+    def leave_text(self) -> None:
+        """Close everything that is open at the end of the text."""
+        self.text_end = len(self.markdown)
+        self.close_leads(0)
+        self.items.clear()
+        self.section += 1
+        self.above = ""
 
     def open_lead(self, level: int, span: Span, words: str) -> None:
         """Add a lead, a piece that introduces the pieces after it."""
