@@ -192,7 +192,7 @@ def fill_page(
         notes.append(limit_query(params["query"])[1])
         beside = "" if "section" in params else page.outside
         passages, length, why = answering_passages(
-            text[start:], beside, params["query"], room, deadline
+            text[start:], shown.get("title", ""), beside, params["query"], room, deadline
         )
         if passages:
             shown["passages"] = passages
@@ -232,7 +232,7 @@ def slice_fields(page: Page, text: str, start: int, room: int, notes: list[str])
 
 
 def answering_passages(
-    text: str, beside: str, query: str, room: int, deadline: float
+    text: str, title: str, beside: str, query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int, str]:
     """Return the passages that answer a query, from a page's text and the parts next to it.
 
@@ -240,7 +240,7 @@ def answering_passages(
     """
     limit = deadline + MAX_LATENESS
     answer = result_by_deadline(
-        lambda: fitting_passages(text, beside, query, room, deadline), limit
+        lambda: fitting_passages(text, title, beside, query, room, deadline), limit
     )
     passages, length = answer or ([], 0)
     lacking = "No passage contains any of the query's words"
@@ -328,7 +328,7 @@ def fitting_items(items: list[Document], room: int) -> list[Document]:
 
 
 def fitting_passages(
-    text: str, beside: str, query: str, room: int, deadline: float
+    text: str, title: str, beside: str, query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int]:
     """Return the passages that answer a query, and the offset at which the last one ends.
 
@@ -336,7 +336,7 @@ def fitting_passages(
     """
     searched = text[: searched_lengths([text], deadline)[0]]
     limit = deadline + MAX_LATENESS
-    return passages_within(PageText(searched, "", beside), query, room, json_size, limit)
+    return passages_within(PageText(searched, title, beside), query, room, json_size, limit)
 
 
 def json_size(value: object) -> int:
