@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-LEAST_OF_A_PAGE = 0.2  # minimum score if the caller asked for one page
+# The same for a page that the caller chose: all that answers up to SURE_CHARS characters, and with
+# more than USUAL_CHARS only what answers nearly as well as the best.
+SURE_CHARS, USUAL_CHARS = 1_500, 3_000
+LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
 BEST_PLACES = 3  # units searched for the words of a question
 PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
 # Limits of a query. Ranking half a million characters takes 0.1 s per question.
@@ -176,9 +179,13 @@ def passages_within(
     questions = limit_query(query)[0]
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
+
+    def weakest(used: int) -> float:
+        return 0.0 if used < SURE_CHARS else LEAST_OF_A_PAGE if used < USUAL_CHARS else LEAST_OF_MORE
+
     while left > 0:
         selection = Selection([page], left, completes=True)
-        (excerpt,) = choose_units(selection, questions, scores, lambda _: LEAST_OF_A_PAGE)
+        (excerpt,) = choose_units(selection, questions, scores, weakest)
         complete_excerpts(selection)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0

@@ -96,8 +96,8 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
     room = max(0, limit - json_size(document) - reserved) if limit else 0
     repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that continues there
     wanted = [json_size(page.text[params["offset"] :]) + repeated for page, _ in good]
-    if params.get("outline") or "find" in params:  # which may be longer than a short text
-        wanted = [room] * len(good)
+    if any(params.get(name) for name in ("outline", "find", "query")):
+        wanted = [room] * len(good)  # these may take more than a short text
     for (page, head), share in zip(good, share_room(wanted, room), strict=True):
         page_room = max(1, share) if limit else 0
         if warning := fill_in(head, page, params, page_room, deadline):
