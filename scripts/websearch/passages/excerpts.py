@@ -20,9 +20,11 @@ from websearch.passages.terms import (
     asked_text,
     content_words,
     count_terms,
+    fold_text,
     misses_the_point,
     missing_words,
     plain_text,
+    subjects_in,
     symbols_in,
     telling_terms,
     term_weights,
@@ -41,10 +43,11 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-# The same for a page that the caller chose: all that answers up to SURE_CHARS characters, and with
-# more than USUAL_CHARS only what answers nearly as well as the best.
+# The same for a page that the caller chose: all that answers up to SURE_CHARS characters, and after
+# USUAL_CHARS only what answers nearly as well as the best, unless the budget is hardly larger.
 SURE_CHARS, USUAL_CHARS = 1_500, 3_000
 LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
+WHOLE_PAGE = 2_500  # characters up to which a page that answers is shown whole
 BEST_PLACES = 3  # units searched for the words of a question
 PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
 # Limits of a query. Ranking half a million characters takes 0.1 s per question.
@@ -148,6 +151,11 @@ def excerpts_of(
     for index in set(range(len(pages))).intersection(*aside):
         excerpts[index].is_aside = True
     complete_excerpts(selection)
+    for number, excerpt in enumerate(excerpts):
+        page = excerpt.page
+        if excerpt.shown and not excerpt.is_aside and len(page.text) <= WHOLE_PAGE:
+            if not any(selection.is_repeated(number, unit) for unit in page.units):
+                selection.complete(excerpt, page.pieces)
     return excerpts
 
 
@@ -155,14 +163,18 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
     """Return the indexes of the pages that are not about a question.
 
     If its main words are missing, these are all pages. Otherwise they are the pages without any of
-    its symbols (symbols_in), if another page has one.
+    its symbols or, if it has none, of its names and numbers, if another page has one.
     """
     if misses_the_point(question, missing, [page.text for page in pages]):
         return set(range(len(pages)))
-    symbols = [symbol.casefold() for symbol in symbols_in(asked_text(question))]
-    texts = [plain_text(f"{page.title}\n{page.text}") for page in pages if symbols]
+    wanted = [symbol.casefold() for symbol in symbols_in(asked_text(question))]
+    wanted = wanted or subjects_in(question)
+    texts = [plain_text(f"{page.title}\n{page.text}") for page in pages if wanted]
     without = {
-        index for index, text in enumerate(texts) if not any(symbol in text for symbol in symbols)
+        index
+        for index, text in enumerate(texts)
+        if not any(word in text for word in wanted)
+        and (text.isascii() or not any(word in fold_text(text) for word in wanted))
     }
     return without if len(without) < len(texts) else set()
 
@@ -179,9 +191,10 @@ def passages_within(
     questions = limit_query(query)[0]
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
+    usual = USUAL_CHARS if left > 2 * USUAL_CHARS else left
 
     def weakest(used: int) -> float:
-        return 0.0 if used < SURE_CHARS else LEAST_OF_A_PAGE if used < USUAL_CHARS else LEAST_OF_MORE
+        return 0.0 if used < SURE_CHARS else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
 
     while left > 0:
         selection = Selection([page], left, completes=True)

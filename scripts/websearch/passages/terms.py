@@ -45,6 +45,7 @@ _SYMBOL = (
     r"|\b\w{0,60}?(?:[a-z][A-Z]|[^\W_]_[^\W_])\w{0,60}"
     r"|\b[A-Z]{2,20} BY\b|\b(?:AS|FOR|IF|IS|ON|WITH) [A-Z]{2,20}\b"
 )
+_LONG_NUMBER = r"(?<![\w.,#])\d[\d.,]{1,15}\d(?!\w)"
 # Words for the form of an answer, not its topic; capitalized, they are not names.
 _FORM_WORDS = frozenset(
     "calculate came come compare convert define describe difference drama example examples explain "
@@ -253,6 +254,14 @@ def names_in(text: str) -> list[list[str]]:
     return [
         name for name in names if name and not (name == first and fold_text(name[0]) in _FORM_WORDS)
     ]
+
+
+def subjects_in(question: str) -> list[str]:
+    """Return the words of a question's names, folded and shortened to stems, and its numbers."""
+    asked = asked_text(question)
+    names = names_in(asked) if capitals_tell(asked) else []
+    stems = [fold_text(word)[: BEGINNINGS[-1]] for name in names for word in name]
+    return stems + re.findall(_LONG_NUMBER, asked)
 
 
 def capitals_tell(text: str) -> bool:
