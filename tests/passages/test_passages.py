@@ -418,6 +418,18 @@ class ManyPages(unittest.TestCase):
         found = texts_of(f"{rain}\n\n{specification}{rain}", "which rating", 300)
         self.assertIn("IP 33", found)
 
+    def test_rows_that_hold_the_asked_value_are_all_shown_or_counted(self) -> None:
+        names = ("Truman", "Ford", "Carter", "Nixon", "Hoover")
+        judges = [f"| {number} | Judge {number} | {names[number % 5]} |" for number in range(60)]
+        table = "\n".join(["| number | name | appointed by |", "| --- | --- | --- |", *judges])
+        (found,) = shown({"Court": table}, "last judge appointed by Truman", 3_000)
+        self.assertIn("| 55 | Judge 55 | Truman |\n| 56 |", found)
+        self.assertEqual(found.count("Truman"), 12)
+        (found,) = shown({"Court": table}, "a judge appointed by Truman", 530)
+        hidden = sum(map(int, re.findall(r"(\d+) with Truman", found)))
+        self.assertEqual(found.count("Truman |") + hidden, 12)
+        self.assertGreater(hidden, 0)
+
     def test_a_unit_with_a_value_as_asked_comes_first(self) -> None:
         text = "The ferry to the bay costs a lot.\n\nRain fell.\n\nThe ferry to the bay is $ 12."
         self.assertIn("12", texts_of(text, "how much is the ferry to the bay", 40))
@@ -430,8 +442,9 @@ class ManyPages(unittest.TestCase):
         self.assertGreater(len(both[1]), 2_000)
 
     def test_a_short_page_that_answers_is_shown_whole(self) -> None:
-        for most, is_whole in ((1, True), (40, False)):
-            text = f"The ferry leaves at noon.\n\n{self.rain * most}\n\nAdults pay 4 crowns."
+        rain = "Rain fell on the harbor of the town for the whole day. "
+        for most, is_whole in ((1, True), (60, False)):
+            text = f"The ferry leaves at noon.\n\n{rain * most}\n\nAdults pay 4 crowns."
             (found,) = shown({"Town": text}, "ferry leaves")
             self.assertEqual("4 crowns" in found, is_whole)
 

@@ -150,7 +150,7 @@ def excerpts_of(
     excerpts = choose_units(selection, asked, scores, weakest, few)
     for index in set(range(len(pages))).intersection(*aside):
         excerpts[index].is_aside = True
-    complete_excerpts(selection)
+    complete_excerpts(selection, asked)
     for number, excerpt in enumerate(excerpts):
         page = excerpt.page
         if excerpt.shown and not excerpt.is_aside and len(page.text) <= WHOLE_PAGE:
@@ -199,7 +199,7 @@ def passages_within(
     while left > 0:
         selection = Selection([page], left, completes=True)
         (excerpt,) = choose_units(selection, questions, scores, weakest)
-        complete_excerpts(selection)
+        complete_excerpts(selection, questions)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
@@ -282,7 +282,7 @@ def opening(excerpt: Excerpt, first: Piece) -> str:
 def closing(excerpt: Excerpt, last: Piece) -> str:
     """Return the text after the last shown piece: a gap if its list, table or code continues."""
     page = excerpt.page
-    counted = counted_gap(page, last, len(page.pieces))
+    counted = counted_gap(excerpt, last, len(page.pieces))
     is_marked = excerpt.cuts.get(last.index, "").endswith("…")
     if counted or is_marked or last.index + 1 == len(page.pieces):
         return counted
@@ -302,7 +302,7 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     missing = page.pieces[before.index + 1 : after.index]
     if all(piece.index in excerpt.said and piece.kind == "sentence" for piece in missing):
         return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
-    counted = counted_gap(page, before, after.index)
+    counted = counted_gap(excerpt, before, after.index)
     is_within = ends_within_line(page, page.pieces[after.index - 1])  # after begins within a line
     if before.block == after.block:
         if counted or "\n" not in between:
@@ -324,8 +324,9 @@ def ends_within_line(page: PageText, piece: Piece) -> bool:
     return after.kind == "item" and "\n" not in page.text[piece.end : after.start]
 
 
-def counted_gap(page: PageText, before: Piece, end: int) -> str:
+def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:
     """Return a marker that counts the rows or code lines omitted right after a piece, or ""."""
+    page = excerpt.page
     missing = [
         piece
         for piece in page.pieces[before.index + 1 : end]
@@ -335,5 +336,8 @@ def counted_gap(page: PageText, before: Piece, end: int) -> str:
     if not count:
         return ""
     several = "s" if count > 1 else ""
-    is_row = missing[0].kind == "row"
-    return f"\n| [… {count} row{several}] |" if is_row else f"\n[… {count} line{several}]"
+    if missing[0].kind == "line":
+        return f"\n[… {count} line{several}]"
+    words = [excerpt.alike[piece.index] for piece in missing if piece.index in excerpt.alike]
+    alike = f", {len(words)} with {words[0]}" if words else ""
+    return f"\n| [… {count} row{several}{alike}] |"
