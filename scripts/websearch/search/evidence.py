@@ -25,6 +25,7 @@ MAX_MISSING = 5  # words listed as missing from all pages
 # Minimum share of a question's words in one passage of a page that answers it. The share is lower
 # for one in ten questions whose page was read, and for half of those whose page was not.
 ANSWERING_SHARE = 0.6
+LEAST_ANSWER = 0.5  # minimum share of the best unit's score of a unit that also answers a question
 FURTHER_PAGES = 5  # pages read if no page answers
 
 
@@ -79,6 +80,25 @@ class Evidence:
             unit
             for unit, own in zip(self.pages[index].units, scores, strict=True)
             if max(own) >= least
+        ]
+
+    def answered_by(self, index: int, excerpt: Excerpt | None) -> list[int]:
+        """Return the numbers of the questions that the shown text of a source answers.
+
+        They include questions whose passages were chosen for another question. excerpt: None if
+        the whole text is shown.
+        """
+        if not excerpt:
+            return sorted(self.sources[index].questions)
+        units = self.pages[index].units
+        return [
+            number
+            for number, of_question in enumerate(self.scores, 1)
+            if number - 1 in excerpt.questions
+            or any(
+                score >= LEAST_ANSWER and unit.index in excerpt.shown
+                for unit, score in zip(units, of_question[index], strict=True)
+            )
         ]
 
     def excerpts(self, room: int) -> list[Excerpt]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from websearch.base.calls import bug_warning, is_bug, result_or_error
 from websearch.base.site_rules import refusing_rule
 from websearch.engines.base.days import utc_day
-from websearch.kit import clean_text, one_line
+from websearch.kit import clean_text, drop_empty, one_line
 from websearch.markdown.foreign_text import harmless_markdown
 from websearch.reading.page import Page, stored_page
 from websearch.search.result_dates import dated_result
@@ -27,6 +27,7 @@ LEAST_SECONDS = 1.0  # minimum time left for another round
 SHINGLE_WORDS = 5  # consecutive words to compare: shorter runs occur in unrelated texts
 SAME_TEXT = 0.8  # minimum share of shingles in common between two versions of a text
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) is not compared
+AUTHOR_CHARS = 60  # of a page's author; longer fields are not names
 SNIPPET_CHARS = 300  # characters for a source whose page is not shown
 MAX_SHINGLES = 2_000  # per text: the first 2,000 words distinguish articles
 REPLACED_NOTE = "Results whose pages had no text, replaced by the next results: {}."
@@ -132,6 +133,8 @@ def fill_source(source: Source, page: Page) -> None:
     source.is_cut = page.is_cut
     source.shingles = shingles(source.text)
     source.error = page.error.message if page.error else ""
+    author = one_line(str(page.fields.get("author") or ""), AUTHOR_CHARS)
+    source.result = {**drop_empty({"author": author}), **source.result}
     source.result = dated_result(source.result, page.fields, utc_day(time.time()))
     if is_on_other_host(source.result["url"], page):
         source.result["final_url"] = page.fields["final_url"]

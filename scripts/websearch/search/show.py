@@ -385,6 +385,8 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
+        if "queries" in items[index] and "text" in items[index]:
+            items[index]["queries"] = evidence.answered_by(index, excerpts[index])
     for index, (item, excerpt) in enumerate(zip(items, excerpts, strict=True)):
         if excerpt and not excerpt.is_aside and "truncated" in item:
             strong = evidence.strong_units(index, LEAST_CUT_STRENGTH)
@@ -432,8 +434,6 @@ def fill_item(
     if not text:
         return
     item["text"] = text
-    if excerpt and "queries" in item:
-        item["queries"] = [number + 1 for number in sorted(excerpt.questions)]
     if text != page.text or source.is_cut:
         item |= {"truncated": True, "chars": len(source.text) + len(source.outside)}
 
