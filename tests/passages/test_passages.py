@@ -403,6 +403,11 @@ class ManyPages(unittest.TestCase):
             self.assertIn(answer, excerpts.excerpt_text(found))
         self.assertEqual((empty.questions, found.questions), (set(), {0, 1, 2}))
 
+    def test_irregular_forms_match(self) -> None:
+        rain = "It rained on every day of that long week, and nobody came.\n\n" * 9
+        text = f"{rain}Feed the starter with flour.\n\n{rain}"
+        self.assertIn("flour", texts_of(text, "how is a sourdough fed", 100))
+
     def test_lines_of_a_card_are_shown_together(self) -> None:
         cards = "".join(
             f"{name} {letter}.\n\n**{price}/hour**\n\n### Teaches at {place}\n\n(2{price})\n\n"

@@ -111,6 +111,21 @@ class Outside(unittest.TestCase):
         self.assertLessEqual(len(page.outside), 20_000)
 
 
+class Shown(unittest.TestCase):
+    def test_found_code_is_exact(self) -> None:
+        code = "asio::post([&](error_code e) { run(e); });"
+        html = PAGE.replace("</article>", f"<pre><code>{code}\nnext();</code></pre></article>")
+        html = html.replace("&]", "&amp;]")
+        self.assertIn(code, documents.to_markdown(read(html, find=["run(e)"])))
+
+    def test_passages_end_with_a_way_to_the_others_that_exists(self) -> None:
+        prose = "".join(f"<p>On day {n}, the sun was seen over the bay.</p>" for n in range(300))
+        for heading, way in (("", "without --query"), ("<h2>Bay</h2>", "--section 'HEADING'")):
+            html = PAGE.replace("</article>", f"{heading}{prose}</article>")
+            shown = documents.to_markdown(read(html, query="sun over the bay"))
+            self.assertTrue(shown.endswith(f"more {way}" if not heading else way), shown[-200:])
+
+
 class Stored(SiteCase):
     def test_the_store_keeps_it(self) -> None:
         for _ in range(2):

@@ -11,7 +11,7 @@ import functools
 import re
 import time
 
-from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED, language_of
+from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED, language_of, word_forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -351,9 +351,12 @@ def count_terms(
 ) -> list[Counts]:
     """Count the wanted terms in each text; texts after the deadline get no counts.
 
-    Texts are folded together, because folding costs more per call than per character.
+    An irregular form of a wanted word counts as that word. Texts are folded together, because
+    folding costs more per call than per character.
     """
-    heads = {term[:HEAD_LETTERS] for term in wanted}
+    forms = {form: term for term in wanted for form in word_forms().get(term, ())}
+    forms |= {term: term for term in forms.keys() & wanted}
+    heads = {term[:HEAD_LETTERS] for term in (*wanted, *forms)}
     counts: list[Counts] = []
     for start in range(0, len(texts), FOLDED_TOGETHER):
         if deadline is not None and time.monotonic() > deadline:
@@ -362,7 +365,8 @@ def count_terms(
         folded = fold_text("\n".join(text.replace("\n", " ") for text in together)).split("\n")
         for text in folded:
             counted: Counts = {}
-            for term in terms_of(text, heads):
+            for own in terms_of(text, heads):
+                term = forms.get(own, own)
                 if term in wanted:
                     counted[term] = counted.get(term, 0.0) + 1.0
             counts.append(counted)

@@ -6,6 +6,7 @@ import bisect
 import itertools
 import re
 import time
+from functools import partial
 from urllib.parse import urlsplit
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
@@ -25,6 +26,7 @@ from websearch.kit import (
     quoted,
 )
 from websearch.markdown.fences import code_begin, fences_at
+from websearch.markdown.foreign_text import harmless_markdown, outside_code
 from websearch.markdown.sections import (
     HEADING,
     bookmark_headings,
@@ -198,7 +200,8 @@ def fill_page(
             shown["passages"] = passages
             # Headings and the space between passages do not count as omitted text.
             size = sum(len(each["text"]) for each in passages)
-            if page.is_cut or size < (shown["chars"] + len(beside)) * 9 // 10:
+            shown["chars"] += len(beside)
+            if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
                 shown |= {"next_offset": start + length} if 0 < length < len(text) - start else {}
             shown |= drop_empty({"note": " ".join(filter(None, notes))})
@@ -500,11 +503,12 @@ def shown_part(page: Document) -> str:
     if not shown or not page.get("truncated"):
         return ""
     part = f"{shown:,} of {page['chars']:,} characters" + " of the section" * ("section" in page)
-    if "next_offset" not in page:
-        return part
-    if page.get("passages"):
-        return f"{part}; more with --section 'HEADING' or --offset {page['next_offset']}"
-    return f"{part}; --offset {page['next_offset']} continues"
+    if passages := page.get("passages"):
+        is_in_section = any(passage["heading"] for passage in passages) and "section" not in page
+        way = "with --section 'HEADING'" if is_in_section else "without --query"
+        return f"{part}; more {way}"
+    more = f"; --offset {page['next_offset']} continues" if "next_offset" in page else ""
+    return part + more
 
 
 def parts_markdown(page: Document) -> str:
@@ -540,8 +544,8 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
         differs = f" ({disarm_text(place['differs'])})" if "differs" in place else ""
         where = f"{word} {place['offset']}" if "offset" in place else BESIDE
         lines.append(f"{where}{heading}{differs}:")
-        text = re.sub(_LINK, r"\1 (\2)", place["text"])  # with the parameter links
-        lines.append(disarm_text(text))  # may begin inside code
+        without_links = partial(re.sub, _LINK, r"\1 (\2)")  # with the parameter links
+        lines.append(harmless_markdown(outside_code(place["text"], without_links)))
     return "\n\n".join(lines)
 
 
