@@ -44,6 +44,7 @@ def main(argv: list[str] | None = None) -> int:
         "commands": COMMANDS,
         "run": RUN,
         "settings": settings,
+        "errors_on_stderr": True,
     }
     return front_door.run(script, argv)
 

@@ -239,7 +239,9 @@ def add_engine(scripts: Path, name: str, module: str) -> None:
     table = scripts / "websearch/engines/table.py"
     text = table.read_text(encoding="utf-8")
     text = text.replace("    wikipedia,\n", f"    {name},\n    wikipedia,\n", 1)
-    table.write_text(text.replace("\n    )\n}", f" {name},\n    )\n}}", 1), encoding="utf-8")
+    table.write_text(
+        text.replace("\n    )\n    for", f" {name},\n    )\n    for", 1), encoding="utf-8"
+    )
 
 
 def small_web_environment(url: str) -> dict[str, str]:
@@ -249,12 +251,10 @@ def small_web_environment(url: str) -> dict[str, str]:
     it to "" where another engine is to answer first.
     """
     engines = load_script("websearch.engines.table").ENGINES
-    others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK".split()
+    others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK REDDIT X".split()
     addresses = {
-        address[0]: f"{url}/{name}" if engine.keys and not engine.function else url
+        engine.address[0]: f"{url}/{name}" if engine.keys and not engine.function else url
         for name, engine in engines.items()
-        for address in (engine.address, engine.mcp)
-        if address
     }
     return {
         **addresses,

@@ -24,6 +24,7 @@ from tests.bench import (
     bench_parallel,
     bench_process,
     bench_servers,
+    bench_store,
     bench_tokens,
 )
 from tests.bench.harness import main
@@ -33,6 +34,7 @@ MEASURES = [
     *bench_brief.MEASURES,
     *bench_parallel.MEASURES,
     *bench_servers.MEASURES,
+    *bench_store.MEASURES,
     *bench_tokens.MEASURES,
     *bench_budget.MEASURES,
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import gzip
 import json
 import os
 import re
@@ -20,7 +21,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tests.support import (
     CANARY,
@@ -38,6 +39,9 @@ from tests.support import (
 )
 from tests.tools.sync import STANDALONE
 from websearch import kit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WITH_TABLES = (
     "brave_search",
@@ -278,6 +282,49 @@ class AddressesOfResults(CannedCase):
         self.assertEqual(page.results, results[-1:])
 
 
+class PackedAnswers(CannedCase):
+    """Compressed responses of the APIs, and statuses of success."""
+
+    GOOD: ClassVar[dict[str, Any]] = {
+        "web": {"results": [{"title": "Tea", "url": "https://tea.example/"}]},
+        "organic": [{"title": "Tea", "link": "https://tea.example/"}],
+        "candidates": [{"content": {"parts": [{"text": "Tea."}]}}],
+    }
+
+    def ask(self, status: int, body: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield exit code and document of a call of each script that gets this response."""
+        for name in ("BRAVE_SEARCH", "SERPER", "GEMINI"):
+            self.set_environment(
+                **{f"{name}_BASE_URL": self.server.url, f"{name}_API_KEY": f"good-{CANARY}"}
+            )
+            self.server.status, self.server.body = status, body
+            self.server.headers = {"Content-Encoding": "gzip"}
+            script = f"{name.partition('_')[0].lower()}_search"
+            with self.subTest(script, status=status):
+                run = call_main(load_script(script), "tea", "--timeout", "10")
+                yield run.code, run.document
+
+    def test_any_status_of_success_is_an_answer(self) -> None:
+        body = gzip.compress(json.dumps(self.GOOD).encode())
+        for status in (200, 201, 202, 203, 206):
+            for code, document in self.ask(status, body):
+                self.assertEqual(code, 0, document)
+
+    def test_an_error_is_shown_unpacked(self) -> None:
+        for _, document in self.ask(418, gzip.compress(b"<p>I am a teapot</p>")):
+            self.assertIn("I am a teapot", document["error"])
+
+    def test_a_body_that_cannot_be_unpacked_is_an_error(self) -> None:
+        whole = gzip.compress(json.dumps(self.GOOD).encode() * 50)
+        for body, kind in (
+            (whole[:-20], "network"),
+            (b"\x1f\x8bno gzip at all", "provider"),
+            (gzip.compress(bytes(9_000_000)), "provider"),
+        ):
+            for _, document in self.ask(200, body):
+                self.assertEqual(document["details"]["kind"], kind, document)
+
+
 class MistypedCommands(FakeServerCase):
     """A first word that is nearly a command while the parameters come as JSON: nothing is sent."""
 
@@ -359,7 +406,7 @@ class NamesOfOtherTools(FakeServerCase):
     def test_are_understood_as_arguments_of_a_tool(self) -> None:
         tools = load_script("websearch.ways_in.mcp_tools")
         for word, value, _ in self.WORDS:
-            meant = tools.tool_params("web_search", {"query": "x", word: value})
+            meant = tools.tool_params("web_search", {"query": "x", word: value}, [])
             self.assertEqual(len(meant.keys() - {"query"}), 1, word)
 
     def test_json_in_place_of_a_query_is_its_parameters(self) -> None:
@@ -613,6 +660,12 @@ class OneDocument(FakeServerCase):
             self.assertEqual(self.server.requests[-1].query["q"], [" ".join(words).lstrip("- ")])
         self.assertIn(b"usage", self.run_script(self.script, "—help").stdout)
 
+    def test_a_mistyped_flag_is_told_the_nearest_one(self) -> None:
+        for script in (*STANDALONE, "web_search.py", "read_page.py", "doctor.py"):
+            for flag, nearest in (("--hlep", "--help"), ("--verison", "--version")):
+                hint = self.run_script(script, flag).document["details"]["hint"]
+                self.assertIn(f"The nearest flag is {nearest}.", hint)
+
     def test_a_query_may_begin_with_a_dash_after_two_dashes(self) -> None:
         self.run_script(self.script, "--count", "1", "--", "--python")
         self.assertEqual(self.server.requests[-1].query["q"], ["--python"])
@@ -628,6 +681,11 @@ class OneDocument(FakeServerCase):
         document = json.loads(run.stdout)
         self.assertEqual(run.returncode, 2)
         self.assertIn("query must be valid UTF-8 text", document["error"])
+        given = ("--params-json", r'{"query": "Ume\u0000e5"}')
+        for script in (*STANDALONE, "web_search.py", "keyless_search.py"):
+            run = self.run_script(script, *given)
+            self.assertEqual(run.code, 2, run.document)
+            self.assertIn("query must be text without control characters", run.document["error"])
 
     def test_default_documents_stay_below_10000_characters_and_say_what_was_cut(self) -> None:
         short = self.run_script(self.script, "guide", "--count", "20", "--max-chars", "3000")
@@ -640,8 +698,8 @@ class OneDocument(FakeServerCase):
         self.assertEqual(len(whole.document["web_results"]), 20)
         self.assertLess(len(self.run_script(self.script, "guide").stdout.decode()), 10_000)
 
-    def test_verbose_shows_no_control_characters_of_a_query(self) -> None:
-        run = self.run_script(self.script, "a\x9bb\u202ec", "--verbose")
+    def test_verbose_shows_no_hidden_characters_of_a_query(self) -> None:
+        run = self.run_script(self.script, "a\u2066b\u202ec", "--verbose")
         self.assertIn('"query":"abc"', run.stderr)
 
     def test_verbose_shows_the_traceback_of_a_defect_and_nothing_else_does(self) -> None:
@@ -1074,6 +1132,8 @@ class Addresses(FakeServerCase):
                 self.assertEqual(run.code, 5)
                 self.assertIn(run.document["details"]["kind"], ("network", "timeout"))
                 self.assertTrue(re.search(r"resolved|refused|in time", run.document["error"]))
+                if "resolved" in run.document["error"]:
+                    self.assertIs(run.document["details"]["retryable"], False)
 
 
 if __name__ == "__main__":

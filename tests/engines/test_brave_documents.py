@@ -121,6 +121,14 @@ class WebDocumentTest(DocumentCase):
         self.assertIn("extra_snippets", document["web_results"][0])
         self.assertGreater(document["truncated"]["items_dropped"]["extra_snippets"], 0)
         self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
+        news = changed(WEB, "web", "results", to=[web] * 3)
+        news["news"]["results"] = [{**WEB["news"]["results"][0], **web, "url": "https://a.example"}]
+        self.server.body = news
+        document = call_main(brave, *words, "--max-chars", "2500").document
+        self.assertEqual((len(document["web_results"]), len(document["news_results"])), (3, 1))
+        text = call_main(brave, *words, "--max-chars", "2500", "--md").stdout.decode()
+        self.assertIn("## News", text)
+        self.assertNotIn("tea tea", text)
 
     def test_side_sections_are_dropped_before_excerpts_and_results(self) -> None:
         counts = {"web": 10, "news": 5, "videos": 6, "discussions": 3}
@@ -162,6 +170,44 @@ class AnswerDocumentTest(DocumentCase):
             document = self.ask("answers", [chunk(f"Tea{separator}is hot.")])
             self.assertIs(document["ok"], True, (separator, document))
             self.assertIn("is hot.", document["text"])
+
+
+class NewsTest(DocumentCase):
+    def test_the_latest_of_ten_come_first_with_their_days(self) -> None:
+        times = ["2020-01-02T09:00:00", "2020-01-03T08:00:00", "2020-01-03T21:00:00"]
+        items = [{"title": at, "url": f"https://a.example/{at}", "page_age": at} for at in times]
+        document = self.ask("news", {"results": [*items, {"title": "x", "url": "https://b.example/"}]},
+                            query="mill", count=2)  # fmt: skip
+        shown = [(item["title"], item["date"]) for item in document["results"]]
+        self.assertEqual(shown, [(times[2], "2020-01-03"), (times[1], "2020-01-03")])
+        planned = brave.run_news({"query": "mill", "count": 2, "dry_run": True})
+        self.assertIn("count=10", planned["request"]["url"])
+
+
+class SitePathTest(DocumentCase):
+    def test_results_are_held_to_the_path_of_a_site(self) -> None:
+        urls = [
+            f"https://{address}"
+            for address in (
+                "docs.example.org/3/lib",
+                "docs.example.org/3",
+                "docs.example.org/31/lib",
+                "docs.example.org/",
+                "other.example/x",
+            )
+        ]
+        answer = {"web": {"results": [{"title": url, "url": url} for url in urls]}}
+        for filters, left in (
+            ({"site": "docs.example.org/3"}, urls[:2]),
+            ({"site": "https://docs.example.org/3/,other.example"}, [*urls[:2], urls[4]]),
+            ({"exclude_site": "docs.example.org/3"}, urls[2:]),
+            ({"site": "docs.example.org"}, urls),  # the host is Brave's matter
+        ):
+            document = self.ask("web", answer, query="mill", **filters)
+            self.assertEqual([item["url"] for item in document["web_results"]], left, filters)
+        planned = brave.run_web_search({"query": "m", "site": "a.example/b", "dry_run": True})
+        self.assertIn("site%3Da.example", planned["request"]["url"])
+        self.assertNotIn("%2Fb", planned["request"]["url"])
 
 
 class BrokenAnswerTest(DocumentCase):

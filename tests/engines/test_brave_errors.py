@@ -92,14 +92,16 @@ class ErrorBodyTest(CannedCase):
             self.assertEqual(error.message, f"Brave answered {status}: The key is unknown.")
 
     def test_braves_text_on_a_parameter_follows_the_error_sentence(self) -> None:
-        problem = {"type": "too_long", "loc": ["header", "x-loc-state"], "msg": "Input is too long"}
-        detail, meta = "Unable to validate request parameter(s)", {"errors": [problem]}
+        state = {"type": "too_long", "loc": ["header", "x-loc-state"], "msg": "Input is too long"}
+        count = {"loc": ["query", "count"], "msg": "Input is too large"}
+        detail, meta = "Unable to validate request parameter(s)", {"errors": [state, count]}
         self.server.status = 422
         self.server.body = error_body("VALIDATION", detail, meta=meta)
         run = call_main(brave, "bread", "--state", "California")
         self.assertEqual(
             run.document["error"],
-            f"Brave refused the request: {detail} (x-loc-state: Input is too long)",
+            f"Brave refused the request: {detail} "
+            "(x-loc-state: Input is too long; count: Input is too large)",
         )
 
     def test_a_code_decides_and_not_the_status(self) -> None:
@@ -131,6 +133,13 @@ class ErrorBodyTest(CannedCase):
         run = call_main(brave, "bread")
         self.assertNotIn(CANARY.encode(), run.stdout)
         self.assertIn("[key] is wrong", run.document["error"])
+
+
+class PlanTest(FakeServerCase):
+    def test_a_key_without_summaries_is_led_to_context(self) -> None:
+        self.set_environment(BRAVE_SEARCH_API_KEY=f"search-{CANARY}")
+        hint = brave.run_summarizer({"key": "k"})["details"]["hint"]
+        self.assertTrue("Pro AI" in hint and "context" in hint, hint)
 
 
 class RateLimitTest(EnvironmentCase):
@@ -209,7 +218,7 @@ class LogTest(FakeServerCase):
         brave.run_web_search({"query": "zzyzx qwrtp"})
         brave.RUN["news"]({"query": "a", "count": 0})
         first, second = self.records()
-        self.assertEqual((first["hasResults"], first["error"]), (False, "No web results found."))
+        self.assertEqual((first["hasResults"], first["error"]), (False, "No web results found"))
         self.assertNotIn("resultLen", first)
         self.assertEqual(second["span"], "brave.news")
         self.assertIn("count must be", second["error"])

@@ -6,8 +6,6 @@ The only module to notice answers assigned to the wrong question.
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 import tempfile
 import time
 import unittest
@@ -18,7 +16,7 @@ import gemini_search as gemini
 from tests.engines.gemini_support import GeminiCase
 from tests.fake_server.faults import SLOW_SECONDS, SLOWER_SECONDS
 from tests.fake_server.gemini_errors import RETRY_SECONDS
-from tests.support import CANARY, PYTHON, SCRIPTS, SLACK, clean_environment, run_script
+from tests.support import CANARY, SLACK, run_script
 
 SCRIPT = "gemini_search.py"
 
@@ -161,23 +159,6 @@ class BatchCommand(GeminiCase):
         document = gemini.run_batch({"input": "@/etc/hostname"})
         self.assertEqual(document["error"], "input is read on the command line only.")
         self.assertEqual(self.server.requests, [])
-
-    def test_ctrl_c_ends_it_at_once(self) -> None:
-        process = subprocess.Popen(
-            [*PYTHON, str(SCRIPTS / SCRIPT), "batch", "--query", "a", "--query", "b"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=clean_environment(**{**self.environment, "GEMINI_API_KEY": "hang-" + CANARY}),
-        )
-        limit = time.monotonic() + 20
-        while len(self.server.requests) < 2 and time.monotonic() < limit:
-            time.sleep(0.02)
-        started = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=20)
-        self.assertLess(time.monotonic() - started, SLACK)
-        self.assertEqual(json.loads(stdout)["details"]["kind"], "interrupted")
-        self.assertEqual((process.returncode, stderr), (130, b""))
 
 
 if __name__ == "__main__":

@@ -49,6 +49,23 @@ class ErrorAnswers(GeminiCase):
         self.assertEqual(document["details"]["retry_after"], bodies.RETRY_SECONDS)
         self.assertTrue(document["details"]["retryable"])
 
+    def test_of_an_overloaded_model_name_another_one_and_another_engine(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"overloaded-{CANARY}")
+        for model, other in (
+            (gemini.DEFAULT_MODEL, gemini.FREE_MODEL),
+            (gemini.FREE_MODEL, "gemini-2.5-flash"),
+        ):
+            document = gemini.run_search({**QUESTION, "model": model, "timeout": 3})
+            hint = document["details"]["hint"]
+            self.assertTrue(f" {other}, " in hint and "web_search.py" in hint, hint)
+
+    def test_do_not_send_a_key_back_to_the_model_that_refused_it(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"unpaid-{CANARY}")
+        for model, names_it in ((gemini.DEFAULT_MODEL, True), (gemini.FREE_MODEL, False)):
+            hint = gemini.run_search({**QUESTION, "model": model})["details"]["hint"]
+            self.assertEqual(f"use model {gemini.FREE_MODEL}" in hint, names_it, hint)
+            self.assertIn("enable billing", hint)
+
 
 class Vertex(GeminiCase):
     def test_without_a_token_asks_gcloud_for_one_and_never_logs_in(self) -> None:
@@ -110,10 +127,33 @@ class Fallback(GeminiCase):
                 (attempt,) = document["attempts"]
                 self.assertEqual((attempt["provider"], attempt["kind"]), ("gemini", kind))
 
-    def test_the_first_provider_has_the_whole_time(self) -> None:
+    def test_a_deadline_too_short_for_two_is_the_firsts(self) -> None:
         document = self.providers("slower", timeout=SLOWER_SECONDS * 1.5)
         self.assertEqual((document["ok"], document.get("provider")), (True, "gemini"))
         self.assertNotIn("attempts", document)
+
+    def test_a_provider_that_hangs_leaves_time_for_the_next(self) -> None:
+        document = self.providers("hang", timeout=4.0)
+        self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))
+        for left, later, kept in (
+            (1.9, 1, 0.0), (4.0, 1, 2.0), (10.0, 1, 5.0), (30.0, 1, 7.5), (60.0, 1, 15.0),
+            (30.0, 2, 15.0), (30.0, 0, 0.0),
+        ):  # fmt: skip
+            self.assertEqual(gemini.seconds_for(later, left), kept, (left, later))
+
+    def test_a_rate_limit_is_not_waited_for_if_another_provider_is_configured(self) -> None:
+        limit = bodies.error_reply(429, "RESOURCE_EXHAUSTED", "Slow down.", [{"retryDelay": "60s"}])
+        self.server.answers[:] = [limit]
+        document = self.providers("good", timeout=90.0)
+        self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))
+        self.server.clear()
+        self.server.answers[:] = [limit]
+        queries = [f"guide {number}" for number in range(3)]
+        found = gemini.run_batch({"queries": queries, "workers": 1, "timeout": 90.0})
+        self.assertEqual({one["provider"] for one in found["results"]}, {"vertex"})
+        self.assertEqual(len(self.server.requests), 4)  # gemini rests: it is asked once
+        document = self.providers("crowded", "busy-v", timeout=20.0)  # the last one is waited for
+        self.assertEqual((document["ok"], document.get("provider")), (True, "vertex"))
 
     def test_no_provider_is_tried_in_the_last_second(self) -> None:
         for key, kind, timeout in (("hang", "timeout", 0.5), ("quota", "quota", 0.9)):

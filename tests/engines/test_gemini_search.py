@@ -262,6 +262,10 @@ class SourceCitations(GeminiCase):
             )
             text = gemini.format_search_result(parsed)
             self.assertTrue(text.endswith(f"1. [{title}]({url}) ({shown})"), text)
+        text = gemini.format_search_result(
+            {"sources": [{"title": "T", "url": "https://d.example"}]}
+        )
+        self.assertTrue(text.endswith("1. [T](https://d.example) (d.example)"), text)
 
 
 class ErrorHandling(GeminiCase):
@@ -452,7 +456,9 @@ class CoreSearchTruths(GeminiCase):
         self.assertEqual(headings, ["## Search Results", "### Sources", "### Search Queries Used"])
 
     def test_sections_without_content_are_omitted(self) -> None:
-        text = gemini.format_search_result(gemini.parse_search_response(answer("Only text.")))
+        found = answer("Only text.", {"searchEntryPoint": {"renderedContent": "<p>guide</p>"}})
+        found["candidates"][0]["content"]["parts"] += [{"text": "hm", "thought": True}]
+        text = gemini.format_search_result(gemini.parse_search_response(found))
         self.assertEqual(text, "## Search Results\n\nOnly text.")
 
     def test_parsing_takes_whatever_is_missing_as_empty(self) -> None:

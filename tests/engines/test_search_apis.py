@@ -9,9 +9,11 @@ The only module to notice a filter that is neither sent nor refused.
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 import unittest
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import web_search as command
 from tests.support import (
@@ -122,7 +124,7 @@ class Filters(SearchApiCase):
         for engine in KEYS:
             for key in ("", KEY) if engine in KEYLESS else (KEY,):
                 self.use_key(engine, key)
-                filters = engines.ENGINES[engine].present_filters()
+                filters = engines.ENGINES[engine].filters
                 for name, value in values.items():
                     allowed = filters.get(name, ())
                     can = allowed is None or value in allowed
@@ -143,7 +145,142 @@ class Filters(SearchApiCase):
         self.assertEqual(self.server.requests, [])
 
 
+class Requests(SearchApiCase):
+    def test_each_filter_is_in_the_field_that_the_api_documents(self) -> None:
+        days = ("--since", "2016-01-01..2016-03-01")
+        rows: tuple[tuple[str, tuple[str, ...], dict[str, Any]], ...] = (
+            ("exa", (*days, "--site", "example.com"), {
+                "query": "sourdough", "numResults": 5, "includeDomains": ["example.com"],
+                "contents": {"highlights": True, "text": {"maxCharacters": 10000}},
+                "startPublishedDate": "2016-01-01T00:00:00.000Z",
+                "endPublishedDate": "2016-03-01T23:59:59.000Z",
+            }),
+            ("exa", ("--exclude-site", "a.com", "--country", "uk", "--safe", "moderate"), {
+                "query": "sourdough", "numResults": 5, "excludeDomains": ["a.com"],
+                "userLocation": "GB", "moderation": True,
+                "contents": {"highlights": True, "text": {"maxCharacters": 10000}},
+            }),
+            ("parallel", ("--site", "example.com", "--country", "us"), {
+                "objective": "sourdough", "search_queries": ["sourdough"], "mode": "fast",
+                "advanced_settings": {
+                    "max_results": 5, "location": "us",
+                    "source_policy": {"include_domains": ["example.com"]},
+                },
+            }),
+            ("kagi", (*days, "--country", "us", "--site", "docs.python.org/3"), {
+                "query": "sourdough", "limit": 5,
+                "filters": {"region": "US", "after": "2016-01-01", "before": "2016-03-01"},
+                "lens": {"sites_included": ["docs.python.org"]},
+            }),
+            ("kagi", ("--exclude-site", "a.com", "--safe", "off"), {
+                "query": "sourdough", "limit": 5, "safe_search": False,
+                "lens": {"sites_excluded": ["a.com"]},
+            }),
+        )  # fmt: skip
+        for engine, flags, body in rows:
+            with self.subTest(engine, flags=flags):
+                self.use_key(engine)
+                run = self.search(engine, "sourdough", *flags, "--dry-run")
+                self.assertEqual(run.document["request"]["body"], body)
+
+    def test_country_that_an_api_does_not_have_is_refused_with_those_it_has(self) -> None:
+        self.use_key("you")
+        run = self.search("you", "sourdough", "--country", "is")
+        self.assertEqual((run.code, len(self.server.requests)), (2, 0))
+        self.assertIn("It has ar, at, au", run.document["details"]["hint"])
+
+
+class OwnEngines(SearchApiCase):
+    """Engines in engines.json: each run is a process, because the file is read at its start."""
+
+    ROW: ClassVar[dict[str, Any]] = {
+        "title": "Acme Search",
+        "key": "ACME_API_KEY",
+        "headers": {"X-Acme-Token": "{key}", "Authorization": "Bearer {key}"},
+        "send": {"query": "{query}", "limit": "{count}", "lens": {"sites_included": "{site}"}},
+        "results": "data.search",
+        "fields": {"snippet": ["summary", "snippet"], "date": "time"},
+    }
+
+    def run_with(self, rows: Any, *words: str, script: str = "web_search.py") -> Run:
+        """Run a script with these rows in engines.json, as JSON unless they are text."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        text = rows if isinstance(rows, str) else json.dumps(rows)
+        Path(folder, "engines.json").write_text(text, encoding="utf-8")
+        return self.run_script(
+            script,
+            *words,
+            **small_web_environment(self.server.url),
+            WEB_SEARCH_SECRETS=f"{folder}/secrets.yaml",
+            GLSI_DB_PATH=":memory:",
+            ACME_API_KEY=KEY,
+        )
+
+    def row(self, **changes: Any) -> dict[str, Any]:
+        """A good row, served by the double of Kagi, with some fields changed; None: without."""
+        row = {"url": f"{self.server.url}/kagi/api/v1/search", **self.ROW, **changes}
+        return {"acme": {name: value for name, value in row.items() if value is not None}}
+
+    def test_row_of_ones_own_is_an_engine(self) -> None:
+        words = ("sourdough", "--engine", "acme", "--no-pages", "-n", "3", "--site", "example.com")
+        run = self.run_with(self.row(), *words)
+        self.assertEqual(run.code, 0, run.stdout)
+        self.assertEqual((run.document["engine"], run.document["billed"]), ("acme", {"acme": 1}))
+        self.assertTrue(all("example.com" in one["url"] for one in run.document["results"]))
+        self.assertEqual(
+            self.sent(),
+            {"query": "sourdough", "limit": 3, "lens": {"sites_included": ["example.com"]}},
+        )
+        shown = self.run_with(self.row(), *words, "--dry-run").stdout
+        self.assertNotIn(KEY, str(shown))
+
+    def test_own_engine_is_in_auto_doctor_and_mcp(self) -> None:
+        run = self.run_with(self.row(auto=True), "sourdough", "--no-pages")
+        self.assertEqual(run.document.get("engine"), "acme", run.stdout)
+        report = str(self.run_with(self.row(), script="doctor.py").stdout)
+        self.assertIn("acme key", report)
+        tools = str(self.run_with(self.row(), "tools", script="mcp_server.py").stdout)
+        self.assertIn("all, acme, brave", tools)
+
+    def test_mistake_names_the_file_and_the_field(self) -> None:
+        rows: tuple[tuple[Any, str], ...] = (
+            ("{", "engines.json cannot be read"),
+            ([], "the file must be an object"),
+            ({"brave": {}}, "'brave' cannot name an engine"),
+            ({"acme": 1}, "acme must be an object"),
+            (self.row(url=None), "acme needs url"),
+            (self.row(url="http://api.example.com/x"), "acme.url must use https"),
+            (self.row(url="https://api.example.com/x?key=1"), "acme.url must be an address"),
+            (self.row(method="PUT"), "acme.method must be GET or POST, not 'PUT'"),
+            (self.row(max_count=True), "acme.max_count must be a whole number"),
+            (self.row(sned={}), "acme.sned is unknown"),
+            (self.row(send={"q": "{qurey}"}), "acme.send.qurey is unknown"),
+            (self.row(send={"q": "x"}), "acme.send has no {query}"),
+            (self.row(fields={"link": "url"}), "acme.fields.link is unknown"),
+            (self.row(headers={"X-Acme": "{key}"}), "acme.headers.X-Acme cannot have {key}"),
+            (self.row(key=None), "acme.headers.X-Acme-Token cannot have {key}"),
+            (self.row(key="secret-value"), "acme.key must name a variable"),
+        )
+        for content, message in rows:
+            with self.subTest(message):
+                run = self.run_with(content, "sourdough", "--no-pages")
+                self.assertEqual(run.code, 2, run.stdout)
+                self.assertIn(message, run.document["error"])
+        report = str(self.run_with("{", script="doctor.py").stdout)
+        self.assertIn("engines.json cannot be read", report)
+
+
 class Refusals(SearchApiCase):
+    def test_the_providers_reason_for_rejecting_a_query_is_told(self) -> None:
+        for engine, reason in {
+            "tavily": "Invalid topic", "exa": "INVALID_REQUEST_BODY", "parallel": "after_date",
+        }.items():  # fmt: skip
+            with self.subTest(engine):
+                self.use_key(engine)
+                run = self.search(engine, "sourdough faultinvalid", "--timeout", "1")
+                self.assertIn(reason, run.document["error"])
+
     def refused(self, engine: str, fault: str, key: str) -> dict[str, Any]:
         """The details of an error; its text is only this program's."""
         self.use(**{KEYS[engine]: key, "GLSI_DB_PATH": ":memory:"})
@@ -174,13 +311,10 @@ class Refusals(SearchApiCase):
                     self.assertEqual(self.refused(engine, fault, "")["kind"], kind)
 
     def test_a_refusal_that_looks_like_success_is_none(self) -> None:
-        for engine in ("tavily", "exa"):
-            with self.subTest(engine):
-                self.assertEqual(self.refused(engine, "told", "")["kind"], "quota")
-        self.assertEqual(self.refused("parallel", "inband", "")["kind"], "provider")
+        self.assertEqual(self.refused("tavily", "told", "")["kind"], "quota")
 
     def test_a_limit_that_names_its_wait_is_waited_out(self) -> None:
-        for engine, key in (("tavily", KEY), ("exa", "")):  # each way of asking
+        for engine, key in (("tavily", KEY), ("keenable", "")):  # each way of asking
             with self.subTest(engine):
                 self.use_key(engine, key)
                 run = self.search(engine, "sourdough faultbusy", "--timeout", "20")
@@ -233,10 +367,9 @@ class RecordedAnswers(EnvironmentCase):
         self.addCleanup(server.close)
         server.headers = {"Content-Type": content_type}
         server.body = (folder / name).read_bytes()
-        entry = engines.ENGINES[engine]
-        variables = [address[0] for address in (entry.address, entry.mcp) if address]
+        variable = engines.ENGINES[engine].address[0]
         self.set_environment(
-            GLSI_DB_PATH=":memory:", GLSI_RATE_LIMIT="0s", **dict.fromkeys(variables, server.url)
+            GLSI_DB_PATH=":memory:", GLSI_RATE_LIMIT="0s", **{variable: server.url}
         )
         words = ("--engine", engine, "--no-pages", "--force", "-n", "20")
         return call_main(command, "anything", *words).document
@@ -245,8 +378,6 @@ class RecordedAnswers(EnvironmentCase):
         rows = (
             ("tavily", "tavily_search_2026.json", "application/json", 5, "ai.pydantic.dev"),
             ("tavily", "tavily_mcp_keyless_search_2026.json", "application/json", 3, "zacks.com"),
-            ("exa", "exa_mcp_search_2026.sse.txt", "text/event-stream", 3, "github.com/mdn"),
-            ("parallel", "parallel_mcp_search_2026_2of13.json", "application/json", 2, "tc39.es"),
         )
         for engine, name, content_type, count, host in rows:
             with self.subTest(name):

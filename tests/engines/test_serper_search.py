@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -93,9 +94,16 @@ class ToolingSpecificationTest(SerperCase):
             self.assertRegex(item["link"], r"^https://\S+$")
 
     def test_a_dry_run_counts_the_requests_of_all_result_pages(self) -> None:
-        for count, requests in (("10", None), ("30", 3)):
-            run = self.run_script(SCRIPT, "guide", "-n", count, "--dry-run")
-            self.assertEqual(run.document.get("requests"), requests)
+        for words, requests, cost in (
+            (["guide", "-n", "10"], 1, 1),
+            (["guide", "-n", "30"], 3, 3),
+            (["shopping", "guide", "-n", "20"], 2, 4),
+            (["maps", "guide"], 1, 3),
+            (["reviews", "--cid", "1", "-n", "10"], 2, None),
+        ):
+            run = self.run_script(SCRIPT, *words, "--dry-run")
+            planned = (run.document["requests"], run.document.get("credits"))
+            self.assertEqual(planned, (requests, cost), words)
         self.assertEqual(self.server.requests, [])
 
     def test_missing_api_key_is_an_error_message_and_nothing_is_sent(self) -> None:
@@ -146,6 +154,64 @@ class ToolingSpecificationTest(SerperCase):
             run = self.run_script(SCRIPT, *words)
             self.assertEqual(run.stdout.count(b"\n"), 1, words)
             self.assertIn("ok", run.document, words)
+
+
+class WhatWasPaidForTest(CannedSerperCase):
+    def test_news_have_days_and_the_latest_of_ten_come_first(self) -> None:
+        words = ("2 weeks ago", "21 hours ago", "Nov 3, 2020", "", "6 hours ago")
+        self.server.body = {
+            "news": [
+                {"title": word, "link": f"https://a.example/{word}", "date": word} for word in words
+            ]
+        }
+        document = serper.run_news({"query": "q", "count": 4})
+        shown = [(item["title"], item.get("date"), item.get("age")) for item in document["results"]]
+        moments = [time.gmtime(time.time() - hours * 3_600) for hours in (6, 21)]
+        days = [time.strftime("%Y-%m-%d", moment) for moment in moments]
+        self.assertEqual(
+            shown,
+            [
+                ("6 hours ago", days[0], "6 hours ago"),
+                ("21 hours ago", days[1], "21 hours ago"),
+                ("2 weeks ago", "2 weeks ago", None),
+                ("Nov 3, 2020", "2020-11-03", None),
+            ],
+        )
+        self.assertIn(f"{days[0]} · 6 hours ago", serper.to_markdown(document))
+
+    def test_reviews_are_shown_up_to_the_token(self) -> None:
+        self.server.body = {
+            "reviews": [
+                {"id": str(number), "rating": 4, "snippet": "Fine."} for number in range(8)
+            ],
+            "nextPageToken": "t8",
+        }
+        document = serper.RUN["reviews"]({"cid": "1", "count": 3})
+        self.assertEqual((len(document["results"]), document["next_page_token"]), (8, "t8"))
+
+    def test_opening_hours_of_the_week_are_in_markdown(self) -> None:
+        week = dict.fromkeys(("Monday", "Tuesday", "Wednesday"), "08:00-18:00")
+        place = {"title": "Mill", "openingHours": {**week, "Sunday": "Closed"}}
+        self.server.body = {"places": [place]}
+        text = serper.to_markdown(serper.RUN["maps"]({"query": "mill"}))
+        self.assertIn("Open: Monday-Wednesday 08:00-18:00; Sunday Closed", text)
+
+    def test_prices_are_numbers_beside_their_text(self) -> None:
+        for text, number in (
+            ("$36.00", 36.0),
+            ("$1,299.99 now", 1299.99),
+            ("1.299,99 €", 1299.99),
+            ("1 299,00 kr", 1299.0),
+            ("¥4,980", 4980.0),
+            ("39,5 €", 39.5),
+            ("$10 - $20", None),
+            ("free", None),
+        ):
+            self.server.body = {
+                "shopping": [{"title": "Mill", "link": "https://a.example/", "price": text}]
+            }
+            [item] = serper.RUN["shopping"]({"query": "mill"})["results"]
+            self.assertEqual((item["price"], item.get("price_number")), (text, number))
 
 
 class QuotedKeyTest(CannedSerperCase):
@@ -219,7 +285,25 @@ class BatchTest(SerperCase):
         )
         self.assertEqual([query for query, _ in seen], queries)
         self.assertEqual(seen[0][1], 0)
-        self.assertEqual([requests for _, requests in seen[1:]], [1] * 100 + [2] * 50)
+        self.assertEqual([requests for _, requests in seen[101:]], [2] * 50)
+
+    def test_a_dry_run_of_a_batch_is_a_total_of_the_lines_that_are_left(self) -> None:
+        out = str(self.folder / "out.jsonl")
+        listed = self.file("\n".join(f"guide {number}" for number in range(130)))
+        more = ["--skip-done", out, "--output", out]
+        self.run_script(SCRIPT, "batch", "--queries", "guide 1", "--queries", "guide 2", *more)
+        self.server.clear()
+        for words, skipped, lines, requests in (
+            ([], None, 130, 2), (["--jsonl"], None, 130, 2), (more, 2, 128, 2),
+        ):  # fmt: skip
+            planned = self.run_script(SCRIPT, "batch", listed, *words, "--dry-run").document
+            self.assertEqual(planned.get("skipped"), skipped)
+            self.assertEqual((planned["lines"], planned["credits"]), (lines, lines))
+            self.assertEqual(planned["requests"], requests)
+            self.assertNotIn("request", planned)
+        run = self.run_script(SCRIPT, "batch", listed, "--dry-run", "--verbose", "--max-chars", "0")
+        self.assertEqual([len(one["json"]) for one in run.document["request"]], [100, 30])
+        self.assertEqual(self.server.requests, [])
 
     def test_batch_too_large_to_fit_is_refused_before_any_request(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(21)))
@@ -332,7 +416,7 @@ class ReferenceTest(EnvironmentCase):
         sections = re.split(r"(?m)^## ", self.text)
         for command, spec in COMMANDS.items():
             section = next(one for one in sections if re.match(rf".*\b{command}\b", one))
-            same = COMMANDS["news"]["params"] if "same parameters as `search`" in section else []
+            same = COMMANDS["search"]["params"] if "same parameters as `search`" in section else []
             if f"serper_search.py {command} --help" in section:
                 continue  # of a rarely used command: its help is the table
             for parameter in spec["params"]:

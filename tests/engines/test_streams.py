@@ -277,6 +277,23 @@ class OutputFiles(StreamCase):
                 self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
                 self.assertEqual(self.out.read_bytes(), before)
 
+    def test_foreign_lines_are_skipped_and_a_torn_last_line_is_removed(self) -> None:
+        foreign = (
+            b'{"input":"guide","hash":["x"],"ok":true}\n'
+            b'{"input":"guide","hash":{"x":1},"ok":true}\n'
+            b'{"input":"guide","hash":"0","ok":false,"details":{"kind":["http"],"status":404}}\n'
+            b'{"input":"guide","hash":"1","ok":false,"details":{"status":404}}\n'
+        )
+        for before, torn in itertools.product((foreign, b""), (b"{", b'{"i', b'{"input":"guide 1')):
+            self.out.write_bytes(before + torn)
+            words = ("--skip-done", str(self.out))
+            code, receipt, _ = self.into_file("serper_search.py", ["guide"], *words)
+            with self.subTest(before=before, torn=torn):
+                self.assertEqual((code, receipt["answered"]), (0, 1), receipt)
+                self.assertTrue(
+                    self.out.read_bytes().startswith(before + b'{"input":"guide","hash"')
+                )
+
     def test_file_with_content_is_refused_without_overwrite(self) -> None:
         for script, name in itertools.product(BATCHES, ("out.jsonl", "out.json")):
             self.out = self.folder / name

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 WRITE = "WRITE_SNAPSHOTS" in os.environ
 LINE_CHARACTERS = 160  # JSON that is no longer stands on one line
-# What every client sends; User-Agent and Accept-Encoding have tests of their own.
-USUAL_HEADERS = {"accept-encoding", "connection", "content-length", "host", "user-agent"}
+# What every client sends; User-Agent has tests of its own.
+USUAL_HEADERS = {"connection", "content-length", "host", "user-agent"}
 MOST_CHARACTERS = 10_000  # of a document, unless the line says otherwise
 # Words of lines that have no second spelling: JSON drops empty texts, the others change the output.
 SINGULAR = {"", "--", "--format", "--jsonl"}

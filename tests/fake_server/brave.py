@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Passing faults and the slow key have every plan once they let a request through.
 ALL_PLANS = frozenset({"search", "legacy", "answers", "suggest", "spellcheck"})
 PLANS = {
-    **dict.fromkeys(("good", "busy", "flaky", "slow"), ALL_PLANS),
+    **dict.fromkeys(("good", "busy", "flaky", "slow", "second"), ALL_PLANS),
     **{name: frozenset({name}) for name in ("search", "answers", "suggest", "spellcheck")},
 }
 FAULT_BODIES = {
@@ -70,6 +70,9 @@ def handle(endpoint: Endpoint, request: RecordedRequest, state: ServerState) -> 
     try:
         key = _key(endpoint, request)
         answer = fault_answer(key, request, state, FAULT_BODIES)
+        # One request a second; those that are refused count as well.
+        if fault_name(key) == "second" and state.rate(key, request.time, 1.0) > 1:
+            answer = brave_errors.rate_limited()
         if answer is None:
             answer = delayed(endpoint.answer(_checked(endpoint, request, state, key)), key)
     except RefusedError as refused:

@@ -1,7 +1,4 @@
-"""Exa: POST /exa/search with a key, POST /exa/mcp (web_search_exa) without one.
-
-Beside the faults of answer_engines.py the MCP server has told (its refusal as an ordinary result).
-"""
+"""Exa: POST /exa/search with a key."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from .answer_engines import Wish, found_documents, is_host_list, is_refused, refusals, unknown_field
 from .engine_pages import published, query_fault, snippet
-from .mcp_door import advertisement, called_arguments, event, rpc_error, tool_result
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, json_reply, route
 
 if TYPE_CHECKING:
@@ -21,11 +17,6 @@ FIELDS = {
     "query", "type", "numResults", "includeDomains", "excludeDomains", "startPublishedDate",
     "endPublishedDate", "userLocation", "moderation", "contents",
 }  # fmt: skip
-LIMIT_TEXT = (
-    "You've hit Exa's free MCP rate limit. To continue using without limits, create your own Exa "
-    "API key.\n\nFix: Create API key at https://dashboard.exa.example/api-keys"
-)
-NO_RESULTS = "No search results found. Please try a different query."
 
 
 def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
@@ -80,56 +71,14 @@ def result(document: Document, terms: frozenset[str], contents: dict[str, Any]) 
     return shown
 
 
-def answer_mcp(request: RecordedRequest, state: ServerState) -> Answer:
-    """Answer a call of web_search_exa, without a key."""
-    arguments = called_arguments(request, "web_search_exa")
-    if isinstance(arguments, Reply):
-        return arguments
-    query = arguments.get("query", "")
-    if fault := query_fault(query, request, state, MCP_FAULTS):
-        return fault
-    documents, terms = found_documents(Wish(query))
-    blocks = [text_block(one, terms) for one in documents[: arguments.get("numResults", 8)]]
-    return event(tool_result("\n\n---\n\n".join(blocks) or NO_RESULTS))
-
-
-def text_block(document: Document, terms: frozenset[str]) -> str:
-    """One result as the MCP server writes it; highlights hold raw Markdown, rules included."""
-    date = published(document)
-    return (
-        f"Title: {document.title}\nURL: {document.url}\n"
-        f"Published: {f'{date:%Y-%m-%dT%H:%M:%S.000Z}' if date else 'N/A'}\nAuthor: N/A\n"
-        f"Highlights:\n{snippet(document, terms)}\n...\n---\nlayout: page\n---\n{document.title}"
-    )
-
-
 def failed(status: int, tag: str, headers: dict[str, str] | None = None) -> Reply:
-    """An error as the API writes it."""
-    body = {"requestId": "0", "error": f"{tag}. Buy credits at once.", "tag": tag}
+    """An error as the API writes it; only the reason for rejecting a body is no advertisement."""
+    text = tag if status == HTTPStatus.BAD_REQUEST else f"{tag}. Buy credits at once."
+    body = {"requestId": "0", "error": text, "tag": tag}
     return json_reply(body, status, headers)
-
-
-def spent_mcp(wait: str) -> Reply:
-    """The refusal of the MCP server's allowance."""
-    headers = {"retry-after": wait, "x-ratelimit-limit": "0", "x-ratelimit-remaining": "0"}
-    return json_reply(rpc_error(-32000, LIMIT_TEXT), HTTPStatus.TOO_MANY_REQUESTS, headers)
 
 
 FAULTS = refusals(
     failed, "INVALID_API_KEY", (400, "INVALID_REQUEST_BODY"), (402, "NO_MORE_CREDITS")
 )
-MCP_FAULTS = {
-    **FAULTS,
-    "denied": lambda: event(tool_result("web_search_exa error (401): Invalid API key.", True)),
-    "invalid": lambda: event(tool_result("MCP error -32602: Input validation error", True)),
-    "told": advertisement(LIMIT_TEXT),
-    "spent": lambda: spent_mcp("44016"),
-    "toofast": lambda: spent_mcp("1"),
-    "busy": lambda: spent_mcp("1"),
-    "limit": lambda: json_reply(rpc_error(-32000, LIMIT_TEXT), HTTPStatus.TOO_MANY_REQUESTS),
-    "layout": advertisement("Something quite different"),
-}
-ROUTES: tuple[Route, ...] = (
-    route("/exa/search", ("POST",), answer_search),
-    route("/exa/mcp", ("POST",), answer_mcp),
-)
+ROUTES: tuple[Route, ...] = (route("/exa/search", ("POST",), answer_search),)

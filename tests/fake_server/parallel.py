@@ -1,15 +1,13 @@
-"""Parallel: POST /parallel/v1/search with a key, POST /parallel/mcp (web_search) without one."""
+"""Parallel: POST /parallel/v1/search with a key."""
 
 from __future__ import annotations
 
-import json
 import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from .answer_engines import Wish, found_documents, is_host_list, is_refused, refusals, unknown_field
 from .engine_pages import published, query_fault, snippet
-from .mcp_door import advertisement, called_arguments, event, rpc_error, tool_result
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, json_reply, route
 
 if TYPE_CHECKING:
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 FIELDS = {"search_queries", "objective", "mode", "advanced_settings", "max_chars_total"}
 SETTINGS = {"max_results", "location", "source_policy", "excerpt_settings"}
 POLICY = {"include_domains", "exclude_domains", "after_date"}
-MCP_RESULTS = 13  # a caller cannot say how many
 
 
 def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
@@ -42,25 +39,6 @@ def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
         return fault
     wish = Wish(query, policy.get("after_date", ""), "", tuple(hosts[0]), tuple(hosts[1]))
     return json_reply(found(wish, settings.get("max_results", 10)))
-
-
-def answer_mcp(request: RecordedRequest, state: ServerState) -> Answer:
-    """Answer a call of web_search, without a key."""
-    arguments = called_arguments(request, "web_search")
-    if isinstance(arguments, Reply):
-        return arguments
-    query = " ".join(arguments.get("search_queries", []))
-    if not (query and arguments.get("objective")):
-        return event(tool_result("MCP error -32602: objective and search_queries", True))
-    if fault := query_fault(query, request, state, MCP_FAULTS):
-        return fault
-    answer = found(Wish(query), MCP_RESULTS)
-    result = {
-        "content": [{"type": "text", "text": json.dumps(answer, ensure_ascii=False)}],
-        "structuredContent": answer,
-        "isError": False,
-    }
-    return json_reply({"jsonrpc": "2.0", "id": 1, "result": result})
 
 
 def found(wish: Wish, count: int) -> dict[str, Any]:
@@ -95,13 +73,4 @@ def failed(status: int, text: str, headers: dict[str, str] | None = None) -> Rep
 FAULTS = refusals(
     failed, "Invalid API key (C.1)", (422, "Invalid after_date"), (402, "Out of credit")
 )
-MCP_FAULTS = {
-    **FAULTS,
-    "invalid": lambda: event(tool_result("MCP error -32602: Invalid arguments", True)),
-    "inband": lambda: json_reply(rpc_error(-32603, "Internal error")),
-    "layout": advertisement("Something quite different"),
-}
-ROUTES: tuple[Route, ...] = (
-    route("/parallel/v1/search", ("POST",), answer_search),
-    route("/parallel/mcp", ("POST",), answer_mcp),
-)
+ROUTES: tuple[Route, ...] = (route("/parallel/v1/search", ("POST",), answer_search),)

@@ -66,7 +66,7 @@ GONE_FAULTS = ("gone", "gone-never", "gone-busy", "gone-broken", "gone-odd", "go
 FAULTS: dict[str, Callable[[], Answer]] = {
     "429": website.SPECIAL["status/429"],
     **dict.fromkeys(GONE_FAULTS, website.SPECIAL["status/410"]),
-    "data": lambda: Reply(HTTPStatus.OK, *script_pages.PAGES["next"]),
+    "data": lambda: Reply(HTTPStatus.OK, *script_pages.PAGES["article-body"]),
     "wall": website.SPECIAL["wall/challenge"],
     "captcha": lambda: html_reply(_file("captcha.html")),
     "shell": lambda: html_reply(_file("shell.html")),

@@ -216,7 +216,7 @@ class BatchesEnded(KillCase):
     def test_by_a_signal_keep_the_answers_so_far_and_say_what_ended_them(self) -> None:
         for number, code, kind in (
             (signal.SIGINT, 130, b'"kind":"interrupted"'),
-            (signal.SIGTERM, -15, b"nothing can be said"),
+            (signal.SIGTERM, 130, b'"kind":"interrupted"'),
             (signal.SIGKILL, -9, b"nothing can be said"),
         ):
             for script in BATCHES:

@@ -24,7 +24,8 @@ QUOTE = (
     "<tr><th>Volume</th><td>3,904</td></tr></table><nav>Markets index</nav></div>"
 )
 PAGE = (
-    "<html><head><title>A sale</title></head><body><nav>Dividend menu</nav><article>"
+    "<html><head><title>A sale</title><meta property=og:type content=article></head>"
+    "<body><nav>Dividend menu</nav><article>"
     f"<h1>A sale is agreed</h1>{PROSE * 6}</article>{QUOTE}"
     '<aside style="display:none">Hidden dividend</aside><form>Dividend search</form>'
     "<footer>Dividend of the site</footer></body></html>"

@@ -222,6 +222,8 @@ class Texts(SiteCase):
             ("é".encode("cp1252"), "", "é"),
             (b"caf\xc3", "", "caf\u00c3"),
             ("한".encode("cp949"), "text/html; charset=ks_c_5601-1987", "한"),
+            ("港は月曜日に".encode(), "text/html; charset=shift_jis", "港は月曜日に"),
+            ("港は月曜日に".encode("iso2022_jp"), "text/html", "港は月曜日に"),
             ("ก".encode("cp874"), "text/html; charset=windows-874", "ก"),
             (b"PK", "text/html; charset=zip", "PK"),
             (b"abc", "text/html; charset=base64", "abc"),

@@ -23,17 +23,12 @@ from websearch.search import answers, plan, rank
 
 def ranked(lists: list[list[dict[str, Any]]]) -> Any:
     """The sources of several questions, each with its list of results."""
-    return rank.rank(
-        [
-            answers.Answer(
-                plan.Question(number, "q", ("serper",), {}, {}, "general", 10, 0.0),
-                "serper",
-                engine="serper",
-                results=results,
-            )
-            for number, results in enumerate(lists, 1)
-        ]
-    )
+    outcomes = []
+    for number, results in enumerate(lists, 1):
+        question = plan.Question(number, "q", "q", ("serper",), {}, {}, "general", 10)
+        answer = answers.Answer(question, "serper", engine="serper", results=results)
+        outcomes.append(answers.outcome_of(question, [answer]))
+    return rank.rank(outcomes)
 
 
 class OneDocument(BriefCase):

@@ -103,7 +103,13 @@ class Failures(BriefCase):
         self.assertEqual([one["url"] for one in document["sources"]], pages)
         found = self.run_command(OTTER, "-n", "3").document
         self.assertEqual([one["url"] for one in found["results"]], pages)
-        self.assertIn("had no text, replaced by the next results: 1.", str(found["warnings"]))
+        for document in (found, self.brief(OTTER, HERON, "-n", "3")):
+            (unread,) = document["unread"]
+            self.assertEqual(unread["url"], gone)
+            self.assertIn("404", unread["error"])
+        for words in ((OTTER,), ("brief", OTTER, HERON)):
+            text = self.run_command(*words, "-n", "3", "--md").stdout.decode()
+            self.assertIn(f"Not read, replaced by the next results: {gone} (", text)
 
 
 class Time(BriefCase):

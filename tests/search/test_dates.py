@@ -55,6 +55,7 @@ class OfPages(DateCase):
             (f"{far.day} {far:%b} {far.year}", f"{page} (page)"),
             ("3 days ago", f"{page} (page)"),
             ("30 days ago", page.isoformat()),
+            ("vor 30 Tagen", page.isoformat()),
             ("vor drei Tagen", page.isoformat()),  # not understood
         )
         for number, (written, shown) in enumerate(cases):
@@ -78,20 +79,66 @@ class OfEngines(DateCase):
             ("October 26, 2026", "2026-10-26", "October 26, 2026"),
             ("4 weeks ago", "2026-10-03", "4 weeks ago"),
             ("an hour ago", "2026-10-31", "an hour ago"),
+            ("21 hours ago", "2026-10-30", "21 hours ago"),  # at 09:33
+            ("vor 2 Stunden", "2026-10-31", "vor 2 Stunden"),
+            ("il y a 2 jours", "2026-10-29", "il y a 2 jours"),
+            ("hace 3 años", None, "hace 3 años"),
+            ("3 年前", None, "3 年前"),
+            ("2 小时前", "2026-10-31", "2 小时前"),
+            ("24.10.2026", "2026-10-24", "24.10.2026"),
+            ("2 часа назад", "2026-10-31", "2 часа назад"),
+            ("2026-10-26T23:30:00-02:00", "2026-10-26", None),
             ("yesterday", "2026-10-30", "yesterday"),
             ("2026-10-26T08:00:00.0000000", "2026-10-26", None),
             ("2019", "2019", None),
             ("2 months ago", None, "2 months ago"),  # names no day
-            ("vor 3 Tagen", None, "vor 3 Tagen"),
+            ("vor ein paar Tagen", None, "vor ein paar Tagen"),
         ):
             with self.subTest(words):
-                result = days.with_day({"url": "x", "date": words}, "2026-10-31")
+                now = days.seconds_of("2026-10-31") + 9.55 * 3_600
+                result = days.with_day({"url": "x", "date": words}, now)
                 self.assertEqual((result.get("date"), result.get("age")), (day, age))
+
+    def test_news_are_sorted_by_their_moment_in_any_language_and_cut_afterwards(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        written = ("vor 21 Stunden", "hace 2 días", "il y a 6 heures", "a while ago", "3 hours ago")
+        link = f"{self.server.url}/web/{GUIDE}"
+        server.body = {
+            "news": [
+                {"title": text, "link": f"{link}?{number}", "date": text}
+                for number, text in enumerate(written)
+            ]
+        }
+        environment = {"SERPER_API_KEY": "key-of-a-test", "SERPER_BASE_URL": server.url}
+        words = ("asyncio guide", "--focus", "news", "--no-pages", "-n", "2")
+        for _ in ("asked", "stored"):
+            found = self.search(*words, **environment)
+            self.assertEqual([one["title"] for one in found["results"]], [written[4], written[2]])
+            self.assertEqual(server.count, 1)
+
+    def test_since_keeps_a_date_that_is_not_understood_and_names_it(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        link = f"{self.server.url}/web/{GUIDE}"
+        server.body = {
+            "organic": [
+                {"title": text, "link": f"{link}?{number}", "date": text}
+                for number, text in enumerate(("hace 3 años", "hace poco", "vor 2 Stunden"))
+            ]
+        }
+        environment = {"SERPER_API_KEY": "key-of-a-test", "SERPER_BASE_URL": server.url}
+        words = ("asyncio guide", "--engine", "serper", "--no-pages", "--since", "week")
+        found = self.search(*words, **environment)
+        titles = [one["title"] for one in found["results"]]
+        self.assertEqual(titles, ["hace poco", "vor 2 Stunden"])
+        told = "Kept, because their dates were not understood: 'hace poco'."
+        self.assertIn(told, found["warnings"])
 
     def test_a_stored_answer_says_the_day_and_no_age(self) -> None:
         server = CannedServer()
         self.addCleanup(server.close)
-        written = ("2 days ago", "vor 3 Tagen", "26 ottobre 2026")
+        written = ("2 days ago", "vor drei Tagen", "26 ottobre 2026")
         link = f"{self.server.url}/web/{GUIDE}"
         server.body = {
             "organic": [

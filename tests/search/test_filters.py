@@ -10,10 +10,12 @@ import re
 import tempfile
 import time
 import unittest
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.support import CANARY, CannedCase, Run, SmallWebCase, run_script
 from websearch.base import words
+from websearch.engines.table import ENGINES as ENGINES_OF_TABLE
 from websearch.search import plan
 
 TODAY = time.strftime("%Y-%m-%d", time.gmtime())
@@ -41,6 +43,48 @@ LANGUAGES = {
     "रोटी कैसे बनाएं": "hi", "Python asyncio 教程": "zh", "iPhone 15 価格を比較": "ja",
     "brot backen": "", "crème brûlée": "", "what does 你好 mean": "", "µTorrent γδ T": "",
 }  # fmt: skip
+
+
+class Operators(SmallWebCase):
+    """What models write into queries is read once: sites and days are filters."""
+
+    def requests(self, query: str, *words: str) -> dict[str, Any]:
+        """engine -> its request, or its error."""
+        keys = {f"{name}_API_KEY": f"good-{CANARY}" for name in ("SERPER", "EXA", "TAVILY")}
+        words = (query, *words, "--engine", "serper,exa,tavily,duckduckgo,github", "--dry-run")
+        run = self.run_script("web_search.py", *words, **keys)
+        planned = run.document["request"]["requests"]
+        return {one["engine"]: one.get("json") or one.get("body") or one for one in planned}
+
+    def test_site_becomes_the_filter_of_each_engine(self) -> None:
+        sent = self.requests("otter food site:rivers.example/a -site:pins.example")
+        self.assertEqual(sent["serper"]["q"], "otter food site:rivers.example/a -site:pins.example")
+        self.assertEqual(sent["exa"]["query"], "otter food")
+        self.assertEqual(sent["exa"]["includeDomains"], ["rivers.example"])
+        self.assertEqual(sent["exa"]["excludeDomains"], ["pins.example"])
+        self.assertEqual(sent["tavily"]["include_domains"], ["rivers.example"])
+        self.assertIn("GitHub cannot filter by exclude_site", sent["github"]["error"])
+
+    def test_engines_without_operators_get_plain_words(self) -> None:
+        sent = self.requests("otter filetype:pdf after:2024-05-01 before:2025-02")
+        self.assertEqual(sent["serper"]["q"], "otter filetype:pdf")
+        self.assertIn("cd_min:5/1/2024,cd_max:2/1/2025", sent["serper"]["tbs"])
+        self.assertEqual(sent["exa"]["query"], "otter pdf")
+        self.assertEqual(sent["exa"]["startPublishedDate"][:10], "2024-05-01")
+        self.assertIn("otter+filetype%3Apdf", sent["duckduckgo"])  # it knows no range of dates
+
+    def test_a_query_that_is_only_a_site_goes_where_that_is_allowed(self) -> None:
+        sent = self.requests("site:rivers.example")
+        self.assertEqual(sent["serper"]["q"], "site:rivers.example")
+        self.assertIn("Exa needs words", sent["exa"]["error"])
+        variables = {"EXA_API_KEY": f"good-{CANARY}", "SEARXNG_BASE_URL": ""}
+        run = self.run_script("web_search.py", "site:rivers.example", "--dry-run", **variables)
+        self.assertEqual(run.document["engine"], "duckduckgo")
+        self.assertEqual(run.document["attempts"][0]["engine"], "exa")
+
+    def test_text_that_is_no_operator_stays(self) -> None:
+        for query in ("what is site: for", "C++ before:main", "cat OR dog", 'the "river bank"'):
+            self.assertEqual(plan.read_operators(query), (query, {}))
 
 
 class Questions(unittest.TestCase):
@@ -85,12 +129,14 @@ class Filters(CannedCase):
         self.server.body = {
             "results": [{**result, "publishedDate": result["date"]} for result in results],
             "organic": results,
+            "web": {"results": results},
         }
         store = tempfile.TemporaryDirectory()
         self.addCleanup(store.cleanup)
         environment = {
             "SEARXNG_BASE_URL": self.server.url, "SERPER_BASE_URL": self.server.url,
             "SERPER_API_KEY": f"good-{CANARY}", "GLSI_RATE_LIMIT": "0s",
+            "BRAVE_SEARCH_BASE_URL": self.server.url, "BRAVE_SEARCH_API_KEY": f"good-{CANARY}",
             "GLSI_DB_PATH": f"{store.name}/cache.db",
         }  # fmt: skip
         script, *pages = ("web_search.py", "--no-pages")
@@ -111,6 +157,14 @@ class Filters(CannedCase):
                         re.findall(r"(\d) results? from .* left out", warnings), left_out
                     )
 
+    def test_a_path_holds_the_results_of_an_engine_that_knows_hosts_alone(self) -> None:
+        for flags, kept in ((("--site", "https://other.example/gov.example"), "e"),
+                            (("--exclude-site", "other.example/gov.example"), "abcd")):  # fmt: skip
+            run = self.search("brave", *flags)
+            paths = [result["url"][-1] for result in run.document["results"]]
+            self.assertEqual("".join(paths), kept)
+            self.assertNotIn("gov.example", self.server.received[0])
+
     def test_nothing_left_is_no_result_and_says_why(self) -> None:
         for engine in ENGINES:
             run = self.search(engine, "--site", "none.example")
@@ -126,6 +180,24 @@ class RefusedFilter(SmallWebCase):
         ).document
         self.assertEqual(document["details"]["kind"], "invalid_input")
         self.assertRegex(document["error"], r"^site must be a host [^:]*\.$")
+
+    def test_a_wrong_country_or_language_is_told_once_before_any_engine(self) -> None:
+        for name, value in (("country", "zz1"), ("language", "klingon!")):
+            for key in ("", f"good-{CANARY}"):
+                words = ("python", f"--{name}", value)
+                run = self.run_script("web_search.py", *words, BRAVE_SEARCH_API_KEY=key)
+                self.assertEqual(run.code, 2)
+                self.assertRegex(
+                    run.document["error"], rf"^{name} must be a [^;]*, not '{value}'\.$"
+                )
+
+    def test_a_range_of_dates_without_a_key_names_engines_that_can(self) -> None:
+        words = ("python", "--since", "2024-01-01..2024-06-01", "--engine", "duckduckgo")
+        hint = self.run_script("web_search.py", *words).document["details"]["hint"]
+        able = hint.partition("without a key, ")[2].removesuffix(" accept it.")
+        for name in re.findall(r"\w+", able.replace(" and ", " ")):
+            self.assertTrue(ENGINES_OF_TABLE[name].can_filter("since", "2024-01-01..2024-06-01"))
+            self.assertTrue(ENGINES_OF_TABLE[name].needs_no_key())
 
 
 class Language(SmallWebCase):

@@ -17,6 +17,7 @@ from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
 from websearch.engines import table as engines
 from websearch.engines.base import pacing
+from websearch.kit import SearchError
 from websearch.search import commands as brief
 from websearch.search import commands as search
 from websearch.ways_in import mcp_tools as tools
@@ -110,9 +111,40 @@ class Sources(FocusCase):
         self.search(focus="discussions", site=["stackexchange.com"])
         self.assertEqual(self.fields("/html/")["q"], f"{QUESTION} site:stackexchange.com")
 
-    def test_a_named_engine_takes_the_place_of_the_general_one(self) -> None:
-        document = self.search(focus="papers", engine=["wikipedia"], count=10)
-        self.assertEqual(set(document["engines"]), {"crossref", "arxiv", "wikipedia"})
+    def test_a_focus_asks_only_engines_that_the_caller_allows(self) -> None:
+        paid = [name for name, engine in engines.ENGINES.items() if engine.paid]
+        self.use(**{engines.ENGINES[name].keys[0]: KEY for name in paid})
+        lists = [[name] for name in ("auto", "keyless", "all", *engines.ENGINES)]
+        lists += [[name, "duckduckgo"] for name in engines.ENGINES]
+        for focus in engines.FOCUSES:
+            for names in lists:
+                with self.subTest(focus=focus, engine=names):
+                    allowed = {"auto": engines.ENGINES, "all": engines.ENGINES}.get(names[0], names)
+                    if names == ["keyless"]:
+                        allowed = ["keyless", *filter(engines.is_keyless, engines.ENGINES)]
+                    try:
+                        chosen = engines.chosen_engines(names, focus)
+                    except SearchError as error:
+                        self.assertEqual(error.kind, "invalid_input")
+                        self.assertRegex(error.hint, r"^Set \{engine\} to \w+ or \w+\. ")
+                        chosen = []
+                    self.assertLessEqual({*chosen}, {*allowed, "auto"})
+
+    def test_by_every_way_in_keyless_and_named_engines_stay_alone(self) -> None:
+        self.use(BRAVE_SEARCH_API_KEY=KEY, SERPER_API_KEY=KEY)
+        paid = {"/res/v1/web/search", "/res/v1/news/search", "/search", "/news"}
+        lines = json.dumps({"query": "python", "engine": "keyless", "focus": "news"})
+        for engine in ("keyless", "duckduckgo", "wikipedia,hackernews"):
+            for focus in engines.FOCUSES:
+                asked = {"focus": focus, "engine": engine}
+                self.search("python", **asked)
+                brief.run_brief({"queries": ["python", "otter"], **asked})
+                tools.call_tool("web_search", {"query": "python", **asked})
+                search.run_batch({"queries": ["python", lines], "no_pages": True, **asked})
+        self.assertEqual(paid & {sent.path for sent in self.server.requests}, set())
+        document = self.search("python", focus="news", engine="keyless")
+        self.assertIn("focus news asks brave or serper", document["error"])
+        self.assertIn("Set {engine} to brave or serper.", document["details"]["hint"])
 
     def test_news_asks_the_engines_that_find_news_and_sorts_by_date(self) -> None:
         document = self.search("python", focus="news")
@@ -212,10 +244,13 @@ class WaysIn(FocusCase):
         text = client.text("web_search", query=QUESTION, focus="papers")
         self.assertIn("doi.org/10.5555/bread.2019.0101", text)
         self.assertIn("arxiv.org/abs/2401.00101", text)
-        tools = client.request("tools/list")["result"]["tools"]
-        (tool,) = [one for one in tools if one["name"] == "web_search"]
+        listed = client.request("tools/list")["result"]["tools"]
+        (tool,) = [one for one in listed if one["name"] == "web_search"]
         focus = tool["inputSchema"]["properties"]["focus"]
-        self.assertEqual(focus["enum"], ["general", *SOURCES, "news"])
+        self.assertEqual(focus["enum"], ["general", *SOURCES])
+        self.set_environment(SERPER_API_KEY=KEY)
+        choices = tools.tool_parameters("web_search")["focus"]["choices"]
+        self.assertEqual(choices, ["general", *SOURCES, "news"])
 
     def test_over_http(self) -> None:
         server = ServerProcess(**{**self.environment, **self.variables})

@@ -193,6 +193,26 @@ class Budget(LedgerCase):
         self.assertIn("WEB_SEARCH_BUDGET", text)
         self.assertEqual(self.asked("serper"), 1)
 
+    def test_an_engine_without_an_entry_is_asked_only_by_name(self) -> None:
+        self.use("brave", "serper", "searxng", budget="brave:1")
+        for engine in ("brave", "searxng"):
+            self.assertEqual(self.search()["engine"], engine)
+        self.search(QUESTION, "--engine", "all")
+        self.assertEqual(self.asked("serper"), 0)
+        self.assertEqual(self.search(QUESTION, "--engine", "serper")["engine"], "serper")
+
+    def test_a_total_bounds_all_engines_also_those_that_are_named(self) -> None:
+        self.use("brave", "serper", "searxng", budget="brave:2,total:3")
+        for engine in ("brave", "brave", "serper", "searxng"):
+            self.assertEqual(self.search()["engine"], engine)
+        details = self.search(QUESTION, "--engine", "serper")["details"]
+        self.assertEqual(details["kind"], "quota")
+        self.assertEqual(self.spent(), {"brave": 2, "serper": 1})
+        run = self.run_command(QUESTION, "--dry-run")
+        self.assertEqual(run.document["engine"], "searxng")
+        attempts = [(one["engine"], one["kind"]) for one in run.document["attempts"]]
+        self.assertEqual(attempts, [("brave", "quota"), ("serper", "quota")])
+
     def test_a_malformed_budget_is_bad_input_that_says_how_to_write_it(self) -> None:
         cases = {
             "serper": "brave:900,serper:2000",
@@ -235,6 +255,62 @@ class Budget(LedgerCase):
             document = self.run_command(QUESTION, "--dry-run", "-n", count).document
             self.assertEqual(document["cost"], {"brave": {"requests": requests, "usd": price}})
             self.assertEqual(document["billed"], {"brave": requests})
+
+    def test_markdown_and_mcp_say_what_was_billed(self) -> None:
+        self.use("serper")
+        for words in ((QUESTION,), ("brief", *self.questions[:2])):
+            text = self.run_command(*words, "--md").stdout.decode()
+            self.assertRegex(text, r"Billed requests: serper [12]\.\n$")
+        _, text = tools.call_tool("web_search", {"query": QUESTION, "force": True})
+        self.assertIn("Billed requests: serper 1.", text)
+
+    def test_a_budget_of_a_run_bounds_a_search_a_brief_and_a_batch(self) -> None:
+        self.use("brave", "serper", "searxng")
+        self.assertEqual(self.search(QUESTION, "--budget", "0")["engine"], "searxng")
+        document = self.search(QUESTION, "--budget", "0", "--engine", "serper")
+        self.assertEqual(document["details"]["kind"], "quota")
+        self.assertIn("Raise --budget.", document["details"]["hint"])
+        self.run_command("brief", *self.questions[:4], "--budget", "3")
+        self.assertEqual(self.spent(), {"brave": 3})
+        lines = Path(self.store).with_name("lines.txt")
+        lines.write_text("\n".join(self.questions[4:14]), encoding="utf-8")
+        words = ("batch", str(lines), "--no-pages", "--budget", "5")
+        plan = self.run_command(*words, "--dry-run").document["request"]
+        self.assertEqual(plan["requests"], {"brave": 5, "searxng": 5})
+        for more in (("--jsonl",), ("--max-chars", "0", "--force")):
+            self.web.forget()
+            self.assertEqual(self.run_command(*words, *more).code, 0)
+            self.assertEqual((self.asked("brave"), self.asked("serper")), (5, 0))
+
+    def test_lines_that_fail_by_quota_decide_the_exit_code_of_a_batch(self) -> None:
+        self.use("serper", budget="serper:2")
+        lines = Path(self.store).with_name("lines.txt")
+        lines.write_text("\n".join(self.questions[:4]), encoding="utf-8")
+        words = ("batch", str(lines), "--no-pages", "--jsonl", "--engine", "serper")
+        self.assertEqual(self.run_command(*words).code, 4)
+        output = str(lines.with_name("out.jsonl"))
+        run = self.run_command(*words, "--output", output)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (4, "quota"))
+
+    def test_the_dry_run_of_a_batch_is_a_total(self) -> None:
+        self.use("serper", budget="serper:9")
+        lines = Path(self.store).with_name("lines.txt")
+        lines.write_text("\n".join(self.questions), encoding="utf-8")
+        output = str(lines.with_name("out.jsonl"))
+        words = ("batch", str(lines), "--no-pages", "--skip-done", output, "--output", output)
+        plan = self.run_command(*words, "--dry-run").document["request"]
+        self.assertEqual(plan["lines"], len(self.questions))
+        self.assertEqual(plan["requests"]["serper"], 9)
+        self.assertEqual(plan["cost"], {"serper": {"requests": 9, "credits": 9}})
+        self.assertEqual(plan["left"], {"serper": 9})
+        self.assertNotIn("results", plan)
+        self.assertEqual(self.web.asked, [])
+        some = lines.with_name("some.txt")
+        some.write_text("\n".join(self.questions[:6]), encoding="utf-8")
+        self.run_command("batch", str(some), *words[2:])
+        plan = self.run_command(*words, "--dry-run", "--verbose").document["request"]
+        self.assertEqual((plan["lines"], plan["left"]), (len(self.questions) - 6, {"serper": 3}))
+        self.assertEqual(len(plan["results"]), plan["lines"])
 
     def test_keyless_asks_no_engine_with_a_key(self) -> None:
         self.use("serper", "searxng")
@@ -419,7 +495,7 @@ class OldAndDamagedFiles(LedgerCase):
             self.assertEqual(document["details"]["kind"], "quota")
         self.assertEqual(self.web.asked, [])
         self.use("serper", budget="brave:3", GLSI_DB_PATH="/dev/null/cache.db")
-        self.assertTrue(self.search()["ok"])
+        self.assertTrue(self.search(QUESTION, "--engine", "serper")["ok"])
 
 
 if __name__ == "__main__":

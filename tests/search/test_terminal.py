@@ -35,11 +35,17 @@ def plain(shown: str) -> str:
 
 class TerminalCase(SmallWebCase):
     def at_terminal(
-        self, script: str, *words: str, typed: str | None = None, **variables: str
+        self,
+        script: str,
+        *words: str,
+        typed: str | None = None,
+        with_stderr: bool = False,
+        **variables: str,
     ) -> tuple[int, str, str]:
         """Run a script whose stdout is a terminal; return (exit code, output, stderr).
 
-        typed: what the person types; then standard input is the terminal, too.
+        typed: what the person types; then standard input is the terminal, too. with_stderr: stderr
+        is it, too.
         """
         main_end, other_end = pty.openpty()
         environment = clean_environment(
@@ -57,7 +63,7 @@ class TerminalCase(SmallWebCase):
             env=environment,
             stdin=subprocess.DEVNULL if typed is None else other_end,
             stdout=other_end,
-            stderr=subprocess.PIPE,
+            stderr=other_end if with_stderr else subprocess.PIPE,
         )
         os.close(other_end)
         os.write(main_end, (typed or "").encode())
@@ -66,7 +72,7 @@ class TerminalCase(SmallWebCase):
             shown += piece
         os.close(main_end)
         _, errors = process.communicate(timeout=60)
-        return process.returncode, shown.decode().replace("\r\n", "\n"), errors.decode()
+        return process.returncode, shown.decode().replace("\r\n", "\n"), (errors or b"").decode()
 
     def shown(self, *words: str, typed: str | None = None, **variables: str) -> str:
         code, shown, errors = self.at_terminal("web_search.py", *words, typed=typed, **variables)
@@ -102,9 +108,12 @@ class ForPeople(TerminalCase):
     def test_an_agent_at_a_terminal_gets_what_it_gets_in_a_pipe(self) -> None:
         for variables in ({"CLAUDECODE": "1"}, {"TERM": "dumb"}):
             with self.subTest(variables):
-                _, shown, _ = self.at_terminal("web_search.py", "sourdough", **variables)
+                words = ("web_search.py", "sourdough")
+                _, shown, _ = self.at_terminal(*words, with_stderr=True, **variables)
                 self.assertIn("untrusted page text", shown)
-                self.assertNotIn("\x1b", shown)
+                self.assertNotRegex(shown, "[\x1b\r]")
+        _, shown, _ = self.at_terminal(*words, with_stderr=True)
+        self.assertIn("\r\x1b[K", shown)
 
     def test_a_terminal_of_unknown_width_has_80_columns(self) -> None:
         code, shown, _ = self.at_terminal("web_search.py", "sourdough", "-n", "1", COLUMNS="0")

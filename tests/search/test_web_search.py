@@ -866,13 +866,14 @@ class GlsiCommandLine(WebSearchCase):
             self.assertEqual(len(run.document["results"]), 2)
             self.assertEqual("from_cache" in run.document, "-n" in words and "search" not in words)
 
-    def test_a_failure_has_a_code_and_is_said_once_on_stdout(self) -> None:
+    def test_a_failure_has_a_code_and_is_told_on_stdout_and_stderr(self) -> None:
         table = [("sourdough faultempty", 1), ("   ", 2), ("sourdough faultblocked", 5)]
         for query, code in table:
             run = self.run_command("search", "-q", query)
             self.assertEqual(run.code, code, run.document)
-            self.assertTrue(run.document["error"])
-            self.assertEqual(run.stderr, "")
+            self.assertEqual(run.stderr, f"web_search.py: {run.document['error']}\n")
+        run = self.run_command("history")
+        self.assertEqual(run.stderr, "web_search.py: 'history' is not a command.\n")
 
     def test_a_query_that_is_a_command_name_can_be_searched_for(self) -> None:
         run = self.run_command("cache")

@@ -389,6 +389,15 @@ class Clear(StoreCase):
         history.forget(store, day=time.strftime("%Y-%m-%d"))
         self.assertEqual((history.entries(store), store.stats()["pages"]), ([], 0))
 
+    def test_clearing_a_query_rewrites_no_file_and_ends_in_time(self) -> None:
+        store = self.filled()
+        statements: list[str] = []
+        store.use(lambda db: db.set_trace_callback(statements.append), None)
+        begin = time.monotonic()
+        self.assertEqual(store.clear("rust async"), removed(2, 2))
+        self.assertLess(time.monotonic() - begin, page_store.FORGET_SECONDS + SLACK)
+        self.assertEqual([text for text in statements if text.startswith("VACUUM")], [])
+
     def test_clearing_nothing_is_not_an_error_and_makes_no_file(self) -> None:
         store = self.open()
         for query in ("", "rust"):
@@ -730,40 +739,61 @@ class Unusable(StoreCase):
         store.close()
         self.assertEqual(self.path.read_bytes(), before)
 
-    def test_earlier_store_keeps_spending_and_compatible_rows(
-        self,
-    ) -> None:
-        for version, kept in ((2, False), (3, True)):
+    def test_store_of_an_earlier_version_is_put_aside_and_named(self) -> None:
+        for reads in (True, False):
             self.filled()
-            self.execute(f"PRAGMA user_version = {version}")
+            self.execute("PRAGMA user_version = 3")
             self.execute("PRAGMA application_id = 0")
             self.execute("DROP TABLE history")
-            if not kept:
-                self.execute("ALTER TABLE pages DROP COLUMN truncated")
+            aside = Path(f"{self.path}.version-3")
             store = self.open()
-            self.assertEqual(self.urls(store, "walrus"), ["https://a.test/"] if kept else [])
-            self.use(store)
+            if reads:
+                self.assertEqual(store.recall("walrus", 5), [])
+            self.assertEqual(self.use(store)[0]["content"]["query"], "q")
+            (warning,) = store.warnings
+            self.assertIn(f"The store {self.path} was of an earlier version", warning)
+            self.assertIn(f"it is now {aside}, and a new one begins", warning)
             self.assertEqual(store.spent("2026-11"), {"brave": 7})
-            self.assertEqual(self.urls(store, "walrus"), ["https://a.test/"] if kept else [])
-            self.assertEqual(store.get_answer("key", None) is not None, kept)
-            self.assertEqual(store.warnings, [])
+            with closing(sqlite3.connect(aside)) as db:
+                self.assertEqual(db.execute("SELECT text FROM pages").fetchall(), [("walrus",)])
+            self.assertEqual(stat.S_IMODE(aside.stat().st_mode), 0o600)
             store.close()
-            self.path.unlink()
+            again = self.open()
+            self.assertEqual(self.use(again)[0]["content"]["query"], "q")
+            self.assertEqual(again.warnings, [])
+            again.clear()
+            again.close()
+            self.damage(b"")
 
-    def test_both_dates_of_a_page_are_kept_also_from_an_earlier_store(self) -> None:
-        self.filled()
-        self.execute("UPDATE pages SET published = '2020-01-02/2021-03-04'")
-        self.execute("ALTER TABLE pages DROP COLUMN updated")
-        self.execute("PRAGMA user_version = 5")
+    def test_both_dates_of_a_page_are_kept(self) -> None:
         store = self.open()
-        store.put_pages([{**page("https://b.test/", "heron"), "updated": "2022-05-06"}])
-        for url, *dates in (
-            ("https://a.test/", "2020-01-02", "2021-03-04"),
-            ("https://b.test/", "", "2022-05-06"),
-        ):
-            (found,) = store.get_pages([url], None).values()
-            self.assertEqual([found["published"], found["updated"]], dates)
-        self.assertEqual(store.warnings, [])
+        dates = {"published": "2020-01-02", "updated": "2022-05-06"}
+        store.put_pages([{**page("https://b.test/", "heron"), **dates}])
+        (found,) = store.get_pages(["https://b.test/"], None).values()
+        self.assertLessEqual(dates.items(), found.items())
+
+    def test_file_that_was_cut_off_is_recreated(self) -> None:
+        store = self.open()
+        store.put_pages([page(f"https://a.test/{n}", f"walrus{n} " * 9_000) for n in range(20)])
+        store.close()
+        good = self.path.read_bytes()
+        for size in (len(good) - 4_096, len(good) // 2, 5_000):
+            self.damage(good[:size])
+            store = self.open()
+            store.recall("walrus1", 5)
+            self.assertEqual(self.use(store)[0]["content"]["query"], "q", size)
+            (warning,) = store.warnings
+            self.assertIn("has been recreated", warning)
+            store.close()
+
+    def test_advice_for_an_overwritten_header_names_the_file_to_delete(self) -> None:
+        self.filled()
+        self.damage(b"x" * 100 + self.path.read_bytes()[100:])
+        store = self.open()
+        self.assertEqual(self.use(store), self.missed)
+        (warning,) = store.warnings
+        self.assertIn(f"Delete {self.path} if it was one", warning)
+        self.assertNotIn("disk space", warning)
 
     def test_wrong_bytes_never_raise_and_cause_a_warning(self) -> None:
         self.filled()
@@ -816,6 +846,61 @@ class Unusable(StoreCase):
             self.assertIsNone(store.get_answer("new", None))
             self.assertEqual(self.urls(store, "walrus"), ["https://a.test/"])
 
+    def test_full_disk_can_be_cleared(self) -> None:
+        store = self.open()
+        store.clear()
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.clear()
+        store.close()
+        empty = self.path.stat().st_size
+        store = self.open()
+        store.put_pages([page(f"https://a.test/{n}", f"walrus{n} " * 9_000) for n in range(20)])
+        store.close()
+        self.assertGreater(self.path.stat().st_size, 2 * empty)
+        with files_up_to(empty):  # the journal of an empty store is longer
+            store = self.open()
+            self.assertEqual((store.clear(), store.warnings), (removed(0, 20), []))
+            store.close()
+        self.assertLessEqual(self.path.stat().st_size, empty)
+        self.assertEqual(self.use(self.open())[0]["content"]["query"], "q")
+
+    def test_sqlite_without_full_text_stores_everything_else(self) -> None:
+        class WithoutFullText(sqlite3.Connection):
+            def execute(self, sql: str, *values: Any) -> Any:
+                if "fts5" in sql.lower():
+                    raise sqlite3.OperationalError("no such module: fts5")
+                return super().execute(sql, *values)
+
+        connect = sqlite3.connect
+
+        def without_fts5(path: str, **options: Any) -> sqlite3.Connection:
+            return connect(path, factory=WithoutFullText, **options)
+
+        for fills in (False, True):  # the file, before, with full text
+            if fills:
+                self.filled()
+            with mock.patch("sqlite3.connect", without_fts5):
+                store = self.open()
+                store.put_answer("new", {"query": "q", "urls": []})
+                store.put_pages([page("https://a.test/", "egret"), page("https://b.test/", "gull")])
+                self.assertTrue(store.get_answer("new", 60.0))
+                self.assertEqual(len(store.get_pages(["https://a.test/"], 60.0)), 1)
+                self.assertEqual(store.add_spent("2026-10", "brave", 3), 3)
+                self.assertEqual(store.warnings, [])
+                self.assertEqual(store.recall("egret", 5), [])
+                (warning,) = store.warnings
+                self.assertIn("lacks FTS5", warning)
+                self.assertNotIn("disk space", warning)
+                self.assertEqual(store.clear("q"), removed(1))
+                store.close()
+            store = self.open()
+            store.put_pages([page("https://b.test/", "heron"), page("https://c.test/", "heron")])
+            self.assertEqual(self.urls(store, "heron"), ["https://b.test/", "https://c.test/"])
+            self.assertEqual((self.urls(store, "walrus"), store.warnings), ([], []))
+            store.clear()
+            store.close()
+            self.damage(b"")
+
     def test_lock_of_another_program_costs_one_bounded_wait(self) -> None:
         self.filled()
         with closing(sqlite3.connect(self.path, isolation_level=None)) as other:
@@ -827,6 +912,10 @@ class Unusable(StoreCase):
             self.assertLess(time.monotonic() - started, store_file.LOCK_SECONDS + SLACK)
             self.assertEqual(len(store.warnings), 1)
             self.assertIn("locked", store.warnings[0])
+            started = time.monotonic()  # the others of a search know of it
+            for number in range(5):
+                self.assertEqual(self.open().add_spent("2026-11", "brave", number), 0)
+            self.assertLess(time.monotonic() - started, store_file.LOCK_SECONDS)
 
     def test_read_only_file_still_answers(self) -> None:
         self.filled()
@@ -922,6 +1011,8 @@ class Size(StoreCase):
             address = f"https://a.test/{number // 2}"
             store.put_pages([page(address, f"{words} heron{number}", age=1_000 - number)])
             self.assertEqual(self.urls(store, f"heron{number}"), [address])
+            self.assertLessEqual(self.path.stat().st_size, bound * 1.1)
+            store.shrink(60.0)
             self.assertLessEqual(self.path.stat().st_size, bound)
         numbers = [n for n in range(45) if store.get_pages([f"https://a.test/{n}"], None)]
         self.assertEqual(numbers, list(range(45 - len(numbers), 45)))
@@ -935,12 +1026,101 @@ class Size(StoreCase):
         self.age(86_400)
         store.put_pages([page(f"https://a.test/{n}", "heron " * 5_000) for n in range(12)])
         store.put_answer("new", {"query": "q", "urls": [], "text": "x" * 500_000})
+        store.shrink(60.0)
         self.assertIsNone(store.get_answer("old", None))
         self.assertTrue(store.get_answer("new", None))
         self.assertGreater(store.stats()["pages"], 5)
 
+    def large(self, pages: int) -> Any:
+        """Return a store far above its limit, which nobody has made smaller yet."""
+        source = random.Random(SEED)
+        texts = [" ".join(f"w{source.randrange(9_999)}" for _ in range(900)) for _ in range(pages)]
+        store = self.open(max_bytes=10**9)
+        store.put_pages(
+            [page(f"https://a.test/{n}", text, age=9_999 - n) for n, text in enumerate(texts)]
+        )
+        store.close()
+        return self.open(max_bytes=store.stats()["bytes"] // 2)
+
+    def test_nothing_is_stored_a_tenth_above_the_limit(self) -> None:
+        store = self.large(60)
+        before = store.stats()["bytes"]
+        store.put_pages([page("https://new.test/", "gull " * 9_000)])
+        store.put_answer("new", {"query": "q", "urls": []})
+        self.assertEqual((store.stats()["bytes"], store.warnings), (before, []))
+        self.assertEqual((store.get_answer("new", None), self.urls(store, "gull")), (None, []))
+        self.assertEqual(store.add_spent("2026-11", "brave", 1), 1)
+
+    def test_removal_takes_an_eighth_at_most_and_stops_in_time(self) -> None:
+        store = self.large(400)
+        for seconds in (0.0, 0.3):
+            before, begin = store.stats()["pages"], time.monotonic()
+            store.shrink(seconds)
+            self.assertLess(time.monotonic() - begin, seconds + SLACK)
+            self.assertGreaterEqual(store.stats()["pages"], before * 7 // 8 - 4)
+        store.shrink(60.0)
+        self.assertGreaterEqual(store.stats()["pages"], 400 * 6 // 8)
+
+    def test_large_store_shrinks_when_the_call_is_over(self) -> None:
+        store = self.large(60)
+        store.put_answer("new", {"query": "q", "urls": []})
+        self.assertEqual(store.stats()["pages"], 60)
+        store.close()
+        end = time.monotonic() + 3 * SLACK
+        while store.stats()["pages"] == 60 and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertLess(store.stats()["pages"], 60)
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                thread.join()
+
+    def test_merging_between_writes_does_not_grow_the_file(self) -> None:
+        blocks = "SELECT sum(length(block)) FROM page_index_data"
+        store = self.large(300)
+        store._merge(-50)
+        ((before,),) = store.rows(blocks)
+        for number in range(30):
+            writer = self.open()
+            writer.put_pages([page(f"https://new.test/{number}", f"gull{number}")])
+            writer.close()
+            store._merge(50)
+        self.assertLess(store.rows(blocks)[0][0], before * 1.2)
+
 
 class Process(StoreCase):
+    def test_server_keeps_the_journal_between_calls(self) -> None:
+        code = f"""
+import os, sys
+sys.path.insert(0, {str(SCRIPTS)!r})
+from websearch.store import database, page_store
+def call():
+    store = page_store.PageStore({str(self.path)!r})
+    store.put_answer("key", {{"query": "q", "urls": []}})
+    store.close()
+    return os.path.exists({f"{self.path}-wal"!r})
+assert not call()
+os.remove({str(self.path)!r})
+database.keep_open()
+assert call() and call()
+"""
+        command = [sys.executable, "-W", "error", "-X", "dev", "-c", code]
+        run = subprocess.run(command, capture_output=True, check=False, env=clean_environment())
+        self.assertEqual((run.returncode, run.stderr.decode()), (0, ""))
+        self.assertFalse(Path(f"{self.path}-wal").exists())
+
+    def test_link_that_nothing_has_shown_is_looked_up_in_the_index(self) -> None:
+        store = self.open()
+        link = "https://b.test/Ünï/x_y?z=1#part"
+        store.put_pages([page("https://a.test/", f"heron [here]({link}) gull")])
+        statements: list[str] = []
+        store.use(lambda db: db.set_trace_callback(statements.append), None)
+        shown = ("https://a.test", "https://b.test/", link, link[:-3], "https://b.test/Ünï/x_")
+        self.assertEqual([store.has_shown(url) for url in shown], [True] * len(shown))
+        for url in ("https://b.test/x", "https://c.test/", "https://b.test/Ünï/x_y?z=2"):
+            self.assertFalse(store.has_shown(url), url)
+        texts = [text for text in statements if "instr(text, " in text]
+        self.assertTrue(texts and all("page_index MATCH" in text for text in texts), texts)
+
     def test_normal_use_neither_warns_nor_imports_much(self) -> None:
         code = f"""
 import sys

@@ -64,17 +64,10 @@ from tests.ways_in.mcp_support import Client
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# ----- what each kind means outside, from the contract of the scripts
+# ----- what each kind means outside
 
-EXIT_CODES = {
-    "ok": 0, "no_results": 1, "invalid_input": 2, "auth": 3, "rate_limit": 4, "quota": 4,
-    **dict.fromkeys("timeout network provider blocked refused unsupported http".split(), 5),
-}  # fmt: skip
-HTTP_STATUSES = {
-    "ok": 200, "no_results": 200, "invalid_input": 400, "auth": 503, "rate_limit": 429,
-    "quota": 429, "timeout": 504,
-    **dict.fromkeys("network provider blocked refused unsupported http".split(), 502),
-}  # fmt: skip
+EXIT_CODES = {"ok": 0, **load_script("websearch.kit").EXIT_CODES}
+HTTP_STATUSES = {"ok": 200, **load_script("websearch.ways_in.http_messages").STATUSES}
 
 # ----- what each fault becomes: the kind, or several where the moment decides
 

@@ -1,6 +1,7 @@
 """Copy what is written once into the files that carry a copy: `make sync`.
 
-- The kit of the package, from its mark on, into the standalone scripts.
+- The kit of the package, from its mark on, into the standalone scripts, each section marked as a
+  copy; into their docstrings, which lines are their own.
 - What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
 - The table of engines and their filters, made from ENGINES, into references/*.md; the variables of
@@ -14,14 +15,19 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+os.environ["WEB_SEARCH_SECRETS"] = os.devnull  # without the developer's own engines
 KIT = ROOT / "scripts/websearch/kit.py"
 KIT_MARK = "\n# ===== kit "  # below it the copy begins
+SECTION = re.compile(r"(?m)^(# -----[^(\n]*)$")  # of the kit
+COPIED = r"\1 (kit, copied: edit websearch/kit.py)"
+OWN_LINES = re.compile(r"(?m)^(Lines 1 to )\d+( are this script's own)")
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 STANDALONE = ("brave_search.py", "gemini_search.py", "serper_search.py")
 TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
@@ -34,7 +40,9 @@ TYPES = {
 KEY_TABLE = re.compile(r"(<!-- keys of engines -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 ADDRESSES = re.compile(r"(?m)^\| `BRAVE_SEARCH_BASE_URL`[^|]*(?=\|)")
 # Addresses that are no engine's.
-OTHER_ADDRESSES = ("SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK")
+OTHER_ADDRESSES = (
+    "SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK", "REDDIT", "X",
+)  # fmt: skip
 # Lines of a client's configuration that each name the variable of a key.
 KEY_LINES = re.compile(r"(?m)(?:^[^\n]*\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b[^\n]*\n)+")
 EXAMPLE_KEYS = re.compile(r"(# More search engines[^\n]*\n).*?(?=# Higher limits)", re.DOTALL)
@@ -54,7 +62,9 @@ def synced_script(name: str) -> str:
     source = (ROOT / "scripts" / name).read_text(encoding="utf-8")
     kit = KIT.read_text(encoding="utf-8")
     own, guard = source[: source.index(KIT_MARK)], source[source.rindex(MAIN_GUARD) :]
-    return f"{own}{kit[kit.index(KIT_MARK) :].rstrip()}\n\n\n{guard}"
+    own = OWN_LINES.sub(rf"\g<1>{own.rstrip().count(chr(10)) + 1}\2", own, count=1)
+    copy = SECTION.sub(COPIED, kit[kit.index(KIT_MARK) :].rstrip())
+    return f"{own}{copy}\n\n\n{guard}"
 
 
 def parameter_table(script: str, command: str) -> str:
@@ -167,12 +177,7 @@ def address_cell() -> str:
     """Return the variables of all addresses, as the first cell of a table's row."""
     from websearch.engines.table import ENGINES
 
-    addresses = [
-        address
-        for engine in ENGINES.values()
-        for address in (engine.address, engine.mcp)
-        if address
-    ]
+    addresses = [engine.address for engine in ENGINES.values()]
     names = [variable for variable, default in addresses if default]
     names += [f"{name}_BASE_URL" for name in OTHER_ADDRESSES]
     return f"| {', '.join(f'`{name}`' for name in names)} "

@@ -257,6 +257,7 @@ class Parameters(ServerCase):
             ("/search?q=a&timeout=500", "timeout must be a number from 0.1 to 120"),
             ("/search?q=a&max_chars=499", "max_chars must be 0 or 500 or more, not 499"),
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
+            ("/search?q=Ume%00e5", "must be text without control characters, not 'Ume\\x00e5'"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
             ("/cache?q=", "q is empty"),
@@ -336,7 +337,7 @@ class Parameters(ServerCase):
 
     def test_unknown_path_and_method_get_404_and_405_with_allow(self) -> None:
         self.assert_error(self.api.fetch("/"), 404)
-        self.assert_error(self.api.fetch("/search/"), 404)
+        self.assert_error(self.api.fetch("/none/"), 404)
         for path, method, allow in (
             ("/search", "POST", "GET, HEAD"),
             ("/cache", "GET", "DELETE"),
@@ -346,6 +347,14 @@ class Parameters(ServerCase):
         ):
             answer = self.api.fetch(path, method)
             self.assertEqual((answer.status, answer.headers["allow"]), (405, allow))
+
+    def test_slash_at_the_end_of_a_path_makes_no_difference(self) -> None:
+        self.assertEqual(self.api.fetch("/health/").status, 200)
+        self.assert_error(self.api.fetch("/search/"), 400, "invalid_input")
+        initialize = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+        lines = ("Content-Type: application/json", f"Content-Length: {len(initialize)}")
+        raw = self.api.talk(request("/mcp/", "POST", *lines, "Connection: close") + initialize)
+        self.assertIn(b'"result":{}', raw)
 
     def test_head_answers_as_get_does_without_the_body(self) -> None:
         answer = self.api.fetch("/health", "HEAD")
@@ -571,6 +580,13 @@ class Limits(EnvironmentCase):
         self.assertEqual((busy.status, busy.headers["retry-after"]), (503, "1"))
         self.assertTrue(busy.document["details"]["retryable"])
         self.assertEqual(busy.headers["connection"], "close")
+        for _ in range(2 * limits.MAX_CONNECTIONS):  # these do not close when they are refused
+            client = server.connect()
+            client.sendall(request())
+            answer = client.recv(65_536)
+            self.assertIn(b"503", answer[:20])
+            self.assertIn(b"Retry-After: 1\r\n", answer)
+            held.append(client)
         for client in held:
             client.close()
         deadline = time.monotonic() + SLACK

@@ -258,9 +258,16 @@ class Faults(SharedClient):
             ("google_search", {"query": "x", "count": 500}, ["count", "1 to 100", "500"]),
             ("google_search", {"query": "x", "count": float("nan")}, ["count", "1 to 100"]),
             ("google_search", {"query": "\ud800"}, ["query must be valid UTF-8 text"]),
+            ("google_search", {"query": "Ume\0e5"}, ["query must be text without control"]),
+            ("web_search", {"query": "Ume\0e5"}, ["query must be text without control"]),
+            ("grounded_search", {"query": "Ume\0e5"}, ["query must be text without control"]),
             ("google_search", {"query": "x", "cuont": 5}, ["'cuont'", "nearest argument is count"]),
             ("google_search", {"query": "x", "q": "y"}, ["query is given twice"]),
-            ("brave_web_search", {"query": "x", "timeout": 5}, ["'timeout'", "arguments are"]),
+            ("google_search", {"query": "x", "sites": "a.test"}, ["'sites'", "argument is site"]),
+            ("google_search", {"query": "x", "search_site": "a.test"}, ["'search_site'"]),
+            ("brave_web_search", {"prompt": "x", "id": 5}, ["'prompt'", "arguments are"]),
+            ("clear_cache", {"query": "x", "toolCallId": "c1"}, ["'toolCallId'"]),
+            ("clear_cache", {"topic": "x"}, ["'topic'"]),
             ("grounded_search", {"query": " "}, ["query cannot be empty"]),
             ("grounded_search", {"query": "x", "focus": "news"}, ["'news'", "reddit"]),
             ("read_page", {"urls": "http://10.0.0.1/"}, ["no public address"]),
@@ -481,6 +488,19 @@ class EveryTool(SharedClient):
                 self.assertEqual(self.server.requests[-1].body, b'{"q":"python","num":5}')
                 several = self.client.call("web_search", query="python", queries=empty)
                 self.assertFalse(several["isError"], several)
+
+    def test_arguments_that_a_client_adds_are_ignored_with_a_warning(self) -> None:
+        added = {"toolCallId": "c1", "sessionId": "s", "action": "send", "chatInput": "hi"}
+        page = f"{self.server.url}/site/articles/tides"
+        for name, arguments in (
+            ("google_search", {"query": "python"}),
+            ("web_search", {"query": "python"}),
+            ("read_page", {"urls": page}),
+        ):
+            result = self.client.call(name, **arguments, **added, tool=name)
+            text = result["content"][0]["text"]
+            self.assertFalse(result["isError"], text)
+            self.assertIn(f"{name} has no such arguments: {', '.join([*added, 'tool'])}.", text)
 
     def test_all_arguments_may_come_as_one_json_text(self) -> None:
         params = {"name": "brave_web_search", "arguments": '{"query": "python", "count": 2}'}
@@ -864,7 +884,7 @@ class Shell(McpCase):
         text = self.run_words("tools").stdout.decode()
         for name in NAMES:
             self.assertIn(f"\n{name}\n", f"\n{text}")
-        self.assertIn("Not listed because their keys are not set: brave_summarizer.", text)
+        self.assertIn("Not listed: brave_summarizer (set WEB_SEARCH_TOOLS=brave_summarizer).", text)
         self.assertIn("mcp_server.py call TOOL", self.run_words("--help").stdout.decode())
         self.assertRegex(self.run_words("--version").stdout.decode(), r"^mcp_server\.py \d")
 

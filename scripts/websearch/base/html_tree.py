@@ -40,6 +40,7 @@ VOID = name_set(
 # Elements whose content is not markup; the content of the second group is kept as text.
 RAW_TEXT = name_set(
     "script style textarea title iframe noembed noframes xmp template svg math mml:math")
+FOREIGN = name_set("svg math mml:math")  # elements that a slash closes, as in XML
 KEPT_RAW_TEXT = name_set("script style textarea title xmp")
 BLOCKS = name_set(
     "address article aside blockquote body button canvas caption center col colgroup dd details "
@@ -188,6 +189,7 @@ class TreeBuilder:
         self.unclosed: set[str] = set()  # names of raw text elements without a later end tag
         self.last_quote = {'"': html.rfind('"'), "'": html.rfind("'")}
         self.is_streamed = STREAMED in html
+        self.is_xml = html[:MAX_SVG_START].lstrip("\ufeff \t\r\n").startswith("<?xml")
         self.cut = False
 
     def build(self) -> None:
@@ -285,9 +287,11 @@ class TreeBuilder:
         self.cut = len(self.nodes) > MAX_NODES
         if name in VOID:
             return end + 1
-        is_raw = name in RAW_TEXT and "shadowrootmode" not in attributes
-        if is_raw and name not in self.unclosed and not raw.endswith("/"):
-            return self.raw_text(node, end + 1)
+        if name in RAW_TEXT and "shadowrootmode" not in attributes:
+            if raw.endswith("/") and (name in FOREIGN or self.is_xml):
+                return end + 1
+            if name not in self.unclosed:
+                return self.raw_text(node, end + 1)
         if len(self.stack) < MAX_DEPTH:
             self.stack.append(node)
             self.open[name] = self.open.get(name, 0) + 1
@@ -298,8 +302,9 @@ class TreeBuilder:
     def raw_text(self, node: Node, start: int) -> int:
         """Read the content of a RAW_TEXT element; return the offset at which to continue.
 
-        Without an end tag, a script or style takes the rest of the page, and other elements take
-        nothing. Later elements of that name also take nothing, so only one search is made.
+        Without an end tag, a script or style takes the rest of the page, unless its tag ends with a
+        slash, and other elements take nothing. Later elements of that name also take nothing, so
+        only one search is made.
         """
         html, name = self.html, node.tag
         end = start - 2
@@ -308,7 +313,8 @@ class TreeBuilder:
                 break
         if end < 0:
             self.unclosed.add(name)
-            return len(html) if name in ("script", "style") else start
+            takes_rest = name in ("script", "style") and html[start - 2] != "/"
+            return len(html) if takes_rest else start
         if name in KEPT_RAW_TEXT:
             text = html[start:end]
             node.children.append(text if name == "script" else unescape(text))

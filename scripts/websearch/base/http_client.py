@@ -15,10 +15,8 @@ import time
 
 from websearch import kit
 from websearch.kit import (
-    KEY_HEADERS,
     MAX_BODY,
     NAME_NOT_RESOLVED,
-    SHORTEST_KEY,
     USER_AGENT,
     Response,
     SearchError,
@@ -30,6 +28,7 @@ from websearch.kit import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from typing import Any
 
@@ -37,12 +36,13 @@ if TYPE_CHECKING:
 
 READ_SIZE = 65_536  # bytes per read
 MAX_HEADER = 8_192  # characters of a header's value; http.client accepts 65,536
-CONNECT_TIMEOUT = 5.0  # seconds per address: a dead IPv6 route must not use up the deadline
+CONNECT_TIMEOUT = 5.0  # seconds from the start of the last attempt to connect
+NEXT_ADDRESS_SECONDS = 0.25  # until the next address is tried side by side (RFC 8305)
 NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # names that mean no compression
-GZIP = ("gzip", "x-gzip")
-GZIP_START = b"\x1f\x8b"
+# Name of a compression -> zlib's wbits. Servers send deflate as a zlib stream or a raw stream
+# (RFC 9110, 8.4.1.2).
+FORMATS = {"gzip": (31,), "x-gzip": (31,), "deflate": (15, -15)}
 MAX_ENCODINGS = 3  # per response
-MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
 
 # Usual certificate paths, for an interpreter that was built with other paths.
 CA_BUNDLES = (
@@ -143,8 +143,8 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
     def connected(connection_class: Any) -> Any:
         class Connection(connection_class):  # type: ignore[misc]
             def connect(self) -> None:
-                if "connect" in request:  # http.client's own hook, since Python 2.7
-                    self._create_connection = request["connect"]
+                # http.client's own hook, since Python 2.7
+                self._create_connection = request.get("connect", connect_to_name)
                 super().connect()
                 # One second late, so the waiting thread times out first.
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
@@ -185,13 +185,87 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
         received = {name.lower(): value[:MAX_HEADER] for name, value in answer.headers.items()}
         encoding = received.get("content-encoding", "")
         content, is_broken = read_body(answer, encoding, request.get("max_body"))
-    keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
-    key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     limit = request.get("max_body", MAX_BODY)
-    response = Response(answer.status, received, content[:limit], len(content) > limit, key)
+    is_cut = len(content) > limit
+    response = Response(answer.status, received, content[:limit], is_cut, keys_in(headers))
     if is_broken:
         raise BrokenBodyError(response, request["url"])
     return response
+
+
+def keys_in(headers: Fields) -> list[str]:
+    """Return what a response may quote of a request's keys: of a login (Basic) also its parts."""
+    keys: list[str] = []
+    for value in (value for name, value in headers.items() if is_key_header(name)):
+        scheme, _, key = value.rpartition(" ")
+        keys.append(key)
+        if scheme == "Basic":
+            from base64 import b64decode
+            from urllib.parse import quote
+
+            login = b64decode(key).decode("utf-8", "replace")
+            password = login.partition(":")[2]
+            keys += [login, quote(password, safe=""), password]
+    return [*filter(None, keys)]
+
+
+def is_key_header(name: str) -> bool:
+    """Return whether a header carries a key: no dry run and no error shows its value."""
+    return name.lower() == "authorization" or name.lower().endswith(("key", "token"))
+
+
+def connect_to_name(
+    address: tuple[str, int], timeout: float, source_address: object = None
+) -> socket.socket:
+    """Return a connection to a host, in the place of socket.create_connection. Raises OSError."""
+    import socket
+
+    return connect_to_first(socket.getaddrinfo(*address, type=socket.SOCK_STREAM), timeout)
+
+
+def connect_to_first(addresses: list[Any], timeout: float) -> socket.socket:
+    """Return a connection to the first of some addresses that answers.
+
+    The next one is tried as soon as one fails, or side by side after NEXT_ADDRESS_SECONDS: a dead
+    IPv6 route answers nothing. addresses: as from socket.getaddrinfo. timeout: seconds from the
+    last attempt. Raises OSError.
+    """
+    import selectors
+    import socket
+
+    failure: OSError = TimeoutError("timed out")
+    waiting, end = list(addresses), time.monotonic() + timeout
+    with selectors.DefaultSelector() as selector:
+        try:
+            while (waiting or selector.get_map()) and time.monotonic() < end:
+                if waiting:
+                    family, kind, protocol, _, target = waiting.pop(0)
+                    end = time.monotonic() + timeout
+                    connection = socket.socket(family, kind, protocol)
+                    selector.register(connection, selectors.EVENT_WRITE)
+                    connection.setblocking(False)
+                    try:
+                        connection.connect(target)
+                    except BlockingIOError:
+                        pass
+                    except OSError as error:
+                        failure = error
+                        selector.unregister(connection)
+                        connection.close()
+                        continue
+                pause = NEXT_ADDRESS_SECONDS if waiting else max(0.0, end - time.monotonic())
+                for key, _ in selector.select(pause):
+                    connection = selector.unregister(key.fileobj).fileobj  # type: ignore[assignment]
+                    code = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                    if not code:
+                        connection.settimeout(timeout)
+                        return connection
+                    failure = OSError(code, os.strerror(code))
+                    connection.close()
+        finally:
+            for key in list(selector.get_map().values()):
+                key.fileobj.close()  # type: ignore[union-attr]
+    raise failure
 
 
 def in_order(headers: Fields, named: Fields) -> Fields:
@@ -209,7 +283,7 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
     import http.client
 
     names = [name.strip().lower() for name in encoding.split(",")]
-    unknown = [name for name in names if name not in (*NO_ENCODINGS, *GZIP, "deflate")]
+    unknown = [name for name in names if name not in (*NO_ENCODINGS, *FORMATS)]
     if unknown or len(names) > MAX_ENCODINGS:
         message = f"The response has the encoding {quoted(encoding)}, which was not requested."
         raise SearchError("provider", message, "This program cannot decode it.")
@@ -221,10 +295,10 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
     except http.client.IncompleteRead as error:
         body, is_broken = error.partial, True
     for name in reversed(names):
-        if name in NO_ENCODINGS or (name in GZIP and not body.startswith(GZIP_START)):
+        if name in NO_ENCODINGS or ("gzip" in name and not body.startswith(kit.GZIP_START)):
             continue  # also for data labeled as compressed that is not
         is_all = len(body) <= most and not is_broken
-        body, ended = decompressed(body, name, limit + 1)
+        body, ended = kit.decompressed(body, limit + 1, FORMATS[name])
         is_broken = not ended and (is_all or is_broken)
     if len(body) > limit and not max_body:
         message = f"The response is longer than {limit} bytes."
@@ -232,31 +306,6 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
     if is_broken and not max_body:
         raise EOFError
     return body, is_broken
-
-
-def decompressed(body: bytes, name: str, limit: int) -> tuple[bytes, bool]:
-    """Return the first limit bytes after decompression, and whether the data ended early.
-
-    deflate means a zlib stream or a raw stream: servers send both (RFC 9110, 8.4.1.2). A gzip file
-    may have several members. Raises SearchError (provider).
-    """
-    import zlib
-
-    for bits in (31,) if name in GZIP else (15, -15):
-        text, rest = b"", body
-        try:
-            for _ in range(MAX_MEMBERS):
-                decoder = zlib.decompressobj(bits)
-                text += decoder.decompress(rest, limit - len(text))
-                rest = decoder.unused_data
-                if not decoder.eof or len(text) >= limit or not rest.startswith(GZIP_START):
-                    break
-        except zlib.error:
-            if not text:
-                continue
-            return text, False
-        return text, decoder.eof or len(text) >= limit
-    raise SearchError("provider", "The response could not be decompressed.")
 
 
 @functools.cache
@@ -311,16 +360,17 @@ def transport_error(error: Exception, url: str) -> SearchError:
         message = f"{peer} refused to connect to {host} ({tunnel[1]})."
         hint = "Ask the proxy's operator, or add user:password@ to the address in https_proxy."
         return SearchError("network", message, hint, retryable=tunnel[1] >= "500")
-    details = {"code": NAME_NOT_RESOLVED} if isinstance(cause, socket.gaierror) else {}
+    is_unknown = isinstance(cause, socket.gaierror)
+    details = {"code": NAME_NOT_RESOLVED} if is_unknown else {}
     if isinstance(cause, TimeoutError):
         message = f"{peer} could not be reached in time."
-    elif isinstance(cause, socket.gaierror):
+    elif is_unknown:
         message = f"The name {name} could not be resolved."
     elif isinstance(cause, ConnectionRefusedError):
         message = f"{peer} refused the connection."
     else:
         message = f"The connection to {host} broke ({type(cause).__name__})."
-    return SearchError("network", message, hint, retryable=True, **details)
+    return SearchError("network", message, hint, retryable=not is_unknown, **details)
 
 
 def identified_agent() -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from urllib.parse import unquote, urlsplit
 
 from websearch.kit import SearchError, quoted, read_secrets
 
@@ -41,6 +40,8 @@ def plain_address(url: str) -> str:
 
     "" if programs interpret its host differently: see has_unclear_host.
     """
+    from urllib.parse import unquote, urlsplit
+
     text = url if "://" in url else f"https://{url}"
     if has_unclear_host(text):
         return ""
@@ -83,6 +84,8 @@ def shown_addresses(url: str) -> list[str]:
 
     The page itself comes last. A copy of a copy also counts, and characters may be encoded twice.
     """
+    from urllib.parse import unquote
+
     addresses = [plain_address(url)]
     while True:
         decoded = addresses[-1]

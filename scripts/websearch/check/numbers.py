@@ -184,7 +184,7 @@ def without_label(found: re.Match[str]) -> str:
 
 def without_name(found: re.Match[str]) -> str:
     """Return a name and number, with the number covered unless it is an amount or in a date."""
-    from websearch.pages.extract.dates import month_number
+    from websearch.base.written_dates import month_number
 
     behind = WORD.match(found.string, found.end() + 1)
     counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)

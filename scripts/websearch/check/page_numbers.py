@@ -260,7 +260,7 @@ class PageNumbers:
 
 def days_of(text: str) -> set[str]:
     """Return the dates in a text, as YYYY-MM-DD."""
-    from websearch.pages.extract.dates import written_dates
+    from websearch.base.written_dates import written_dates
 
     return {written.day.isoformat() for written in written_dates(text[:MOST_DATED])}
 

@@ -6,6 +6,7 @@ import re
 import time
 
 from websearch.base.untrusted import unescape
+from websearch.engines.base.days import period
 from websearch.engines.base.engine import DAYS, Engine
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
@@ -13,7 +14,6 @@ from websearch.engines.base.open_sources import (
     api_request,
     bad_query,
     named_authors,
-    period,
     raw_text,
     refusal,
     search_words,
@@ -41,6 +41,7 @@ ENGINE = Engine(
     serial=True,
     filters={"since": (*DAYS, "range")},
     instead={"since": "Use day, week, month, year or a range of dates."},
+    operators=False,
     max_query=500,
     max_count=50,
 )

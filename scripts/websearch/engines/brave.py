@@ -20,6 +20,7 @@ ENGINE = Engine(
     sources=("web", "news"),
     auto=True,
     filters={"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
+    hosts_only=True,
     instead={"since": "Brave filters by days: use day, week, month, year or a range."},
     max_query=600,
     max_count=20,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from websearch.engines.base.days import period
 from websearch.engines.base.engine import DAYS, Engine
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
@@ -12,7 +13,6 @@ from websearch.engines.base.open_sources import (
     good_answer,
     listed_items,
     named_authors,
-    period,
     refusal,
     source_result,
     text_of_html,
@@ -38,6 +38,7 @@ ENGINE = Engine(
     serial=True,
     filters={"since": (*DAYS, "range")},
     instead={"since": "Use day, week, month, year or a range of dates."},
+    operators=False,
     max_query=1_000,
     max_count=50,
 )

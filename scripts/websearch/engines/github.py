@@ -6,6 +6,7 @@ import os
 import re
 import time
 
+from websearch.engines.base.days import period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import Quota, ResultPage
@@ -17,7 +18,6 @@ from websearch.engines.base.open_sources import (
     good_answer,
     key_words,
     listed_items,
-    period,
     raw_text,
     refusal,
     source_result,
@@ -57,6 +57,7 @@ ENGINE = Engine(
     pages_apart=True,
     filters={"since": (*HOURS, "range"), "site": None},
     instead={"language": "Add a qualifier such as language:python to the query."},
+    operators=False,
     max_query=256,
     max_count=50,
 )

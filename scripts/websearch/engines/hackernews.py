@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.engines.base.days import day_of
+from websearch.engines.base.days import day_of, period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.open_sources import (
@@ -14,7 +14,6 @@ from websearch.engines.base.open_sources import (
     counted,
     good_answer,
     listed_items,
-    period,
     search_words,
     source_result,
     text_of_html,
@@ -37,6 +36,7 @@ ENGINE = Engine(
     page_interval=0.05,
     filters={"since": (*HOURS, "range")},
     instead={"site": "Add the site's name to the query."},
+    operators=False,
     max_query=500,
     max_count=50,
 )

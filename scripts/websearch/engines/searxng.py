@@ -37,6 +37,7 @@ from websearch.kit import (
     clean_text,
     drop_empty,
     dump_json,
+    hide_credentials,
     json_answer,
     list_field,
     shorten,
@@ -167,7 +168,7 @@ def server_error(response: Response) -> SearchError:
 
         target = urljoin(f"{ENGINE.base_url()}/search", clean_text(location))
         start = target.partition("/search")[0]
-        error.hint = f"Set SEARXNG_BASE_URL to its new address: {start}"
+        error.hint = f"Set SEARXNG_BASE_URL to its new address: {hide_credentials(start)}"
     return error
 
 

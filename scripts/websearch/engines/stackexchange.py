@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.engines.base.days import day_of
+from websearch.engines.base.days import day_of, period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import ApiValue, Quota, ResultPage
@@ -16,7 +16,6 @@ from websearch.engines.base.open_sources import (
     counted,
     good_answer,
     listed_items,
-    period,
     refusal,
     search_words,
     source_result,
@@ -24,9 +23,11 @@ from websearch.engines.base.open_sources import (
     too_fast,
 )
 from websearch.kit import (
+    GZIP_START,
     MAX_BODY,
     Response,
     SearchError,
+    decompressed,
     json_object,
     list_field,
     object_field,
@@ -52,6 +53,7 @@ ENGINE = Engine(
         "language": "Set {site}: for example es.stackoverflow.com is in Spanish.",
         "exclude_site": "Set {site}: each search covers one site of the network.",
     },
+    operators=False,
     max_query=300,
     max_count=50,
 )
@@ -134,16 +136,9 @@ def unpacked(response: Response) -> Response:
     The responses are compressed even if their headers do not say so, but early errors are not:
     the first bytes show which.
     """
-    if not response.body.startswith(b"\x1f\x8b"):
+    if not response.body.startswith(GZIP_START):
         return response
-    import zlib
-
-    try:
-        body = zlib.decompressobj(31).decompress(response.body, MAX_BODY)
-    except zlib.error:
-        message = "Stack Exchange's response could not be decompressed."
-        raise SearchError("provider", message, "Try again later.") from None
-    return Response(response.status, response.headers, body)
+    return Response(response.status, response.headers, decompressed(response.body, MAX_BODY)[0])
 
 
 def api_error(response: Response) -> SearchError:

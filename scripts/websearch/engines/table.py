@@ -15,37 +15,34 @@ from websearch.engines import (
     brave,
     crossref,
     duckduckgo,
-    exa,
     github,
     google,
     hackernews,
-    kagi,
-    keenable,
-    parallel,
+    search_apis,
     searxng,
     serper,
     stackexchange,
-    tavily,
     wikipedia,
-    you,
 )
 from websearch.engines.base.engine import Host
-from websearch.kit import SearchError, quoted
+from websearch.engines.base.search_apis import ApiEngine
+from websearch.engines.own_engines import own_engines
+from websearch.kit import SearchError, quoted, read_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
     from websearch.engines.base.engine import Engine
 
 # name -> engine, in the order of `auto`: keys first, because an engine with a key is reliable.
 ENGINES: dict[str, Engine] = {
-    module.ENGINE.name: module.ENGINE
+    engine.name: engine
     for module in (
-        brave, serper, tavily, exa, you, parallel, keenable, kagi, searxng, duckduckgo, google,
-        wikipedia, stackexchange, hackernews, github, crossref, arxiv,
+        brave, serper, search_apis, searxng, duckduckgo, google, wikipedia, stackexchange,
+        hackernews, github, crossref, arxiv,
     )
+    for engine in (module.ENGINES if module is search_apis else (module.ENGINE,))
 }  # fmt: skip
 # Addresses of hosts that are read but not searched: (variable, default address).
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
@@ -59,6 +56,13 @@ READ_HOSTS = {
         interval=2.7,
         burst=2,
     ),
+    "reddit": Host(
+        name="reddit",
+        title="Reddit",
+        address=("REDDIT_BASE_URL", "https://www.reddit.com"),
+        interval=30.0,  # for feeds without a login; more requests are answered with 429
+    ),
+    "x": Host(name="x", title="X", address=("X_BASE_URL", "https://publish.x.com"), interval=1.0),
 }
 SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
@@ -68,16 +72,23 @@ SPELLINGS = {  # what people write
 # engine, which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference", "news")
 CHAINS = ("auto", "keyless")  # names for engines that are queried in turn
+BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
+TOTAL = "total"  # in a budget: the requests to all engines together
 # Ordinary result pages contain few papers, and mix old pages with the news.
 WITHOUT_GENERAL_ENGINE = ("papers", "news")
 # Where the general engine looks for discussions, in addition to the sources of that focus.
 FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
+# The user's own engines are the first of auto; a mistake in engines.json stops every search.
+OWN_ENGINES, OWN_ENGINES_ERROR = own_engines((*ENGINES, *SPELLINGS, *CHAINS, "all"))
+ENGINES = {**OWN_ENGINES, **ENGINES} if OWN_ENGINES else ENGINES
 
 
-def load_module(name: str) -> ModuleType:
-    """Return an engine's module, imported at first use."""
+def load_module(name: str) -> Any:
+    """Return an engine's module, imported at first use, or the ApiEngine that runs its row."""
     import importlib
 
+    if ENGINES[name].api:
+        return ApiEngine(ENGINES[name])
     return importlib.import_module(ENGINES[name].module)
 
 
@@ -94,32 +105,81 @@ def host_of(name: str) -> Host:
 # ===== available engines ==========================================================================
 
 
+def paid_engines() -> list[str]:
+    """Return the names of the engines that cost money."""
+    return [name for name, engine in ENGINES.items() if engine.paid]
+
+
+def budgets() -> dict[str, int]:
+    """Return engine (or TOTAL) -> requests per month, from WEB_SEARCH_BUDGET. Raises SearchError.
+
+    The environment takes precedence over secrets.yaml.
+    """
+    value = os.environ.get(BUDGET_VARIABLE, "").strip() or read_secrets().get(BUDGET_VARIABLE, "")
+    limits: dict[str, int] = {}
+    for item in filter(None, map(str.strip, value.split(","))):
+        name, _, number = item.partition(":")
+        name, number = name.strip().lower(), number.strip()
+        if name not in (*paid_engines(), TOTAL) or not (number.isascii() and number.isdecimal()):
+            example = "engines and numbers such as brave:900,serper:2000 or total:3000"
+            message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
+            names = " or ".join((*paid_engines(), TOTAL))
+            hint = f"Set a whole number of requests per month for {names}."
+            raise SearchError("invalid_input", message, hint)
+        limits[name] = int(number)
+    return limits
+
+
+def owner_engines() -> list[str]:
+    """Return the engines of WEB_SEARCH_ENGINES; raises SearchError."""
+    listed = os.environ.get("WEB_SEARCH_ENGINES", "").lower().replace(",", " ").split()
+    return list(dict.fromkeys(known_engine("WEB_SEARCH_ENGINES", name) for name in listed))
+
+
+def is_open(name: str) -> bool:
+    """Return whether an engine is available and may be asked although the caller names none.
+
+    An engine that costs money needs the owner's consent where he lists engines: an entry in
+    WEB_SEARCH_ENGINES, if it is set, and one in a budget, if there is one. Raises SearchError.
+    """
+    engine = ENGINES[name]
+    if not (engine.is_configured() and engine.costs_money()):
+        return engine.is_configured()
+    listed, limits = owner_engines(), budgets()
+    return (name in listed or not listed) and (bool({name, TOTAL} & limits.keys()) or not limits)
+
+
+def is_keyless(name: str) -> bool:
+    """Return whether requests to an engine carry no key."""
+    return ENGINES[name].needs_no_key() and not ENGINES[name].has_key()
+
+
 def configured_engines() -> list[str]:
     """Return the engines of `auto`, in its order.
 
     WEB_SEARCH_ENGINES sets them. By default they are the table's available engines; a company's
     engine is included only with a key, because without a key the company may keep the queries and
     learn from them. An engine that costs money never follows a free engine. Raises SearchError
-    (invalid_input).
+    (invalid_input; auth or quota if none of WEB_SEARCH_ENGINES may be asked).
     """
-    order = owner_engines() or [
-        name
-        for name, engine in ENGINES.items()
-        if engine.auto and engine.is_configured() and (not engine.keyless or engine.has_key())
-    ]
+    listed = owner_engines()
+    if listed and not any(ENGINES[name].is_configured() for name in listed):
+        message = f"No engine of WEB_SEARCH_ENGINES is available: {', '.join(listed)} need a key."
+        raise SearchError("auth", message, "Set a key, or add an engine that needs none.")
+    order = [name for name in listed or ENGINES if is_open(name)]
+    if not listed:
+        order = [
+            name
+            for name in order
+            if ENGINES[name].auto and (not ENGINES[name].keyless or ENGINES[name].has_key())
+        ]
+    if not order:
+        message = f"{BUDGET_VARIABLE} has no entry for the engines of WEB_SEARCH_ENGINES."
+        hint = f"Add one, such as {listed[0]}:100. Or name the {{engine}}."
+        raise SearchError("quota", message, hint)
     free = [name for name in order if not ENGINES[name].costs_money()]
     first_free = order.index(free[0]) if free else len(order)
     return order[:first_free] + free
-
-
-def owner_engines() -> list[str]:
-    """Return the available engines of WEB_SEARCH_ENGINES; raises SearchError."""
-    listed = os.environ.get("WEB_SEARCH_ENGINES", "").lower().replace(",", " ").split()
-    names = [known_engine("WEB_SEARCH_ENGINES", name) for name in listed]
-    if names and not any(ENGINES[name].is_configured() for name in names):
-        message = f"No engine of WEB_SEARCH_ENGINES is available: {', '.join(names)} need a key."
-        raise SearchError("auth", message, "Set a key, or add an engine that needs none.")
-    return [name for name in dict.fromkeys(names) if ENGINES[name].is_configured()]
 
 
 def known_engine(variable: str, text: str) -> str:
@@ -141,7 +201,7 @@ def engine_order(engine: str) -> list[str]:
         return [engine]
     order = configured_engines()
     if engine == "keyless":
-        order = [name for name in order if not ENGINES[name].has_key()]
+        order = [name for name in order if is_keyless(name)]
         if not order:
             message = "No engine of WEB_SEARCH_ENGINES answers without a key."
             raise SearchError("auth", message, "Add one that does, such as duckduckgo.")
@@ -158,21 +218,26 @@ def engine_order(engine: str) -> list[str]:
 def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
     """Return the engines for the parameters engine and focus; names of CHAINS stay.
 
-    The sources of the focus come first. all: every available engine that searches the whole web.
-    Raises SearchError (invalid_input) if such a word is not the only name.
+    The sources of the focus come first: those that the parameter engine allows. all: every
+    available engine that searches the whole web. Raises SearchError (invalid_input) if such a word
+    is not the only name, if engine allows no source of the focus, or if engines.json has a mistake.
     """
+    if OWN_ENGINES_ERROR:
+        raise OWN_ENGINES_ERROR
     names = list(dict.fromkeys(engines))
     if len(names) > 1 and not {"all", *CHAINS}.isdisjoint(names):
         message = "engine must be auto, keyless, all, or names of engines, "
         message += f"not {quoted(','.join(names))}."
-        raise SearchError(
-            "invalid_input", message, "Pass only engine names. Or pass only auto, keyless or all."
-        )
-    if names == ["all"]:
-        names = configured_engines()
-    if names[0] in CHAINS and focus in WITHOUT_GENERAL_ENGINE:
-        names = []
-    sources = news_engines(names) if focus == "news" else focus_sources(focus)
+        hint = "Pass only engine names. Or pass only auto, keyless or all."
+        if "keyless" in names:
+            hint += f" keyless means {', '.join(filter(is_keyless, configured_engines()))}."
+        raise SearchError("invalid_input", message, hint)
+    sources = [name for name in focus_sources(focus) if is_allowed(name, names)]
+    if focus in WITHOUT_GENERAL_ENGINE:
+        if not sources:
+            raise no_source(focus, names)
+        return sources
+    names = configured_engines() if names == ["all"] else names
     return list(dict.fromkeys([*sources, *names]))
 
 
@@ -181,21 +246,31 @@ def focus_sources(focus: str) -> list[str]:
     return [name for name, engine in ENGINES.items() if focus in engine.sources]
 
 
-def news_engines(named: list[str]) -> list[str]:
-    """Return the engines to query for news: those named or, by default, those with a key.
+def open_focuses() -> list[str]:
+    """Return the focuses that auto has an engine for."""
+    return [
+        focus for focus in FOCUSES if focus == "general" or any(map(is_open, focus_sources(focus)))
+    ]
 
-    Raises SearchError.
 
-    Engines without a key do not search news separately.
-    """
-    able = focus_sources("news")
-    chosen = [name for name in able if name in named]
-    chosen = chosen or [name for name in able if ENGINES[name].has_key()]
-    if not chosen:
+def is_allowed(name: str, engines: list[str]) -> bool:
+    """Return whether the parameter engine (a list) lets a focus query an engine."""
+    if engines == ["keyless"]:
+        return is_keyless(name)
+    return name in engines or (engines in (["auto"], ["all"]) and is_open(name))
+
+
+def no_source(focus: str, engines: list[str]) -> SearchError:
+    """Return the error for a focus none of whose sources the parameter engine allows."""
+    able = focus_sources(focus)
+    without_focus = "omit {focus}" + (" and set {since} to week" if focus == "news" else "")
+    if not any(ENGINES[name].is_configured() for name in able):
         keys = " or ".join(ENGINES[name].keys[0] for name in able)
-        hint = f"Set {keys}. Or omit {{focus}} and set {{since}} to week."
-        raise SearchError("auth", "The news engines need a key, and none is set.", hint)
-    return chosen
+        message = f"The {focus} engines need a key, and none is set."
+        return SearchError("auth", message, f"Set {keys}. Or {without_focus}.")
+    message = f"focus {focus} asks {' or '.join(able)}, which engine {','.join(engines)} excludes."
+    useful = " or ".join(name for name in able if ENGINES[name].is_configured())
+    return SearchError("invalid_input", message, f"Set {{engine}} to {useful}. Or {without_focus}.")
 
 
 def fallback_engines() -> list[str]:
@@ -210,5 +285,5 @@ def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[st
         return {}
     if focus == "discussions":
         return {"site": FORUM_SITES}
-    sites = allowed_sites() if "site" in ENGINES[engine].present_filters() else []
+    sites = allowed_sites() if "site" in ENGINES[engine].filters else []
     return {"site": sites} if sites else {}

@@ -50,6 +50,7 @@ ENGINE = Engine(
         "since": "Omit it: articles are always current.",
         "country": "Set {language}: each has its own Wikipedia.",
     },
+    operators=False,
     max_query=300,
     max_count=50,
 )

@@ -13,20 +13,18 @@ from contextlib import closing
 
 from websearch import kit
 from websearch.base.durations import spoken
-from websearch.engines.base.ledger import (
-    BUDGET_VARIABLE,
-    UNCOUNTED,
-    budget_warnings,
-    budgets,
-    paid_engines,
-    this_month,
-)
+from websearch.engines.base.ledger import UNCOUNTED, budget_warnings, this_month
 from websearch.engines.table import (
+    BUDGET_VARIABLE,
     ENGINES,
     GITHUB_RAW,
+    OWN_ENGINES_ERROR,
     READ_HOSTS,
+    TOTAL,
+    budgets,
     engine_order,
     keyless_engines,
+    paid_engines,
 )
 from websearch.kit import (
     SearchError,
@@ -69,6 +67,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 # URLs for getting keys, for the providers that have a line in the report even without a key.
+LOOKUP_SECONDS = 1.0  # for the name that shows whether addresses are fake
 KEY_SITES = {
     **{name: engine.key_site for name, engine in ENGINES.items() if engine.key_site},
     "gemini": "https://aistudio.google.com/apikey",
@@ -76,8 +75,8 @@ KEY_SITES = {
 # Variables for addresses: those of the user's own servers (-> engine), and all others.
 OWN_SERVERS = {engine.address[0]: name for name, engine in ENGINES.items() if engine.own_server}
 ADDRESSES = (
-    *(engine.address[0] for engine in ENGINES.values() if not engine.own_server),
-    *(engine.mcp[0] for engine in ENGINES.values() if engine.mcp),
+    *(engine.address[0] for engine in ENGINES.values()
+      if engine.address[0] and not engine.own_server),
     *(host.address[0] for host in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
@@ -205,6 +204,9 @@ def check_default_engine() -> list[Line]:
     from websearch.engines.base import pacing
 
     name = "default engine"
+    if OWN_ENGINES_ERROR:
+        error = OWN_ENGINES_ERROR
+        return [failed("own engines", error.message, error.hint, error.kind)]
     try:
         first, *others = engine_order("auto")
     except SearchError as error:
@@ -322,9 +324,11 @@ def check_spending() -> list[Line]:
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
         is_near = budget_warnings(limits, store)
+    if TOTAL in limits:
+        spent[TOTAL] = sum(spent.values())
     parts = [
         f"{engine} {spent.get(engine, 0)}" + (f" of {limits[engine]}" if engine in limits else "")
-        for engine in paid_engines()
+        for engine in (*paid_engines(), TOTAL)
         if engine in spent or engine in limits
     ]
     message = f"requests that cost money in {this_month()}: {', '.join(parts)}. {UNCOUNTED}"
@@ -341,10 +345,23 @@ def check_log() -> list[Line]:
 
 
 def check_private_addresses() -> list[Line]:
-    """Return the line on the private addresses that read_page.py may fetch, if there are any."""
+    """Return the lines on the private and fake addresses that read_page.py may fetch."""
+    import threading
+
+    from websearch.pages.fetch.fetch import FAKE_ADDRESSES, has_fake_addresses
+
     allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
     message = f"read_page.py may fetch {shorten(allowed, 200)}"
-    return [ok("private addresses", message)] if allowed else []
+    lines = [ok("private addresses", message)] if allowed else []
+    # Without a name server the lookup takes many seconds.
+    found: list[bool] = []
+    lookup = threading.Thread(target=lambda: found.append(has_fake_addresses()), daemon=True)
+    lookup.start()
+    lookup.join(LOOKUP_SECONDS)
+    if any(found):
+        message = f"a proxy program answers all names with addresses of {FAKE_ADDRESSES}"
+        lines.append(ok("fake addresses", f"{message}; pages are read through it"))
+    return lines
 
 
 # ===== the report =================================================================================

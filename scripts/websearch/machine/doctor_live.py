@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 
+from websearch.engines.base.ledger import RunBudget
 from websearch.engines.table import configured_engines
 from websearch.kit import SearchError
 from websearch.machine.doctor_machine import failed, ok, warning
 from websearch.machine.key_file import KEYS
+from websearch.reading.page import Call
 from websearch.search.ask import answer_question
 from websearch.search.engine_calls import planned_request
 from websearch.search.plan import Question
+from websearch.store.page_store import PageStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
     from websearch.machine.doctor_machine import Line
 
-QUESTION = Question(1, "sourdough bread", ("auto",), {}, {}, "general", 3, max_age=0.0)
+QUESTION = Question(1, "sourdough bread", "sourdough bread", ("auto",), {}, {}, "general", 3)
 
 
 def live_engines(secrets: dict[str, str]) -> list[str]:
@@ -65,7 +69,9 @@ def ask_all(engines: list[str], deadline: float) -> list[Line]:
 def ask_one(engine: str, deadline: float) -> Line:
     """Return the line on an engine: the number of results, the seconds and the cost."""
     name, started = f"{engine} live", time.monotonic()
-    answer = answer_question(QUESTION, engine, "", deadline)
+    with closing(PageStore()) as store:
+        call = Call(store=store, deadline=deadline, budget=RunBudget())
+        answer = answer_question(QUESTION, engine, call)
     seconds = time.monotonic() - started
     if answer.error and answer.error.kind != "no_results":
         return failed(name, answer.error.message, answer.error.hint)

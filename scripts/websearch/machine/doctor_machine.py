@@ -115,15 +115,20 @@ def check_proxies() -> list[Line]:
 
 
 def check_sqlite() -> list[Line]:
-    """Return the line on SQLite with full-text search, which the store needs."""
+    """Return the line on SQLite, which the store needs, with full-text search for recall."""
     from websearch.store.database import StoreFile
+    from websearch.store.full_text import has_full_text
 
+    hint = "Use a Python whose SQLite has FTS5, such as uv's."
     with closing(StoreFile(":memory:")) as store:
         query = "SELECT sqlite_version()"
         version = store.use(lambda db: db.execute(query).fetchone()[0], "", writing=True)
+        is_searchable = store.use(has_full_text, False)
     if not version:
-        hint = "Use a Python whose SQLite has FTS5, such as uv's. Without it, nothing is paced."
-        return [warning("sqlite", store.warnings[-1], hint)]
+        return [warning("sqlite", store.warnings[-1], f"{hint} Without it, nothing is paced.")]
+    if not is_searchable:
+        message = f"{version} lacks FTS5, so recall finds nothing"
+        return [warning("sqlite", message, hint)]
     return [ok("sqlite", f"{version} with FTS5")]
 
 

@@ -114,7 +114,9 @@ def make_units_of_lone_leads(page: PageText) -> None:
     lone = {piece for piece in page.pieces if piece.kind == "lead" and piece not in above}
     lines: set[Piece] = set()
     for before, after in itertools.pairwise(page.pieces):
-        if after in lone and (before in lone or (before.kind != "lead" and is_line(page.of(before)))):
+        if after in lone and (
+            before in lone or (before.kind != "lead" and is_line(page.of(before)))
+        ):
             lines |= {before, after} & lone
     for piece in lines:
         piece.kind = "item" if piece.level >= ITEM else "sentence"

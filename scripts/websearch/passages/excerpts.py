@@ -153,9 +153,9 @@ def excerpts_of(
     complete_excerpts(selection, asked)
     for number, excerpt in enumerate(excerpts):
         page = excerpt.page
-        if excerpt.shown and not excerpt.is_aside and len(page.text) <= WHOLE_PAGE:
-            if not any(selection.is_repeated(number, unit) for unit in page.units):
-                selection.complete(excerpt, page.pieces)
+        is_short = len(page.text) <= WHOLE_PAGE and excerpt.shown and not excerpt.is_aside
+        if is_short and not any(selection.is_repeated(number, unit) for unit in page.units):
+            selection.complete(excerpt, page.pieces)
     return excerpts
 
 

@@ -78,8 +78,8 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
-    named: indexes of the headings already compared with the questions. alike: the asked word in rows
-    of a partly shown table that have the same one as a shown row. is_aside: whether the page is not
+    named: indexes of the headings already compared with the questions. alike: the asked word in
+    rows of a partly shown table that share it with a shown row. is_aside: whether the page is not
     about any question. has_lists: whether the page has lists.
     """
 
@@ -453,9 +453,7 @@ def tables_begun(excerpt: Excerpt) -> list[list[Piece]]:
     return [rows for rows in blocks if any(row.index not in excerpt.shown for row in rows)]
 
 
-def complete_rows(
-    selection: Selection, excerpt: Excerpt, rows: list[Piece], question: str
-) -> None:
+def complete_rows(selection: Selection, excerpt: Excerpt, rows: list[Piece], question: str) -> None:
     """Show or count the rows of a table that have the same asked word as a shown row.
 
     The word is the one in the fewest rows. Rows of a question about an order or number are shown

@@ -11,21 +11,23 @@ from websearch.base.html_tree import texts_below
 from websearch.base.untrusted import unescape
 from websearch.kit import SearchError, clean_text, drop_empty, one_line, shorten
 from websearch.markdown.foreign_text import harmless_markdown
+from websearch.pages.extract.beside import BesideText
 from websearch.pages.extract.content import find_content
 from websearch.pages.extract.interstitials import MAX_WALL_TEXT, address_wall, interstitial_error
 from websearch.pages.extract.markdown import content_markdown
 from websearch.pages.extract.metadata import find_metadata
 from websearch.pages.extract.offers import offer_line
 from websearch.pages.extract.other_formats import (
+    calendar_markdown,
     check_binary,
     feed_markdown,
     fenced,
     json_markdown,
     notebook_markdown,
     read_csv,
+    read_mail,
     sniff_kind,
 )
-from websearch.pages.extract.outside import outside_markdown
 from websearch.pages.extract.thin_pages import (
     MIN_PAGE_CHARS,
     OtherVersions,
@@ -70,9 +72,6 @@ RAW_NOTE = "The unconverted response."
 PAYWALL_NOTE = "The page says that its full text is for subscribers only; this may be a part of it."
 _PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
 BROKEN_NOTE = "The connection broke before the whole page arrived: this is its beginning."
-# Elements that may contain Markdown for a script of the page.
-_MARKDOWN_SOURCE = r"(?i)<textarea|<xmp|text/(?:x-)?markdown|data-markdown|class=[\"']markdown-body"
-DATA_NOTE = "The text is from the data that the page contains for its scripts."
 
 
 def read_bytes(
@@ -231,10 +230,14 @@ def read_text(
         "notebook": lambda: notebook_markdown(source),
         "json": lambda: PageContent(json_markdown(source)),
         "csv": lambda: read_csv(source),
+        "calendar": lambda: calendar_markdown(source),
         "xml": lambda: PageContent(fenced(source, "xml")),
     }
     if kind in readers:
         return readers[kind]()
+    body, keep_links = fetched.response.body, bool(params.get("links"))
+    if kind == "mail" and (mail := read_mail(body, fetched.url, keep_links)):
+        return mail
     if is_markdown(content_type, fetched.url):
         return read_markdown(source, fetched.url, bool(params.get("links")))
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -269,17 +272,6 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
     article = unescape(re.sub(r"<[^<>]*>", " ", metadata.article)).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
         text, is_foreign = article, True
-    if re.search(_MARKDOWN_SOURCE, html):
-        from websearch.pages.extract.page_data import with_sources
-
-        shown, text = text, with_sources(page, text)
-        is_foreign = is_foreign or text != shown
-    if len(text) < MIN_PAGE_CHARS:
-        from websearch.pages.extract.page_data import data_markdown
-
-        data = data_markdown(html, page, base, keep_links)
-        if len(data) >= MIN_PAGE_CHARS:
-            text, note, is_foreign = data, DATA_NOTE, True
     onward = refresh_target(metadata.refresh, base)
     versions = OtherVersions()
     if len(text) < MAX_WALL_TEXT:
@@ -291,11 +283,13 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
     if text and (line := offer_line(page, text)):
         text = f"{line}\n\n{text}"
     dropped = {"dropped": dropped_elements(page)} if params.get("explain") else {}
-    outside = outside_markdown(page, base)
+    outside = BesideText(content).markdown(base, text)
     if len(text) < MAX_WALL_TEXT and ("itemprop" in html or "json" in html):
         from websearch.pages.extract.page_data import data_values
 
         outside = "\n\n".join(filter(None, (outside, data_values(page, text))))
+    if outside and page.shows_beside:
+        text, outside = f"{text}\n\n{outside}", ""
     fields = {**metadata.fields, **dropped}
     return PageContent(text, fields, note, cut or page.cut, is_foreign, outside, versions)
 

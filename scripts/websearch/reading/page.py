@@ -11,8 +11,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.kit import Document, SearchError
+    from websearch.engines.base.ledger import RunBudget
+    from websearch.kit import Document, ProgressCallback, SearchError
     from websearch.pages.extract.thin_pages import OtherVersions
+    from websearch.store.page_store import PageStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What the steps of a search share.
+
+    deadline: on time.monotonic()'s clock. max_age: the age in seconds up to which a stored answer
+    or page is used (0: never, None: always). budget: of paid requests. is_dry: requests are only
+    planned. is_offline: no page is fetched. verbose: requests and bugs are logged to stderr.
+    """
+
+    store: PageStore
+    deadline: float
+    budget: RunBudget
+    max_age: float | None = 0.0
+    page_timeout: float = 3.0
+    report: ProgressCallback = None
+    is_dry: bool = False
+    is_offline: bool = False
+    verbose: bool = False
+
+    def time_left(self) -> float:
+        """Return the seconds until the deadline."""
+        return self.deadline - time.monotonic()
 
 
 @dataclass(slots=True)
@@ -42,6 +68,10 @@ class Page:
             return {**head, **error_document(self.error)}
         cut = {"cut": True} if self.is_cut else {}
         return {**head, "ok": True, **self.fields, "text": self.text, **cut}
+
+    def is_fetched(self) -> bool:
+        """Return whether the page came from the web, not from the store."""
+        return bool(self.fields or self.error) and "from_cache" not in self.fields
 
     def to_store(self) -> dict[str, Any]:
         """Return the page in the form that PageStore.put_pages takes."""

@@ -42,10 +42,10 @@ from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, PARAGRAPH_GAP
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
-from websearch.reading.one_page import RAW_NOTE, result_by_deadline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.kit import Document
@@ -193,9 +193,8 @@ def fill_page(
     if "query" in params:
         notes.append(limit_query(params["query"])[1])
         beside = "" if "section" in params else page.outside
-        passages, length, why = answering_passages(
-            text[start:], shown.get("title", ""), beside, params["query"], room, deadline
-        )
+        searched = partial(searched_text, text[start:], shown.get("title", ""), beside, deadline)
+        passages, length, why = answering_passages(searched, params["query"], room, deadline)
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages do not count as omitted text.
@@ -235,19 +234,26 @@ def slice_fields(page: Page, text: str, start: int, room: int, notes: list[str])
 
 
 def answering_passages(
-    text: str, title: str, beside: str, query: str, room: int, deadline: float
+    searched: Callable[[], PageText], query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int, str]:
-    """Return the passages that answer a query, from a page's text and the parts next to it.
+    """Return the passages that answer a query, within room characters of JSON.
 
-    Also return how far the text was read and, without passages, the reason.
+    searched: returns the text. Also return how far it was read and, without passages, the reason.
     """
     limit = deadline + MAX_LATENESS
+    from websearch.reading.one_page import result_by_deadline  # with all rooms of a page
+
     answer = result_by_deadline(
-        lambda: fitting_passages(text, title, beside, query, room, deadline), limit
+        lambda: passages_within(searched(), query, room, json_size, limit), limit
     )
     passages, length = answer or ([], 0)
     lacking = "No passage contains any of the query's words"
     return passages, length, "No time was left for the query" if answer is None else lacking
+
+
+def searched_text(text: str, title: str, beside: str, deadline: float) -> PageText:
+    """Return the part of a page that can be searched in the time left."""
+    return PageText(text[: searched_lengths([text], deadline)[0]], title, beside)
 
 
 def matching_headings(
@@ -328,18 +334,6 @@ def fitting_items(items: list[Document], room: int) -> list[Document]:
     """Return the first items that fit in room characters of JSON (0: no limit)."""
     sizes = itertools.accumulate(json_size(item) + 1 for item in items)
     return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
-
-
-def fitting_passages(
-    text: str, title: str, beside: str, query: str, room: int, deadline: float
-) -> tuple[list[dict[str, str]], int]:
-    """Return the passages that answer a query, and the offset at which the last one ends.
-
-    They take at most room characters of JSON.
-    """
-    searched = text[: searched_lengths([text], deadline)[0]]
-    limit = deadline + MAX_LATENESS
-    return passages_within(PageText(searched, title, beside), query, room, json_size, limit)
 
 
 def json_size(value: object) -> int:
@@ -485,6 +479,8 @@ def page_markdown(page: Document) -> list[str]:
         for passage in page.get("passages", [])
     ]
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
+    from websearch.reading.one_page import RAW_NOTE
+
     if not page.get("note", "").startswith(RAW_NOTE):
         text = lower_headings(text, 3)  # below "## address"
     head = " · ".join(map(disarm_text, facts))

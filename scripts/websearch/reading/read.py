@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Command, Document, ProgressCallback
+    from websearch.reading.page import Call
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # per call
@@ -89,8 +90,8 @@ COMMANDS: dict[str, Command] = {
                 "help": "add the comments of a Word file at its end",
             },
             {"name": "raw_html", "type": "bool", "rare": True,
-             "help": "read the HTML page of GitHub, Stack Exchange, Hacker News and arXiv, not "
-                     "their API"},
+             "help": "read the HTML page of GitHub, Stack Exchange, Hacker News, arXiv, Reddit and "
+                     "X, not their API"},
             {"name": "robots", "type": "bool", "rare": True,
              "help": "refuse pages that robots.txt disallows"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
@@ -166,10 +167,37 @@ def run_read(
             document = pages_document(pages, params, deadline)
             if "pages" in document and all(url.startswith("http") for url in urls):
                 note(store, caller, READ, params, document["ok"])
+            if store.warnings:
+                document["warnings"] = [*document.get("warnings", []), *store.warnings]
         return document
 
     limit = SECTION_MAX_CHARS if "section" in params else DEFAULT_MAX_CHARS
     return run_operation("read_page.read", COMMANDS["read"], params, operation, limit)
+
+
+def pages(urls: list[str], call: Call) -> list[Page]:
+    """Return the page for each URL of a search: from the store if young enough, or the web.
+
+    Pages that were fetched are stored. A page without text or error was not read: the call is
+    offline.
+    """
+    stored = {} if call.max_age == 0 else call.store.get_pages(urls, call.max_age)
+    known = {
+        url: stored_page(page)
+        for url, page in stored.items()
+        if not refusing_rule(page["final_url"] or url)
+    }
+    missing = [url for url in urls if url not in known]
+
+    def report_page(_: str, fetched: int, __: int) -> None:
+        if call.report:
+            call.report("pages read", len(urls) - len(missing) + fetched + 1, len(urls) + 1)
+
+    if missing and not call.is_offline:
+        params = {"page_timeout": call.page_timeout, "verbose": call.verbose}
+        fetched = read_for_search(missing, params, call.deadline, report_page, call.store)
+        known |= {page.url: page for page in fetched}
+    return [known.get(url) or Page(url) for url in urls]
 
 
 def read_for_search(

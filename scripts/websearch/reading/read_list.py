@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from dataclasses import replace
 
-from websearch.base.calls import result_or_error, start_thread
+from websearch.base.calls import cancelled_if, result_or_error, start_thread
 from websearch.base.http_client import warn_once
 from websearch.kit import (
     DryRun,
+    Interrupts,
     JsonLines,
     SearchError,
     check_params,
@@ -94,13 +96,30 @@ class ListReading(PageReading):
         self.is_done = is_done
         self.free_slots = threading.Semaphore(MAX_ADDRESSES)
         self.failure: SearchError | None = None
+        self.under_way: set[int] = set()  # the numbers of items that were asked and not yielded
 
     def pages(self) -> Iterator[tuple[Item, Page]]:
-        """Yield items and pages as they come; raises SearchError for a bad list."""
-        start_thread(self.read_list)
-        yield from super().pages()
+        """Yield items and pages as they come; raises SearchError for a bad list.
+
+        After a signal no more pages are asked, and those under way get their time to arrive.
+        """
+        Interrupts.is_held = True
+        try:
+            with cancelled_if(self.is_ended):
+                start_thread(self.read_list)
+                for item, page in super().pages():
+                    self.under_way.discard(item.number)
+                    yield item, page
+        except SearchError as error:
+            if error.kind != "interrupted":
+                raise
         if self.failure:
             raise self.failure
+
+    def is_ended(self) -> bool:
+        """Return whether a signal came and nothing that is under way is waited for."""
+        is_late = not self.under_way or time.monotonic() >= Interrupts.until
+        return Interrupts.has_come and is_late
 
     def read_list(self) -> None:
         """Put every URL of the list that is not done into the schedule.
@@ -148,14 +167,19 @@ class ListReading(PageReading):
     def ask(self, item: Item) -> Fetched | PageContent | SearchError | None:
         """Fetch the page of an item; None if the item waits because its host asked for a pause."""
         answer: Fetched | PageContent | SearchError
+        if Interrupts.has_come:
+            self.schedule.give_back(item)
+            return None
         if seconds := self.schedule.seconds_aside(item.address):
             self.schedule.give_back(item)
             return set_aside_error(item, seconds)
+        self.under_way.add(item.number)
         answer = self.fetch(item.address)
         rest = requested_pause(answer)
         if not rest:
             self.schedule.give_back(item)
         elif self.schedule.rest(item, rest):
+            self.under_way.discard(item.number)
             return None
         return answer
 
@@ -203,6 +227,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
         reading.free_slots.release()
         if lines.failure:
             break
+    lines.lost = len(reading.under_way)
     return lines.finish()
 
 

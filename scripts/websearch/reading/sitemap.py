@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.base.http_client import GZIP_START, decompressed
 from websearch.base.site_rules import refusing_rule
 from websearch.base.untrusted import unescape
-from websearch.kit import SearchError, deadline_of, drop_empty
+from websearch.kit import GZIP_START, SearchError, deadline_of, decompressed, drop_empty
 from websearch.pages.fetch.fetch import (
     RobotsCache,
     fetch_page,
@@ -117,7 +116,7 @@ class SitemapWalk:
                 raise SearchError("http", message, "Look for its sitemap.", status=response.status)
             body = response.body
             if body.startswith(GZIP_START):
-                body = decompressed(body, "gzip", MAX_SITEMAP_BYTES)[0]
+                body = decompressed(body, MAX_SITEMAP_BYTES)[0]
         except SearchError as error:
             self.error = self.error or error
             return ""

@@ -5,24 +5,29 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from websearch.engines.base.days import is_lasting
+from websearch.engines.base.ledger import planned_cost
 from websearch.engines.table import CHAINS, ENGINES
-from websearch.kit import SearchError, clean_text, drop_empty, dump_json, may_fall_back
+from websearch.kit import DryRun, SearchError, clean_text, drop_empty, dump_json, may_fall_back
 from websearch.search.plan import folded_query
+from websearch.store.page_store import CLAIM_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from websearch.reading.page import Call
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
+Number = TypeVar("Number", int, float)
 FOCUS_HINT = "To use the usual engine, omit {focus}."
-CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 CLAIM_POLL_SECONDS = 0.1  # seconds between a waiting caller's checks for the answer
-STORED_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license")  # of a result
+# Fields of a result.
+STORED_FIELDS = ("title", "url", "snippet", "date", "age", "moment", "author", "license")
 
 
 @dataclass(slots=True)
@@ -32,7 +37,7 @@ class Answer:
     asked: the requested engine, or "auto". engine: the engine that answered. fetched_at: when it
     answered (UTC). is_stale: the answer is from the store and older than the question allows.
     failures: the engines that failed first, with their errors. billed: engine -> requests that cost
-    money.
+    money. request: in a dry run, what would be sent.
     """
 
     question: Question
@@ -46,11 +51,64 @@ class Answer:
     failures: list[tuple[str, SearchError]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     billed: dict[str, int] = field(default_factory=dict)
+    request: dict[str, Any] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
         """The question's number."""
         return self.question.number
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a question got: the answers of its engines or, without any, the error.
+
+    attempts: the engines that failed although another answered, with their errors. is_merged:
+    several engines were asked at the same time. needed_request: not every answer was stored.
+    """
+
+    question: Question
+    answers: list[Answer]
+    error: SearchError | None
+    attempts: list[tuple[str, SearchError]]
+    warnings: list[str]
+    billed: dict[str, int]
+    is_merged: bool
+    needed_request: bool
+
+    @property
+    def engines(self) -> list[str]:
+        """The engines that answered."""
+        return [answer.engine for answer in self.answers]
+
+
+def outcome_of(question: Question, answers: list[Answer]) -> Outcome:
+    """Return the outcome of a question, from an answer or error of each engine that was asked."""
+    good = [answer for answer in answers if not answer.error]
+    failures = [
+        failure
+        for answer in answers
+        for failure in answer.failures or ([(answer.asked, answer.error)] if answer.error else [])
+    ]
+    return Outcome(
+        question,
+        good,
+        None if good else failure_of(answers),
+        failures if good else [],
+        [text for answer in answers for text in answer.warnings],
+        total(answer.billed for answer in answers),
+        len(answers) > 1,
+        not all(answer.from_cache for answer in answers),
+    )
+
+
+def total(counts: Iterable[dict[str, Number]]) -> dict[str, Number]:
+    """Return the sums of several counts by name."""
+    added: dict[str, Number] = {}
+    for count in counts:
+        for name, number in count.items():
+            added[name] = added[name] + number if name in added else number
+    return added
 
 
 # ===== in the store ===============================================================================
@@ -97,38 +155,23 @@ def store_answer(answer: Answer, store: PageStore) -> None:
 
 
 @contextlib.contextmanager
-def exclusive_request(
-    question: Question, engine: str, store: PageStore, deadline: float
-) -> Iterator[None]:
+def exclusive_request(question: Question, engine: str, call: Call) -> Iterator[None]:
     """Claim a question at an engine for this caller; first wait for any other caller's claim.
 
-    A claim lasts at most CLAIM_SECONDS, because its caller may have been killed. Answers that are
-    not stored need no claim.
+    Answers that are not stored need no claim.
     """
-    if question.max_age == 0 or not ENGINES[engine].is_storable():
+    if call.max_age == 0 or not ENGINES[engine].is_storable():
         yield
         return
-    key, is_ours = storage_key(question, engine), False
-
-    def claim(db: Any) -> bool:
-        now = time.time()
-        db.execute("CREATE TABLE IF NOT EXISTS claims (key PRIMARY KEY, moment)")
-        bounds = (now - CLAIM_SECONDS, now)  # a later moment means that the clock was set back
-        db.execute("DELETE FROM claims WHERE moment NOT BETWEEN ? AND ?", bounds)
-        row = db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?)", (key, now))
-        return bool(row.rowcount)
-
-    def release(db: Any) -> None:
-        db.execute("DELETE FROM claims WHERE key = ?", (key,))
-
-    end = min(deadline, time.monotonic() + CLAIM_SECONDS)
+    key, store, is_ours = storage_key(question, engine), call.store, False
+    end = min(call.deadline, time.monotonic() + CLAIM_SECONDS)
     try:
-        while not (is_ours := store.use(claim, True, writing=True)) and time.monotonic() < end:
+        while not (is_ours := store.claim(key)) and time.monotonic() < end:
             time.sleep(CLAIM_POLL_SECONDS)
         yield
     finally:
         if is_ours:
-            store.use(release, None, writing=True)
+            store.release(key)
 
 
 def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | None) -> bool:
@@ -228,37 +271,57 @@ def failure_of_engines(answers: list[Answer]) -> SearchError:
     others = [
         {"engine": name, "kind": error.kind} for name, error in failures if error is not general
     ]
-    # A new error, because a brief needs the error of its first question twice.
-    details = {"retryable": general.retryable, **general.details}
-    details["attempts"] = [*general.details.get("attempts", [of_auto]), *others]
-    return SearchError(general.kind, general.message, general.hint, **details)
+    general.details["attempts"] = [*general.details.get("attempts", [of_auto]), *others]
+    return general
 
 
 # ===== answers in documents =======================================================================
 
 
-def answered(answers: list[Answer]) -> list[Answer]:
-    """Return the answers without an error."""
-    return [answer for answer in answers if not answer.error]
+def facts_of(outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return the attempts, warnings and billed of outcomes; empty ones are omitted."""
+    warnings = dict.fromkeys(text for outcome in outcomes for text in outcome.warnings)
+    billed = total(outcome.billed for outcome in outcomes)
+    attempts = failed_attempts(outcomes)
+    return drop_empty({"attempts": attempts, "warnings": [*warnings], "billed": billed})
 
 
-def failed_attempts(answers: list[Answer]) -> list[dict[str, Any]]:
+def planned_requests(answers: list[Answer], outcomes: list[Outcome]) -> DryRun:
+    """Return a dry run: the first request to each engine, and the costs.
+
+    A search with one engine shows only its request. Raises SearchError if no request is possible.
+    """
+    good = [answer for answer in answers if not answer.error]
+    if not good and outcomes[0].error:
+        raise outcomes[0].error
+    facts = facts_of(outcomes)
+    cost = {
+        engine: planned_cost(engine, [one.question.count for one in good if one.engine == engine])
+        for engine in facts.get("billed", ())
+    }
+    facts |= drop_empty({"cost": cost})
+    if len(answers) == 1:
+        return DryRun(good[0].request, {"engine": good[0].engine, **facts})
+    requests = [
+        {"query": answer.question.text, "engine": answer.engine or answer.asked}
+        | ({"error": answer.error.message} if answer.error else answer.request)
+        for answer in answers
+    ]
+    return DryRun({"requests": requests, **facts})
+
+
+def failed_attempts(outcomes: list[Outcome]) -> list[dict[str, Any]]:
     """Return the engines that failed for questions that another engine answered.
 
     Each is {engine, kind, error}, and queries (the numbers of its questions) if there are several.
     """
-    good = {answer.number for answer in answered(answers)}
-    several = len({answer.number for answer in answers}) > 1
     attempts: dict[tuple[str, str], dict[str, Any]] = {}
-    for answer in answers:
-        failures = list(answer.failures)
-        if answer.error and not failures:
-            failures = [(answer.asked, answer.error)]
-        for engine, error in failures if answer.number in good else []:
+    for outcome in outcomes:
+        for engine, error in outcome.attempts:
             attempt: dict[str, Any] = {"engine": engine, "kind": error.kind, "error": error.message}
             attempt = attempts.setdefault((engine, error.message), attempt)
-            if several:
-                attempt.setdefault("queries", []).append(answer.number)
+            if len(outcomes) > 1:
+                attempt.setdefault("queries", []).append(outcome.question.number)
     return list(attempts.values())
 
 
@@ -278,17 +341,3 @@ def spoken_questions(numbers: Iterable[int]) -> str:
     """Return a phrase for question numbers, such as "questions 1, 3"."""
     ordered = sorted(numbers)
     return f"question{'s' if len(ordered) > 1 else ''} {', '.join(map(str, ordered))}"
-
-
-def total_billed(answers: list[Answer]) -> dict[str, int]:
-    """Return the number of paid requests per engine, over all answers."""
-    billed: dict[str, int] = {}
-    for answer in answers:
-        for engine, requests in answer.billed.items():
-            billed[engine] = billed.get(engine, 0) + requests
-    return billed
-
-
-def all_warnings(answers: list[Answer]) -> list[str]:
-    """Return the warnings from all answers, without duplicates."""
-    return list(dict.fromkeys(text for answer in answers for text in answer.warnings))

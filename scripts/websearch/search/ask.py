@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
+from dataclasses import replace
 
 from websearch.base.calls import check_cancelled, in_context, result_or_error, waits
-from websearch.engines.base.days import utc_day, with_day
-from websearch.engines.base.ledger import begin_request, end_request
+from websearch.engines.base.days import has_time, is_in_period, moment_of, with_day
+from websearch.engines.base.ledger import begin_request, end_request, plan_request
 from websearch.engines.table import CHAINS, ENGINES, engine_order, fallback_engines
-from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
+from websearch.kit import (
+    MIN_TIMEOUT,
+    SearchError,
+    check_interrupted,
+    drop_empty,
+    may_fall_back,
+    quoted,
+)
 from websearch.search.answers import (
     Answer,
-    answered,
     exclusive_request,
     fallback_note,
     needs_fallback,
     no_engine_answered,
+    outcome_of,
+    planned_requests,
     store_answer,
     take_stored,
+    total,
 )
 from websearch.search.engine_calls import RESULT_FIELDS, engine_call
-from websearch.search.result_dates import is_in_period
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from websearch.kit import ProgressCallback
+    from websearch.reading.page import Call
+    from websearch.search.answers import Outcome
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
 FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may follow
 RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
+MAX_NAMED = 3  # values in a warning
 LATE_SECONDS = 0.5  # seconds after the deadline until a question is abandoned
 
 
-def ask(
-    questions: list[Question], store: PageStore, deadline: float, report: ProgressCallback = None
-) -> list[Answer]:
-    """Return an answer for each question and engine, in the order of the questions.
+def ask(questions: list[Question], call: Call) -> list[Outcome]:
+    """Return the outcome of each question, in their order.
 
     If auto fails and no other engine answers its question, the fallback engines are queried. A
-    question that fails does not affect the others. deadline: on time.monotonic()'s clock.
+    question that fails does not affect the others. Raises DryRun with the requests in a dry run,
+    and SearchError there if no request is possible.
     """
     asked = [(question, engine) for question in questions for engine in question.engines]
-    if report and len(asked) == 1:
+    if call.report and len(asked) == 1:
         question, engine = asked[0]
-        report(f"asking {engine_order(engine)[0]}", 0, question.count + 1)
-    answers = ask_together(asked, store, deadline, None if len(asked) == 1 else report)
-    failed = [answer for answer in answers if needs_fallback(answer)]
-    done = {answer.number for answer in answered(answers)}
+        call.report(f"asking {engine_order(engine)[0]}", 0, question.count + 1)
+    answers = ask_together(asked, call, None if len(asked) == 1 else call.report)
+    failed = [answer for answer in answers if needs_fallback(answer) and not call.is_dry]
+    done = {answer.number for answer in answers if not answer.error}
     asked = [
         (answer.question, engine)
         for answer in failed
@@ -55,12 +70,18 @@ def ask(
         for engine in fallback_engines()
         if engine not in answer.question.engines
     ]
-    answers += ask_together(asked, store, deadline, report) if asked else []
+    answers += ask_together(asked, call, call.report) if asked else []
     numbers = {answer.number for answer in failed}
-    good = [answer for answer in answered(answers) if answer.number in numbers]
+    good = [answer for answer in answers if not answer.error and answer.number in numbers]
     for answer in good:
         answer.warnings.append(fallback_note(good, len(questions)))
-    return sorted(answers, key=lambda answer: answer.number)
+    outcomes = [
+        outcome_of(question, [answer for answer in answers if answer.question is question])
+        for question in questions
+    ]
+    if call.is_dry:
+        raise planned_requests(answers, outcomes)
+    return outcomes
 
 
 def store_note(engine: str) -> str:
@@ -73,21 +94,18 @@ def store_note(engine: str) -> str:
 
 
 def ask_together(
-    asked: list[tuple[Question, str]],
-    store: PageStore,
-    deadline: float,
-    report: ProgressCallback,
+    asked: list[tuple[Question, str]], call: Call, report: ProgressCallback
 ) -> list[Answer]:
     """Return the answers to (question, engine) pairs, in order; late answers become errors."""
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(len(asked))
-    futures = [
-        pool.submit(in_context(answer_question), *pair, store.path, deadline) for pair in asked
-    ]
+    futures = [pool.submit(in_context(answer_question), *pair, call) for pair in asked]
     left = set(futures)
     try:
-        for pause in waits(deadline + LATE_SECONDS):  # a later answer is replaced by late_answer
+        for pause in waits(
+            call.deadline + LATE_SECONDS
+        ):  # a later answer is replaced by late_answer
             done, left = wait(left, pause, FIRST_COMPLETED)
             if report and done:
                 report("answers", len(asked) - len(left), len(asked))
@@ -108,23 +126,19 @@ def late_answer(question: Question, asked: str) -> Answer:
     return Answer(question, asked, error=error)
 
 
-def answer_question(question: Question, asked: str, store_path: str, deadline: float) -> Answer:
-    """Return the answer from the first engine that answers. Never raises."""
+def answer_question(question: Question, asked: str, call: Call) -> Answer:
+    """Return the answer from the first engine that answers. Never raises. Runs in a thread."""
     from websearch.store.page_store import PageStore
 
     answer = Answer(question, asked)
-    store = PageStore(store_path)
-    try:
-        answer.error = result_or_error(
-            ask_in_order, answer, store, deadline, verbose=question.verbose
-        )
-    finally:
+    with contextlib.closing(PageStore(call.store.path)) as store:
+        own = replace(call, store=store)
+        answer.error = result_or_error(ask_in_order, answer, own, verbose=call.verbose)
         answer.warnings += store.warnings
-        store.close()
     return answer
 
 
-def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
+def ask_in_order(answer: Answer, call: Call) -> None:
     """Fill an answer from the first engine that answers. Raises SearchError if none does.
 
     Every engine of auto gets only a share of the time, because a fallback engine may follow.
@@ -132,8 +146,8 @@ def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
     order = engine_order(answer.asked)
     share = FIRST_SHARE if answer.asked in CHAINS else 1.0
     for engine in order:
-        seconds = max(MIN_TIMEOUT, (deadline - time.monotonic()) * share)
-        error = error_of_engine(answer, engine, store, seconds)
+        end = time.monotonic() + max(MIN_TIMEOUT, call.time_left() * share)
+        error = error_of_engine(answer, engine, replace(call, deadline=end))
         if error is None:
             return
         answer.failures.append((engine, error))
@@ -142,19 +156,27 @@ def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
         if not (is_unsent or may_fall_back(error.kind)):
             break
     failure = no_engine_answered(answer.failures)
-    if not may_fall_back(failure.kind) or not offer_stale(answer, order, store, failure):
+    if not may_fall_back(failure.kind) or not offer_stale(answer, order, call.store, failure):
         raise failure
 
 
-def error_of_engine(
-    answer: Answer, engine: str, store: PageStore, seconds: float
-) -> SearchError | None:
+def error_of_engine(answer: Answer, engine: str, call: Call) -> SearchError | None:
     """Fill an answer from an engine; return the error, or None on success."""
     try:
-        fill_answer(answer, engine, store, seconds)
+        (plan_answer if call.is_dry else fill_answer)(answer, engine, call)
     except SearchError as error:
         return error
     return None
+
+
+def plan_answer(answer: Answer, engine: str, call: Call) -> None:
+    """Fill an answer with the request to an engine and its cost, for a dry run.
+
+    Raises SearchError if the engine does not support the question, or its budget is used up.
+    """
+    planned = engine_call(engine, answer.question.for_engine(engine), math.inf).planned_request()
+    answer.billed = plan_request(engine, answer.question.count, call.store, call.budget)
+    answer.engine, answer.request = engine, planned
 
 
 def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: SearchError) -> bool:
@@ -182,45 +204,45 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
     return True
 
 
-def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -> None:
-    """Fill an answer from the store or, within these seconds, the engine. Raises SearchError.
+def fill_answer(answer: Answer, engine: str, call: Call) -> None:
+    """Fill an answer from the store or, until call.deadline, the engine. Raises SearchError.
 
     If another caller is sending the same question, wait for its answer.
     """
-    end = time.monotonic() + seconds
-    if take_stored(answer, engine, store, answer.question.max_age):
+    if take_stored(answer, engine, call.store, call.max_age):
         return
-    with exclusive_request(answer.question, engine, store, end):
-        if not take_stored(answer, engine, store, answer.question.max_age):
-            fill_from_engine(answer, engine, store, end)
+    with exclusive_request(answer.question, engine, call):
+        if not take_stored(answer, engine, call.store, call.max_age):
+            fill_from_engine(answer, engine, call)
 
 
-def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) -> None:
+def fill_from_engine(answer: Answer, engine: str, call: Call) -> None:
     """Query the engine, then fill and store the answer. Raises SearchError.
 
     After a wait for its turn, check the store again: another process may have stored the answer.
-    end: on time.monotonic()'s clock.
     """
     from websearch.store.page_store import utc_time
 
-    question = answer.question
+    question, store = answer.question, call.store
     check_cancelled()
-    call = engine_call(engine, question.for_engine(engine), end)
-    if call.wait_for_turn() and take_stored(answer, engine, store, question.max_age):
-        call.give_back()
+    check_interrupted()
+    params = {**question.for_engine(engine), "verbose": call.verbose}
+    asked = engine_call(engine, params, call.deadline)
+    if asked.wait_for_turn() and take_stored(answer, engine, store, call.max_age):
+        asked.give_back()
         return
-    begun = begin_request(engine, store, call.pages)
-    call.pages = begun[1]
-    reply = call.send()
+    begun = begin_request(engine, store, asked.pages, call.budget)
+    asked.pages = begun[1]
+    reply = asked.send()
     kind = reply.error.kind if reply.error else ""
-    for name, requests in end_request(engine, begun, kind, reply.credits, store).items():
-        answer.billed[name] = answer.billed.get(name, 0) + requests
+    taken = end_request(engine, begun, kind, reply.credits, store)
+    answer.billed = total([answer.billed, taken])
     if reply.error:
         raise reply.error
     answer.engine, answer.fetched_at = engine, utc_time(time.time())
-    today, further = utc_day(time.time()), max(0, RESULT_PAGE - question.count)
+    further = max(0, RESULT_PAGE - question.count)
     answer.results = [
-        with_day(drop_empty({name: result.get(name) for name in RESULT_FIELDS}), today)
+        dated_result(drop_empty({name: result.get(name) for name in RESULT_FIELDS}), time.time())
         for result in [*reply.results[: question.count], *reply.further[:further]]
     ]
     answer.warnings += reply.warnings
@@ -228,6 +250,20 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     if not ENGINES[engine].is_storable():
         answer.warnings.append(store_note(engine))
     store_answer(answer, store)
+
+
+def dated_result(result: dict[str, Any], now: float) -> dict[str, Any]:
+    """Return an engine's result with its day, and its moment in ISO 8601 if its date has a time."""
+    from websearch.store.page_store import utc_time
+
+    words = result.get("date", "")
+    moment = moment_of(words, now) if has_time(words) else None
+    return {**with_day(result, now), **({"moment": utc_time(moment)} if moment else {})}
+
+
+def moment_in(result: dict[str, Any], now: float) -> float | None:
+    """Return the time of a result in seconds since 1970, None if it is unknown."""
+    return moment_of(result.get("moment") or result.get("age") or result.get("date", ""), now)
 
 
 def keep_to_filters(answer: Answer) -> None:
@@ -243,12 +279,9 @@ def keep_to_filters(answer: Answer) -> None:
 
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(ENGINES[engine], answer.results, filters)
-    since, today = filters.get("since", ""), utc_day(time.time())
-    in_period = [
-        result
-        for result in on_sites
-        if is_in_period(result.get("date") or result.get("age", ""), since, today)
-    ]
+    since = filters.get("since") or answer.question.soft_filters.get("since", "")
+    now = time.time()
+    in_period = [result for result in on_sites if is_in_period(moment_in(result, now), since, now)]
     warnings = []
     if others := [result for result in answer.results if result not in on_sites]:
         warnings.append(other_sites_warning(ENGINES[engine], others))
@@ -258,6 +291,14 @@ def keep_to_filters(answer: Answer) -> None:
         title = ENGINES[engine].title
         period = since if ".." in since else f"the last {since}"
         warnings.append(f"{results} from {title} left out: the date is not in {period}.")
+    unclear = [
+        written
+        for result in in_period
+        if since and (written := result.get("age")) and moment_in(result, now) is None
+    ]
+    if unclear:
+        named = ", ".join(map(quoted, unclear[:MAX_NAMED]))
+        warnings.append(f"Kept, because their dates were not understood: {named}.")
     if answer.results and not in_period:
         raise SearchError("no_results", " ".join(warnings), FILTERED_HINT)
     answer.results = in_period

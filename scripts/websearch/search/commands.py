@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 import os
 import re
-import time
+from dataclasses import replace
 
+from websearch.base.durations import seconds_of_duration
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 from websearch.check import check
 from websearch.engines.base.engine import FILTER_PARAMS
-from websearch.engines.base.ledger import UNCOUNTED, budgets, this_month
-from websearch.engines.table import ENGINES, FOCUSES, SPELLINGS, focus_sources
+from websearch.engines.base.ledger import UNCOUNTED, RunBudget, this_month
+from websearch.engines.base.result_pages import is_on_asked_site
+from websearch.engines.table import ENGINES, FOCUSES, SPELLINGS, TOTAL, budgets, focus_sources
 from websearch.kit import (
     COMMON_PARAMS,
     DEFAULT_MAX_CHARS,
     DryRun,
+    JsonLines,
     SearchError,
     batch_outcome,
     canonical_names,
     deadline_of,
     drop_empty,
     error_document,
+    in_parallel,
     json_fields,
     quoted,
     read_queries,
@@ -31,13 +37,14 @@ from websearch.kit import (
     run_with_input,
 )
 from websearch.reading.lists import input_pieces
-from websearch.search.answers import answered
+from websearch.reading.page import Call
+from websearch.search.answers import total
 from websearch.search.ask import ask
-from websearch.search.defaults import with_defaults, with_defaults_hint
+from websearch.search.defaults import checked_defaults
 from websearch.search.evidence import Limits, gather_evidence, with_further
-from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, dry_run, plan
+from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan
 from websearch.search.rank import Source, rank
-from websearch.search.read_sources import PageReader, best_sources, read
+from websearch.search.read_sources import best_sources, read
 from websearch.search.show import (
     failure,
     show_brief,
@@ -62,7 +69,7 @@ if TYPE_CHECKING:
 
     from websearch.base.shown_command import ShownCommand
     from websearch.kit import Document, Parameter, ProgressCallback
-    from websearch.search.answers import Answer
+    from websearch.search.plan import Question
 
 __all__ = [
     "COMMANDS", "RUN", "consolidated_text", "run_brief", "run_cache", "run_recall", "run_search",
@@ -103,6 +110,8 @@ ENGINE_AND_FILTERS: list[Parameter] = [
      "help": "also ask sources of one kind (papers, news: only those): " + "; ".join(
          f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
     *FILTER_PARAMS,
+    {"name": "budget", "type": "int", "min": 0, "max": 1_000_000,
+     "help": "paid requests that this call may make (default: no limit)"},
 ]
 READING: list[Parameter] = [
     {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
@@ -196,22 +205,24 @@ SEARCH_NAMES = {item["name"] for item in (*SEARCHING, *COMMON_PARAMS)}
 
 
 def run_search(
-    params: dict[str, Any], report: ProgressCallback = None, caller: str = history.COMMAND_LINE
+    params: dict[str, Any],
+    report: ProgressCallback = None,
+    caller: str = history.COMMAND_LINE,
+    budget: RunBudget | None = None,
 ) -> Document:
     """Search, read the pages found and return the passages that answer the query. Never raises.
 
     params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
-    dry_run, verbose. caller: the calling interface, for the history. Returns {ok, engine, results:
-    [{title, url, date?, text or snippet, error?}], from_cache?, fetched_at?, ...}, or an error
-    document whose details may list the attempts.
+    dry_run, verbose. caller: the calling interface, for the history. budget: of paid requests, if
+    the search is part of a batch. Returns {ok, engine, results: [{title, url, date?, text or
+    snippet, error?}], from_cache?, fetched_at?, ...}, or an error document whose details may list
+    the attempts.
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        return answer_document(params, report, caller, is_brief=False)
+        return answer_document(params, report, caller, history.SEARCH, budget)
 
-    full = with_defaults(params, ("engine", "count"))
-    document = run_operation("web_search.search", COMMANDS["search"], full, operation)
-    return with_defaults_hint(document, params, COMMANDS["search"]["params"])
+    return run_with_defaults("search", params, ("engine", "count"), operation)
 
 
 def run_brief(
@@ -227,11 +238,23 @@ def run_brief(
 
     def operation(params: dict[str, Any]) -> Document:
         refuse_input(params)
-        return answer_document({"queries": [], **params}, report, caller, is_brief=True)
+        return answer_document({"queries": [], **params}, report, caller, history.BRIEF)
 
-    full = with_defaults(params, ("engine",))
-    document = run_operation("web_search.brief", COMMANDS["brief"], full, operation)
-    return with_defaults_hint(document, params, COMMANDS["brief"]["params"])
+    return run_with_defaults("brief", params, ("engine",), operation)
+
+
+def run_with_defaults(
+    command: str,
+    params: dict[str, Any],
+    names: tuple[str, ...],
+    operation: Callable[[dict[str, Any]], Document],
+) -> Document:
+    """Run an operation with the user's defaults for these parameters. Never raises."""
+    try:
+        full = {**checked_defaults(names, COMMANDS[command]["params"], params), **params}
+    except SearchError as error:
+        return error_document(error)
+    return run_operation(f"web_search.{command}", COMMANDS[command], full, operation)
 
 
 def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
@@ -255,122 +278,185 @@ def run_batch(
     params: dict[str, Any],
     report: ProgressCallback = None,
     emit: Callable[[int, Document], None] | None = None,
+    budget: RunBudget | None = None,
 ) -> Document:
     """Search for many questions; return their documents in results, in order. Never raises.
 
     params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars apply to
     each search. A question is text, or a JSON object with parameters of its own. emit(number,
-    document) is called for each document as soon as it is ready.
+    document) is called for each document as soon as it is ready. budget: what other batches of the
+    same run have spent.
     """
+    spent = budget or RunBudget()
 
     def operation(checked: dict[str, Any]) -> Document:
-        from concurrent.futures import ThreadPoolExecutor, as_completed
-
         refuse_input(checked)
         queries, max_chars = checked.pop("queries", []), checked.get("max_chars", DEFAULT_MAX_CHARS)
         if not queries:
             raise SearchError("invalid_input", "No question was passed.", INPUT_HINT)
-        if not emit and len(queries) * ITEM_CHARS > max_chars > 0:
+        is_dry, spent.limit = checked.get("dry_run"), checked.pop("budget", math.inf)
+        if not (emit or is_dry) and len(queries) * ITEM_CHARS > max_chars > 0:
             message = f"The results of {len(queries)} questions do not fit {max_chars} characters."
             raise SearchError("invalid_input", message, "Use {jsonl}. Or set {max_chars} to 0.")
         given = canonical_names("batch", COMMANDS["batch"], params)
         shared = {name: value for name, value in given.items() if name in SEARCH_NAMES}
-        shared["max_chars"] = max_chars if emit else max_chars // len(queries)
+        shared["max_chars"] = 0 if is_dry else max_chars if emit else max_chars // len(queries)
         checked["max_chars"] = 0  # each document is fitted separately
         documents: dict[int, Document] = {}
-        pool = ThreadPoolExecutor(checked["workers"])
-        try:
-            searches = {
-                pool.submit(search_line, shared, query): number
-                for number, query in enumerate(queries)
-            }
-            for search in as_completed(searches):
-                number = searches[search]
-                documents[number] = search.result()
-                if report:
-                    report("searches", len(documents), len(queries))
-                if emit:
-                    emit(number, documents[number])
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        jobs = list(enumerate(queries))
+        searches = in_parallel(
+            lambda job: search_line(shared, job[1], spent), jobs, checked["workers"]
+        )
+        for (number, query), answer in searches:
+            is_cut = isinstance(answer, SearchError)  # a signal came
+            documents[number] = {"query": query, **error_document(answer)} if is_cut else answer
+            if report:
+                report("searches", len(documents), len(queries))
+            if emit:
+                emit(number, documents[number])
         results = [documents[number] for number in range(len(queries))]
+        if is_dry:
+            raise batch_plan(results, shared)
         return {**batch_outcome(results), "provider": "web_search", "results": results}
 
     return run_operation("web_search.batch", COMMANDS["batch"], params, operation)
 
 
-def search_line(shared: dict[str, Any], line: str) -> Document:
+def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
+    """Return the dry run of a batch: the totals of its lines' dry runs; with verbose, also those.
+
+    requests: engine -> first requests of the lines. cost: engine -> its total. left: engine (or
+    total) -> requests that this month's budget leaves before the batch.
+    """
+    requests: list[dict[str, int]] = []
+    costs: dict[str, list[dict[str, float]]] = {}
+    for result in filter(lambda document: document["ok"], results):
+        planned = result["request"].get("requests", [result])
+        requests += [{one["engine"]: 1} for one in planned if "error" not in one]
+        for engine, cost in result.get("cost", {}).items():
+            costs.setdefault(engine, []).append(cost)
+    failed = [
+        {"query": result["query"], "error": result["error"]}
+        for result in results
+        if not result["ok"]
+    ]
+    limits, store = budgets(), PageStore()
+    spent = store.spent(this_month()) if limits else {}
+    store.close()
+    used = {**spent, TOTAL: sum(spent.values())}
+    facts = {
+        "requests": total(requests),
+        "cost": {engine: total(own) for engine, own in costs.items()},
+        "left": {name: max(0, most - used.get(name, 0)) for name, most in limits.items()},
+        "failed": failed,
+    }
+    lines = {"results": results} if shared.get("verbose") else {}
+    return DryRun({"lines": len(results), **drop_empty(facts), **lines})
+
+
+def search_line(shared: dict[str, Any], line: str, budget: RunBudget) -> Document:
     """Return the document of a batch's line: a question, or a JSON object with own parameters."""
     if not (own := json_fields(line)):
-        return {"query": line, **run_search({**shared, "query": line})}
+        return {"query": line, **run_search({**shared, "query": line}, budget=budget)}
     try:
         own = canonical_names("search", COMMANDS["search"], own)
-        for parameter in COMMON_PARAMS:
-            if parameter["name"] in own:
-                message = f"{parameter['name']} is for the whole batch, not for one query."
+        for name in (*(parameter["name"] for parameter in COMMON_PARAMS), "budget"):
+            if name in own:
+                message = f"{name} is for the whole batch, not for one query."
                 raise SearchError("invalid_input", message, "Pass it next to the queries.")
     except SearchError as error:
         return {"query": line, **error_document(error)}
-    return {"query": str(own.get("query", line)), **run_search({**shared, **own})}
+    document = run_search({**shared, **own}, budget=budget)
+    return {"query": str(own.get("query", line)), **document}
 
 
 def run_batch_file(
     params: dict[str, Any], report: ProgressCallback = None, options: Any = None
 ) -> Document | int:
     """Run a batch for the command line, optionally with questions from a file."""
-    options = options or {}
+    options, spent = options or {}, RunBudget()
+    run = functools.partial(run_batch, budget=spent)
+    if params.get("dry_run") and options.get("skip_done"):
+        return run(left_to_do(read_queries(params, INPUT_HINT), options), report)
     if "input" not in params or params.get("dry_run") or not options.get("jsonl"):
-        return run_with_input(run_batch, INPUT_HINT, params, report, options)
+        return run_with_input(run, INPUT_HINT, params, report, options)
     others = {name: item for name, item in params.items() if name not in ("input", "queries")}
     pieces = itertools.chain([params.get("queries", [])], input_pieces(str(params["input"])))
-    return run_pieces(run_batch, pieces, others, report, options)
+    return run_pieces(run, pieces, others, report, options)
+
+
+def left_to_do(params: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a batch without the queries that files of skip_done settle."""
+    files = [path for path in options["skip_done"] if os.path.exists(os.path.expanduser(path))]
+    others = {name: item for name, item in params.items() if name != "queries"}
+    lines = JsonLines({**options, "skip_done": files}, "input", others)
+    return {**others, "queries": [query for query in params["queries"] if not lines.is_done(query)]}
 
 
 def answer_document(
-    params: dict[str, Any], report: ProgressCallback, caller: str, *, is_brief: bool
+    params: dict[str, Any],
+    report: ProgressCallback,
+    caller: str,
+    kind: str,
+    budget: RunBudget | None = None,
 ) -> Document:
-    """Return the document of a search (query) or a brief (queries). Raises SearchError or DryRun.
+    """Return the document of a search or a brief, and note it in the history.
 
-    A search is a brief with one question; only the display of the sources differs. caller: the
-    calling interface, for the history.
+    kind: history.SEARCH or history.BRIEF. Raises SearchError or DryRun. budget: see run_search.
     """
     from contextlib import closing
 
-    reads_pages = not params.get("no_pages")
-    verbose = bool(params.get("verbose"))
-    questions = plan(params, is_brief)
-    count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
-    if params.get("dry_run"):
-        raise dry_run(questions, is_brief)
-    deadline = deadline_of(params)
+    questions = plan(params)
+    max_age = seconds_of_duration("ttl", params["ttl"], "30m, 24h or 7d")
     with closing(PageStore()) as store:
-        share = SEARCH_SHARE if reads_pages else 1.0
-        asking_ends = time.monotonic() + share * (deadline - time.monotonic())
-        answers = ask(questions, store, asking_ends, report)
-        good = answered(answers)
-        kind = history.BRIEF if is_brief else history.SEARCH
-        history.note(store, caller, kind, params, bool(good))
-        if not good:
-            raise with_recall_hint(failure(answers, is_brief), questions[0].text, store)
-        ranked = within_rules(rank(answers), good[0])
-        if good[0].question.focus == "news":
-            ranked.sort(key=lambda source: str(source.result.get("date", "")), reverse=True)
-        is_stale = good[0].is_stale
-        max_age = None if is_stale else questions[0].max_age
-        page_timeout = params["page_timeout"]
-        reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale, verbose)
-        sources = read(ranked, count, reader) if reads_pages else best_sources(ranked, count)
-        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
+        call = Call(
+            store=store,
+            deadline=deadline_of(params),
+            budget=budget or RunBudget(params.get("budget", math.inf)),
+            max_age=0.0 if params["force"] else max_age,
+            page_timeout=params["page_timeout"],
+            report=report,
+            is_dry=bool(params.get("dry_run")),
+            verbose=bool(params.get("verbose")),
+        )
+        try:
+            document = searched(questions, params, call)
+        except SearchError as error:
+            history.note(store, caller, kind, params, False)
+            raise with_recall_hint(error, questions[0].words, store) from error
+        history.note(store, caller, kind, params, True)
+        return document
 
-        def show(some: list[Source]) -> Document:
-            if is_brief:
-                return show_brief(answers, some, store, limits)
-            evidence = gather_evidence(some, [questions[0].text], limits)
-            if reads_pages and some is sources:
-                evidence = with_further(evidence, ranked, reader, limits)
-            return show_search(answers, evidence, store, limits)
 
-        return show_sources(show, sources, verbose=verbose)
+def searched(questions: list[Question], params: dict[str, Any], call: Call) -> Document:
+    """Return the document for a search, which has one question, or a brief.
+
+    Raises SearchError, or DryRun.
+    """
+    is_brief, reads_pages = "queries" in params, not params.get("no_pages")
+    share = SEARCH_SHARE if reads_pages else 1.0
+    asking_ends = call.deadline - (1 - share) * call.time_left()
+    outcomes = ask(questions, replace(call, deadline=asking_ends))
+    if not any(outcome.answers for outcome in outcomes):
+        raise failure(outcomes)
+    ranked = rank(outcomes)
+    if any(answer.is_stale for outcome in outcomes for answer in outcome.answers):
+        call = replace(call, max_age=None, is_offline=True)
+    count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
+    sources = read(ranked, count, call) if reads_pages else best_sources(ranked, count)
+    limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), call.deadline, params["count"])
+
+    def show(some: list[Source]) -> Document:
+        evidence = gather_evidence(
+            some, [question.words or question.text for question in questions], limits
+        )
+        if is_brief:
+            return show_brief(outcomes, evidence, ranked, call.store, limits)
+        if reads_pages and some is sources:
+            evidence = with_further(evidence, ranked, call, limits)
+        return show_search(outcomes[0], evidence, ranked, call.store, limits)
+
+    return show_sources(show, sources, verbose=call.verbose)
 
 
 def with_recall_hint(error: SearchError, query: str, store: PageStore) -> SearchError:
@@ -381,21 +467,6 @@ def with_recall_hint(error: SearchError, query: str, store: PageStore) -> Search
         some = f"{pages} stored page{'s contain' if pages > 1 else ' contains'} these words"
         error.hint = f"{error.hint} {some}: use recall.".strip()
     return error
-
-
-def within_rules(sources: list[Source], answer: Answer) -> list[Source]:
-    """Return the sources that the owner's rules allow; a warning in the answer counts the others.
-
-    Raises SearchError (no_results) if the rules allow none.
-    """
-    shown = [source for source in sources if not refusing_rule(source.result["url"])]
-    left_out = len(sources) - len(shown)
-    if left_out:
-        text = left_out_warning(left_out)
-        if not shown:
-            raise SearchError("no_results", text, OWNER_HINT)
-        answer.warnings.append(text)
-    return shown
 
 
 # ===== the other commands =========================================================================
@@ -425,8 +496,9 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             hint = (
                 f"{wider} the web instead. Only pages that were read are stored, not other results."
             )
+            hint = " ".join([*store.warnings, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."
-            raise SearchError("no_results", message, hint, warnings=store.warnings)
+            raise SearchError("no_results", message, hint)
         sources = [
             Source(page, questions={1}, text=page["text"], outside=page.get("outside", ""))
             for page in pages
@@ -446,15 +518,19 @@ def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[
 
     There may be more than count, because their passages decide which ones are shown.
     """
+
+    def addresses(page: dict[str, Any]) -> list[str]:
+        return [page[name] for name in ("url", "final_url") if page.get(name)]
+
+    def is_asked(url: str) -> bool:
+        return is_on_asked_site(url, params)
+
     count = max(params["count"], RANKED_OF_RECALL)
     for most in (count, MOST_RECALLED):  # the second pass replaces omitted pages
-        pages = store.recall(params["query"], most, params.get("site", []))
-        shown = [
-            page
-            for page in pages
-            if not any(refusing_rule(page[name]) for name in ("url", "final_url") if page.get(name))
-        ]
-        if len(shown) >= count or len(pages) < most:
+        found = store.recall(params["query"], most, params.get("site", []))
+        pages = [page for page in found if any(map(is_asked, addresses(page)))]
+        shown = [page for page in pages if not any(map(refusing_rule, addresses(page)))]
+        if len(shown) >= count or len(found) < most:
             break
     return shown[:count], len(pages) - len(shown)
 

@@ -6,14 +6,16 @@ lacks them is queried without them.
 
 from __future__ import annotations
 
+from websearch.engines.base.filters import country_code, language_code
 from websearch.engines.table import chosen_engines
-from websearch.kit import SearchError, check_value, object_field, read_secrets
+from websearch.kit import SearchError, check_value, read_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
-    from websearch.kit import Document, Parameter
+    from websearch.kit import Parameter
 
 NAMES = ("engine", "country", "language", "count", "format")
 SOFT_FILTERS = ("country", "language")
@@ -30,53 +32,33 @@ def variable(name: str) -> str:
     return f"DEFAULT_{name.upper()}"
 
 
-def with_defaults(params: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return search parameters, with the user's defaults filled in for these names."""
-    defaults = user_defaults()
-    return {**{name: defaults[name] for name in names if name in defaults}, **params}
+def checked_defaults(
+    names: tuple[str, ...], table: list[Parameter], given: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the user's defaults for these parameters, except those that the caller has given.
 
-
-def with_defaults_hint(
-    document: Document, params: dict[str, Any], table: list[Parameter]
-) -> Document:
-    """Return a call's document; if its input is invalid, the hint lists the defaults at fault.
-
-    params: those that the caller passed. table: the command's parameters.
+    table: the command's parameters. Raises SearchError (invalid_input), which names the line.
     """
-    details = object_field(document, "details")
-    if details.get("kind") == "invalid_input":
-        asked = [item.get("engine") for item in (details, *details.get("attempts", ()))]
-        lines = [
-            f"{variable(parameter['name'])}: {value}"
-            for parameter in table
-            if (value := user_defaults().get(parameter["name"]))
-            and parameter["name"] not in params
-            and is_refused(parameter, value, list(filter(None, asked)))
-        ]
-        if lines:
-            hint = f"{details.get('hint', '')} Defaults in secrets.yaml: {', '.join(lines)}."
-            details["hint"] = hint.strip()
-    return document
+    found = user_defaults()
+    return {
+        parameter["name"]: checked_default(parameter, found[parameter["name"]])
+        for parameter in table
+        if parameter["name"] in names
+        and parameter["name"] in found
+        and parameter["name"] not in given
+    }
 
 
-def is_refused(parameter: Parameter, value: str, engines: list[str]) -> bool:
-    """Return whether a default is invalid for its parameter or refused by an engine."""
-    from websearch.search.engine_calls import planned_request
-
+def checked_default(parameter: Parameter, value: str) -> Any:
+    """Return a parameter's default in its type; raises SearchError (invalid_input)."""
     name = parameter["name"]
     try:
         checked = check_value(parameter, value)
         if name == "engine":
             chosen_engines(checked)
-    except SearchError:
-        return True
-    if name not in SOFT_FILTERS:
-        return False
-    answers = [
-        planned_request(engine, {"query": name, "count": 1, name: value})
-        for engine in engines
-        if engine != "auto"
-    ]
-    return any(
-        isinstance(answer, SearchError) and answer.kind == "invalid_input" for answer in answers
-    )
+        if name in SOFT_FILTERS:
+            {"country": country_code, "language": language_code}[name](checked)
+    except SearchError as error:
+        message = f"{variable(name)} in secrets.yaml: {error.message}"
+        raise SearchError("invalid_input", message, error.hint) from None
+    return checked

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from websearch.base.calls import result_or_error
 from websearch.base.http_client import exchange
 from websearch.engines.base.engine import FILTERS
+from websearch.engines.base.filters import site_filter
 from websearch.engines.base.pacing import present_state
 from websearch.engines.base.result_pages import (
     FILTERED_HINT,
@@ -101,6 +102,9 @@ class EngineCall:
         self.params = {key: self.params[key] for key in passed if key in self.params}
         self.wanted = self.params["count"]
         self.engine = ENGINES[self.name]
+        self.filters = dict(self.params)  # for the results, which are held to paths of sites
+        if self.engine.hosts_only:
+            self.params = with_hosts(self.params)
         self.params["count"] = min(self.wanted, self.engine.max_count)
         self.pages = 1  # requests that send() may make; a budget may allow fewer
 
@@ -122,6 +126,23 @@ class EngineCall:
     def send(self) -> Reply:
         """Query the engine; a failure becomes part of the reply."""
         raise NotImplementedError
+
+
+def with_hosts(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters whose filter site has hosts only, and exclude_site no host with a path.
+
+    Raises SearchError (invalid_input).
+    """
+    names = [name for name in ("site", "exclude_site") if name in params]
+    sites: dict[str, Any] = {
+        name: [site_filter(name, site) for site in params[name]] for name in names
+    }
+    if "site" in sites:
+        hosts = [site.partition("/")[0] for site in sites["site"]]
+        sites["site"] = list(dict.fromkeys(hosts))
+    if "exclude_site" in sites:
+        sites["exclude_site"] = [site for site in sites["exclude_site"] if "/" not in site]
+    return drop_empty({**params, **sites})
 
 
 def engine_call(name: str, params: dict[str, Any], deadline: float) -> EngineCall:
@@ -274,7 +295,7 @@ class ModuleCall(EngineCall):
         fetch = self.turns.fetch if self.turns else self.fetch_at_once
         pages, failure = self.fetch_result_pages(fetch)
         merged = merged_results(pages)
-        asked = on_asked_sites(self.engine, merged, self.params)
+        asked = on_asked_sites(self.engine, merged, self.filters)
         results = asked[: self.params["count"]]
         warnings = self.warnings
         others = [result for result in merged if result not in asked]
@@ -342,7 +363,7 @@ class ModuleCall(EngineCall):
                 if not pages:
                     raise
                 return pages, error
-            results = on_asked_sites(self.engine, merged_results(pages), self.params)
+            results = on_asked_sites(self.engine, merged_results(pages), self.filters)
             before, total = total, len(results)
             following = request.also
             if not pages[-1].results and request.if_empty:

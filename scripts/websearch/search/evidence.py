@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from websearch.markdown.units import Piece
     from websearch.passages.ranking import Scores
     from websearch.passages.selection import Excerpt
+    from websearch.reading.page import Call
     from websearch.search.rank import Source
-    from websearch.search.read_sources import PageReader
 
 MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
 MAX_MISSING = 5  # words listed as missing from all pages
@@ -145,9 +145,7 @@ def answers_poorly(evidence: Evidence) -> bool:
     return share < ANSWERING_SHARE
 
 
-def with_further(
-    evidence: Evidence, ranked: list[Source], reader: PageReader, limits: Limits
-) -> Evidence:
+def with_further(evidence: Evidence, ranked: list[Source], call: Call, limits: Limits) -> Evidence:
     """Return the evidence for a question, adding the pages of more results if none answers yet.
 
     ranked: all results. This is tried once, in the remaining time. If a bug occurs on these pages,
@@ -155,20 +153,18 @@ def with_further(
     """
     was_read = {url for one in evidence.sources for url in (one.result["url"], *one.also)}
     further = [one for one in ranked if not (one.error or one.result["url"] in was_read)]
-    if not (further and reader.time_left() > LEAST_SECONDS and answers_poorly(evidence)):
+    if not (further and call.time_left() > LEAST_SECONDS and answers_poorly(evidence)):
         return evidence
-    more = result_or_error(read_further, evidence, further, reader, limits, verbose=reader.verbose)
+    more = result_or_error(read_further, evidence, further, call, limits, verbose=call.verbose)
     return evidence if isinstance(more, SearchError) else more
 
 
-def read_further(
-    evidence: Evidence, further: list[Source], reader: PageReader, limits: Limits
-) -> Evidence:
+def read_further(evidence: Evidence, further: list[Source], call: Call, limits: Limits) -> Evidence:
     """Return evidence with the best of the old and new sources; their number does not change.
 
     further: results to read; those whose pages cannot be read are dropped.
     """
-    others = [source for source in read(further, FURTHER_PAGES, reader) if source.text]
+    others = [source for source in read(further, FURTHER_PAGES, call) if source.text]
     merged = merge_same_texts([*evidence.sources, *others])
     both = gather_evidence(merged, evidence.queries, limits)
     best = both.best()

@@ -6,7 +6,7 @@ import time
 
 from websearch.base.untrusted import disarm_text
 from websearch.base.words import script_language
-from websearch.engines.base.days import utc_day, with_day
+from websearch.engines.base.days import with_day
 from websearch.engines.base.engine import FILTER_PARAMS
 from websearch.engines.table import ENGINES, SPELLINGS, keyless_engines
 from websearch.kit import (
@@ -67,7 +67,7 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
     def operation(params: dict[str, Any]) -> Document:
         language = script_language(params["query"])
-        can_filter = "language" in ENGINES[params["engine"]].present_filters()
+        can_filter = "language" in ENGINES[params["engine"]].filters
         if language and can_filter and not {"language", "country"} & params.keys():
             params["language"] = language
         call = ModuleCall(params["engine"], params, deadline_of(params), report)
@@ -85,9 +85,9 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 def reply_document(engine: str, reply: Reply) -> Document:
     """Return a reply's document; if nothing was found, the error keeps the reply's other fields."""
-    today = utc_day(time.time())
+    now = time.time()
     fields = {
-        "results": [with_day(result, today) for result in reply.results],
+        "results": [with_day(result, now) for result in reply.results],
         "answers": reply.answers,
         "suggestions": reply.suggestions,
         "unresponsive_engines": reply.unresponsive_engines,

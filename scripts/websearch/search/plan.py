@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 
-from websearch.base.durations import seconds_of_duration
 from websearch.base.words import script_language
-from websearch.engines.base.engine import FILTERS
-from websearch.engines.base.ledger import budgets, planned_cost
+from websearch.engines.base.engine import FILTER_PARAMS, FILTERS
+from websearch.engines.base.filters import (
+    country_code,
+    language_code,
+    query_with_sites,
+    site_filter,
+)
 from websearch.engines.table import (
     ENGINES,
+    budgets,
     chosen_engines,
-    engine_order,
     focused_filters,
 )
-from websearch.kit import DryRun, SearchError, drop_empty, quoted
-from websearch.search.defaults import SOFT_FILTERS, user_defaults
-from websearch.search.engine_calls import planned_request
+from websearch.kit import SearchError, check_value, drop_empty, quoted
+from websearch.search.defaults import SOFT_FILTERS, checked_defaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +29,22 @@ if TYPE_CHECKING:
 
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
+NEWS = 10  # minimum results per engine, because they are sorted by their moment
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page per engine, which costs one request
+# Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
+# year asks for the latest from a year that is over.
+_NOW_WORDS = (
+    r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|derni(?:er|ère)s?"
+    r"|actuel\w*|aujourd'hui|último\w*|última\w*|actual(?:es)?|hoy|ultim[aoei]|attual[ei]|oggi"
+    r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
+    r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"
+)
+# Operators of web searches that become filters, and others; models write both into queries.
+_FILTERING = r"(?i)(?<![^\s(])(?P<name>-?site|after|before):(?P<value>[^\s()]+)"
+_OPERATOR = r"(?i)(?<!\S)(?:filetype|ext|intitle|allintitle|inurl|allinurl|intext):(?=\S)"
+_LEFT_OVER = r"\(\s*(?:OR\s*)*\)|^\s*(?:OR\s+)+|(?<!\S)OR(?:\s+OR)*\s*$"  # around operators
+SITES = ("site", "exclude_site")
+CODES = {"country": country_code, "language": language_code}  # checks of codes
 STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 
 
@@ -33,29 +52,36 @@ STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 class Question:
     """A call's question and its engines.
 
-    number: from 1. engines: names; "auto" means the first configured engine that answers.
-    filters: from the caller. soft_filters: sent only to engines that support them
-    (soft_filters_for). max_age: the age in seconds up to which a stored answer or page is used
-    (0: never). stale: whether to use a stored answer of any age if no engine answers; None: the
-    call does not allow it. verbose: requests are logged to stderr.
+    number: from 1. text: as the caller asked it. words: without the operators that became filters.
+    engines: names; "auto" means the first configured engine that answers. filters: from the caller.
+    soft_filters: sent only to engines that support them (soft_filters_for). stale: whether to use a
+    stored answer of any age if no engine answers; None: the call does not allow it.
     """
 
     number: int
     text: str
+    words: str
     engines: tuple[str, ...]
     filters: dict[str, Any]
     soft_filters: dict[str, Any]
     focus: str
     count: int
-    max_age: float
     stale: bool | None = None
-    verbose: bool = False
 
     def for_engine(self, engine: str) -> dict[str, Any]:
         """Return the parameters for an EngineCall."""
-        asked = {"query": self.text, "count": self.count, "verbose": self.verbose}
-        asked |= {"focus": self.focus} if self.is_news(engine) else {}
-        return {**asked, **self.filters_for(engine)}
+        filters, words = self.filters_for(engine), self.words
+        if not words:  # only operators
+            words = query_with_sites("", filters).strip()
+            filters = {name: filters[name] for name in filters if name not in SITES}
+        if not ENGINES[engine].operators:
+            words = plain_words(words)
+            if not self.words:
+                title = ENGINES[engine].title
+                message = f"{title} needs words; {quoted(self.text)} has only operators."
+                raise SearchError("invalid_input", message, "Add a word to the query.")
+        focus = {"focus": self.focus} if self.is_news(engine) else {}
+        return {"query": words, "count": self.count, **focus, **filters}
 
     def is_news(self, engine: str) -> bool:
         """Return whether an engine is queried for news, not for pages."""
@@ -63,36 +89,46 @@ class Question:
 
     def filters_for(self, engine: str) -> dict[str, Any]:
         """Return the filters for an engine, from the caller, the user's defaults and the focus."""
-        can = ENGINES[engine].present_filters()
-        soft_filters = {name: value for name, value in self.soft_filters.items() if name in can}
+        soft_filters = {
+            name: value
+            for name, value in self.soft_filters.items()
+            if ENGINES[engine].can_filter(name, value)
+        }
         return {**soft_filters, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
 
-def plan(params: dict[str, Any], is_brief: bool) -> list[Question]:
+def plan(params: dict[str, Any]) -> list[Question]:
     """Return the questions of a search (query) or a brief (queries). Raises SearchError."""
     budgets()  # a malformed budget is an error before any request
+    is_brief = "queries" in params
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
     if len(engines) > 1 and params.get("stale"):
         message = f"stale works with a single engine or auto, not {quoted(', '.join(engines))}."
         raise SearchError("invalid_input", message, STALE_HINT)
-    max_age = seconds_of_duration("ttl", params["ttl"], "30m, 24h or 7d")
+    for name, check in CODES.items():
+        check(params.get(name, ""))
+    count = max(params["count"], NEWS if params["focus"] == "news" else 0)
     can_be_stale = not is_brief and len(engines) == 1
-    return [
-        Question(
+    questions = []
+    for number, query in enumerate(queries, 1):
+        words, operators = read_operators(query)
+        since = {"since": operators.pop("since")} if "since" in operators else {}
+        filters = {name: params[name] for name in FILTERS if name in params}
+        sites = {name: [*filters.get(name, []), *value] for name, value in operators.items()}
+        question = Question(
             number,
             query,
+            words,
             engines,
-            {name: params[name] for name in FILTERS if name in params},
-            soft_filters_for(query, params),
+            filters | {name: list(dict.fromkeys(value)) for name, value in sites.items()},
+            {**since, **soft_filters_for(words, params)},
             params["focus"],
-            RESULTS_OF_A_QUESTION if is_brief else params["count"],
-            0.0 if params["force"] else max_age,
+            RESULTS_OF_A_QUESTION if is_brief else count,
             bool(params.get("stale")) if can_be_stale else None,
-            bool(params.get("verbose")),
         )
-        for number, query in enumerate(queries, 1)
-    ]
+        questions.append(question)
+    return questions
 
 
 def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -100,10 +136,49 @@ def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
 
     If the caller passes a soft filter, the script is ignored.
     """
-    soft_filters = {name: value for name, value in user_defaults().items() if name in SOFT_FILTERS}
+    soft_filters = checked_defaults(SOFT_FILTERS, FILTER_PARAMS)
     if soft_filters or any(name in params for name in SOFT_FILTERS):
         return soft_filters
     return drop_empty({"language": script_language(query)})
+
+
+def read_operators(query: str) -> tuple[str, dict[str, Any]]:
+    """Return a query without the operators that are filters, and these filters.
+
+    site:, -site: and after: (before:) become site, exclude_site and since; an operator without a
+    valid value stays a word.
+    """
+    found: dict[str, Any] = {}
+    days: dict[str, str] = {}
+
+    def take(operator: re.Match[str]) -> str:
+        name, value = operator["name"].lower(), operator["value"].strip("\"'()").rstrip(".,;")
+        is_day = re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", value)
+        try:
+            if name.endswith("site"):
+                site = site_filter("site", value)
+                found.setdefault("exclude_site" if name == "-site" else "site", []).append(site)
+            elif is_day:
+                days[name] = value + "-01-01"[len(value) - 4 :]
+            else:
+                return operator[0]
+        except SearchError:
+            return operator[0]
+        return " "
+
+    words = re.sub(_FILTERING, take, query)
+    if found or days:
+        words = " ".join(re.sub(_LEFT_OVER, " ", words).split())
+    if days:
+        with contextlib.suppress(SearchError):
+            since = f"{days.get('after', '')}..{days.get('before', '')}"
+            found["since"] = check_value(FILTER_PARAMS[0], since)
+    return words, found
+
+
+def plain_words(words: str) -> str:
+    """Return words for an engine that knows no operators: filetype:pdf becomes pdf."""
+    return " ".join(re.sub(_OPERATOR, "", words).split())
 
 
 def folded_query(query: str) -> str:
@@ -126,55 +201,13 @@ def distinct_queries(queries: list[str]) -> list[str]:
     return list(distinct.values())
 
 
-# ===== the dry run ================================================================================
+def year_warning(query: str, today: str) -> str:
+    """Return a warning if a query asks for the latest from a past year, else "".
 
-
-def dry_run(questions: list[Question], is_brief: bool) -> DryRun:
-    """Return a dry run: the first request to each engine, and the costs.
-
-    A search with one engine shows only its request. Raises SearchError if no request is possible.
+    Models search for the "latest" from the year in which their training ended.
     """
-    pairs = [(question, engine) for question in questions for engine in question.engines]
-    planned = [first_usable_engine(question, engine) for question, engine in pairs]
-    requests: list[dict[str, Any]] = []
-    billed: dict[str, int] = {}
-    cost: dict[str, dict[str, float]] = {}
-    attempts = [attempt for _, _, refused in planned for attempt in refused]
-    for (question, name), (engine, request, _) in zip(pairs, planned, strict=True):
-        asked = {"query": question.text, "engine": engine or name}
-        if isinstance(request, SearchError):
-            requests.append({**asked, "error": request.message})
-            continue
-        requests.append({**asked, **request})
-        if ENGINES[engine].costs_money():
-            needed = ENGINES[engine].requests_for(question.count)
-            billed[engine] = billed.get(engine, 0) + needed
-            cost[engine] = planned_cost(engine, billed[engine], question.count)
-    failures = [request for _, request, _ in planned if isinstance(request, SearchError)]
-    if len(failures) == len(planned):
-        raise failures[0]
-    facts = drop_empty({"billed": billed, "cost": cost, "attempts": attempts})
-    if len(planned) == 1 and not is_brief:
-        engine, request, _ = planned[0]
-        return DryRun(request, {"engine": engine, **facts})
-    return DryRun({"requests": requests, **facts})
-
-
-def first_usable_engine(
-    question: Question, name: str
-) -> tuple[str, dict[str, Any] | SearchError, list[dict[str, Any]]]:
-    """Return a name's first engine that supports the question, its request and skipped engines.
-
-    If no engine supports it, return "", the first engine's error and [].
-    """
-    refusals: dict[str, SearchError] = {}
-    for engine in engine_order(name):
-        request = planned_request(engine, question.for_engine(engine))
-        if not isinstance(request, SearchError):
-            passed_over = [
-                {"engine": refused, "kind": error.kind, "error": error.message}
-                for refused, error in refusals.items()
-            ]
-            return engine, request, passed_over
-        refusals[engine] = request
-    return "", next(iter(refusals.values())), []
+    years = [int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", query)]
+    this_year = int(today[:4])
+    if not years or max(years) >= this_year or not re.search(_NOW_WORDS, query):
+        return ""
+    return f"The query asks for the latest from {max(years)}, but it is {this_year} now."

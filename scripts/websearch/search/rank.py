@@ -1,16 +1,17 @@
-"""Rank the results of several answers by reciprocal rank; each URL becomes one source."""
+"""Rank the results of all answers by reciprocal rank; each URL becomes one source."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from websearch.search.answers import answered
+from websearch.base.site_rules import OWNER_HINT, left_out_warning, refusing_rule
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.search.answers import Answer
+    from websearch.search.answers import Outcome
 
 # Cormack, Clarke and Büttcher (2009) chose 60 for reciprocal rank fusion; later work kept it.
 RANK_CONSTANT = 60
@@ -40,32 +41,58 @@ class Source:
     is_fetched: bool = False
 
 
-def rank(answers: list[Answer]) -> list[Source]:
-    """Return the sources in answers, best first, without reading their pages.
+def rank(outcomes: list[Outcome]) -> list[Source]:
+    """Return the sources in outcomes, best first, without reading their pages.
 
     A source scores the sum of 1 / (RANK_CONSTANT + rank) over the answers that contain it; a URL
     counts once per answer. Equal scores keep the order of the answers, so a single answer keeps its
-    order. URLs whose host is unclear are omitted. If several answers contain a URL, the result with
-    the best rank wins; fields that it lacks (such as a date) come from the others.
+    order. If several answers contain a URL, the result with the best rank wins; fields that it
+    lacks (such as a date) come from the others. News are sorted by their moment, latest first.
+
+    URLs whose host is unclear are omitted, and those that the owner's rules refuse: a warning
+    counts these. Raises SearchError (no_results) if the rules allow none.
     """
     from websearch.base.site_rules import has_unclear_host
     from websearch.engines.base.result_pages import canonical_url  # takes 10 ms to import
 
     sources: dict[str, Source] = {}
-    for answer in answered(answers):
-        seen: set[str] = set()
-        for position, result in enumerate(answer.results, 1):
-            address = canonical_url(result["url"])
-            if address in seen or has_unclear_host(result["url"]):
-                continue
-            seen.add(address)
-            source = sources.setdefault(address, Source(result, best_rank=position))
-            source.questions.add(answer.number)
-            source.engines.add(answer.engine)
-            source.score += 1 / (RANK_CONSTANT + position)
-            if position < source.best_rank:
-                source.best_rank = position
-                source.result = {**source.result, **result}
-            else:
-                source.result = {**result, **source.result}
-    return sorted(sources.values(), key=lambda source: -source.score)
+    for outcome in outcomes:
+        for answer in outcome.answers:
+            seen: set[str] = set()
+            for position, result in enumerate(answer.results, 1):
+                address = canonical_url(result["url"])
+                if address in seen or has_unclear_host(result["url"]):
+                    continue
+                seen.add(address)
+                source = sources.setdefault(address, Source(result, best_rank=position))
+                source.questions.add(answer.number)
+                source.engines.add(answer.engine)
+                source.score += 1 / (RANK_CONSTANT + position)
+                if position < source.best_rank:
+                    source.best_rank = position
+                    source.result = {**source.result, **result}
+                else:
+                    source.result = {**result, **source.result}
+    ranked = sorted(sources.values(), key=lambda source: -source.score)
+    if outcomes[0].question.focus == "news":
+        ranked.sort(key=moment_of, reverse=True)
+    return within_rules(ranked, outcomes)
+
+
+def moment_of(source: Source) -> str:
+    """Return when a source was published in ISO 8601, "" if that is unknown."""
+    return str(source.result.get("moment") or source.result.get("date", ""))
+
+
+def within_rules(sources: list[Source], outcomes: list[Outcome]) -> list[Source]:
+    """Return the sources that the owner's rules allow; a warning counts the others.
+
+    Raises SearchError (no_results) if the rules allow none.
+    """
+    shown = [source for source in sources if not refusing_rule(source.result["url"])]
+    if left_out := len(sources) - len(shown):
+        text = left_out_warning(left_out)
+        if not shown:
+            raise SearchError("no_results", text, OWNER_HINT)
+        outcomes[0].warnings.append(text)
+    return shown

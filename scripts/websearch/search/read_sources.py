@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
-from websearch.base.site_rules import refusing_rule
-from websearch.engines.base.days import utc_day
+from websearch.engines.base.days import changed_day, settled_date
 from websearch.kit import clean_text, drop_empty, one_line
 from websearch.markdown.foreign_text import harmless_markdown
-from websearch.reading.page import Page, stored_page
-from websearch.search.result_dates import dated_result
+from websearch.reading.page import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
-    from websearch.kit import ProgressCallback, SearchError
+    from websearch.kit import SearchError
+    from websearch.reading.page import Call
     from websearch.search.rank import Source
-    from websearch.store.page_store import PageStore
 
 EXTRA_ROUNDS = 2  # rounds that replace failed pages and repeated texts
 LEAST_SECONDS = 1.0  # minimum time left for another round
@@ -30,32 +28,9 @@ MIN_SHINGLES = 20  # a shorter text (an error page, a notice) is not compared
 AUTHOR_CHARS = 60  # of a page's author; longer fields are not names
 SNIPPET_CHARS = 300  # characters for a source whose page is not shown
 MAX_SHINGLES = 2_000  # per text: the first 2,000 words distinguish articles
-REPLACED_NOTE = "Results whose pages had no text, replaced by the next results: {}."
 
 
-@dataclass(slots=True)
-class PageReader:
-    """Settings for reading the pages of a call.
-
-    deadline: on time.monotonic()'s clock. max_age: of a stored page, in seconds (0: no stored
-    pages, None: any age). page_timeout: seconds per page. is_offline: nothing is fetched.
-    verbose: see result_or_error.
-    """
-
-    store: PageStore
-    deadline: float
-    max_age: float | None
-    page_timeout: float
-    report: ProgressCallback = None
-    is_offline: bool = False
-    verbose: bool = False
-
-    def time_left(self) -> float:
-        """Return the seconds until the deadline."""
-        return self.deadline - time.monotonic()
-
-
-def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
+def read(sources: list[Source], count: int, call: Call) -> list[Source]:
     """Return up to count sources in order of rank, with the texts and dates of their pages.
 
     Each question's best source is among them. Pages that cannot be read or that repeat another
@@ -63,23 +38,19 @@ def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
     are left.
     """
     chosen = best_sources(sources, count)
-    read_pages(chosen, reader)
+    read_pages(chosen, call)
     for _ in range(EXTRA_ROUNDS):
         missing = count - len(with_distinct_texts(chosen))
         rest = [source for source in sources if source not in chosen]
-        if not (rest and missing and reader.time_left() > LEAST_SECONDS):
+        if not (rest and missing and call.time_left() > LEAST_SECONDS):
             break
         numbers = {number for source in chosen if source.text for number in source.questions}
         others = best_sources(rest, missing, numbers)
-        read_pages(others, reader)
+        read_pages(others, call)
         chosen = [source for source in sources if source in chosen or source in others]
     merged = merge_same_texts(chosen)
     best = best_sources(sorted(merged, key=lambda source: not source.text), count)
-    shown = [source for source in merged if source in best]
-    replaced = sum(not source.text for source in merged) - sum(not source.text for source in shown)
-    if replaced and shown[0].text:
-        shown[0].warnings = [*shown[0].warnings, REPLACED_NOTE.format(replaced)]
-    return shown
+    return [source for source in merged if source in best]
 
 
 def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
@@ -101,26 +72,20 @@ def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ())
 # ===== pages ======================================================================================
 
 
-def read_pages(sources: list[Source], reader: PageReader) -> None:
+def read_pages(sources: list[Source], call: Call) -> None:
     """Set the sources' texts, dates and errors from their provider, the store or the web."""
+    from websearch.reading.pages_document import bug_warnings, proxy_notes
+    from websearch.reading.read import pages
+
     urls = [source.result["url"] for source in sources if not source.result.get("text")]
-    stored = {} if reader.max_age == 0 else reader.store.get_pages(urls, reader.max_age)
-    pages = {
-        url: stored_page(page)
-        for url, page in stored.items()
-        if not refusing_rule(page["final_url"] or url)
-    }
-    missing = [url for url in urls if url not in pages]
-    fetched: dict[str, Page] = {}
-    warnings: list[str] = []
-    if missing and not reader.is_offline:
-        fetched, warnings = fetch_pages(missing, reader, len(sources) - len(missing))
+    read = {page.url: page for page in pages(urls, call)}
+    fetched = [page for page in read.values() if page.is_fetched()]
+    warnings = [*proxy_notes(fetched), *bug_warnings(fetched)]
     for source in sources:
-        url = source.result["url"]
-        page = pages.get(url) or fetched.get(url) or Page()
-        source.is_fetched = url in fetched
-        source.warnings = warnings if url in fetched else []
-        error = result_or_error(fill_source, source, page, verbose=reader.verbose)
+        page = read.get(source.result["url"], Page())
+        source.is_fetched = page.is_fetched()
+        source.warnings = warnings if source.is_fetched else []
+        error = result_or_error(fill_source, source, page, verbose=call.verbose)
         if is_bug(error):
             set_aside(source, error)
 
@@ -135,9 +100,22 @@ def fill_source(source: Source, page: Page) -> None:
     source.error = page.error.message if page.error else ""
     author = one_line(str(page.fields.get("author") or ""), AUTHOR_CHARS)
     source.result = {**drop_empty({"author": author}), **source.result}
-    source.result = dated_result(source.result, page.fields, utc_day(time.time()))
+    source.result = dated_result(source.result, page.fields, time.time())
     if is_on_other_host(source.result["url"], page):
         source.result["final_url"] = page.fields["final_url"]
+
+
+def dated_result(result: dict[str, Any], page: dict[str, Any], now: float) -> dict[str, Any]:
+    """Return a result with its date checked against its page, plus any archived-copy fields."""
+    from websearch.pages.fetch.archive import archived_fields
+
+    date = settled_date(str(result.get("date", "")), str(page.get("published") or ""), now)
+    address = str(page.get("final_url") or "")
+    copy = archived_fields(address)
+    if copy:
+        copy["archived_url"] = address
+    changed = changed_day(date, str(page.get("updated") or ""), now)
+    return {**result, **drop_empty({"date": date, "changed": changed}), **copy}
 
 
 def set_aside(source: Source, error: SearchError) -> None:
@@ -157,25 +135,6 @@ def is_on_other_host(url: str, page: Page) -> bool:
     first, last = (re.match(host, str(text)) for text in (url, page.fields.get("final_url")))
     has_moved = bool(first and last and first[1].lower() != last[1].lower())
     return has_moved and bool(page.text) and "archived" not in page.fields
-
-
-def fetch_pages(
-    urls: list[str], reader: PageReader, done: int
-) -> tuple[dict[str, Page], list[str]]:
-    """Read pages from the web and store the readable ones; return (pages by URL, warnings).
-
-    done: the number of pages already read.
-    """
-    from websearch.reading.pages_document import bug_warnings, proxy_notes
-    from websearch.reading.read import read_for_search
-
-    def report_page(_: str, fetched: int, __: int) -> None:
-        if reader.report:
-            reader.report("pages read", done + fetched + 1, done + len(urls) + 1)
-
-    params = {"page_timeout": reader.page_timeout, "verbose": reader.verbose}
-    pages = read_for_search(urls, params, reader.deadline, report_page, reader.store)
-    return {page.url: page for page in pages}, [*proxy_notes(pages), *bug_warnings(pages)]
 
 
 # ===== the same text at several URLs ==============================================================

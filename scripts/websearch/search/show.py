@@ -6,23 +6,17 @@ import re
 import time
 
 from websearch.base.calls import is_bug, result_or_error
-from websearch.engines.base.days import utc_day
+from websearch.engines.base.days import dates_of, utc_day
 from websearch.engines.base.ledger import budget_warnings
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, refused_keys, shorten
 from websearch.markdown.units import PageText
 from websearch.passages.excerpts import excerpt_text
 from websearch.passages.selection import cut_sections, json_size
 from websearch.passages.terms import misses_the_point
-from websearch.search.answers import (
-    all_warnings,
-    answered,
-    failed_attempts,
-    failure_of,
-    total_billed,
-)
+from websearch.search.answers import facts_of
 from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
+from websearch.search.plan import year_warning
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
-from websearch.search.result_dates import dates_of, year_warning
 from websearch.store.page_store import utc_time
 
 TYPE_CHECKING = False
@@ -33,7 +27,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.markdown.units import PageText
     from websearch.passages.selection import Excerpt
-    from websearch.search.answers import Answer
+    from websearch.search.answers import Outcome
     from websearch.search.evidence import Evidence, Limits
     from websearch.search.plan import Question
     from websearch.search.rank import Source
@@ -96,48 +90,52 @@ def show_sources(
 
 
 def show_search(
-    answers: list[Answer], evidence: Evidence, store: PageStore, limits: Limits
+    outcome: Outcome, evidence: Evidence, ranked: list[Source], store: PageStore, limits: Limits
 ) -> Document:
-    """Return the document for one question: its results, with passages from their pages."""
-    question, good, sources = answers[0].question, answered(answers), evidence.sources
-    several, engines = len(answers) > 1, [answer.engine for answer in good]
+    """Return the document for one question: its results, with passages from their pages.
+
+    ranked: all sources; those of them that could not be read and are not shown are named.
+    """
+    question, sources, several = outcome.question, evidence.sources, outcome.is_merged
     document: Document = {
         "ok": True,
         "provider": "web_search",
         "today": utc_day(time.time()),
-        **({"engines": engines} if several else {"engine": engines[0]}),
+        **named_engines(outcome),
         "results": [shown_result(source, [question], several) for source in sources],
-        **notes([question], answers, sources, store, missing_notes(sources, evidence.missing)),
+        **notes([outcome], evidence, ranked, store),
     }
     if "attempts" in document and not several:
-        document["attempts"].append({"engine": engines[0]})
-    if all(answer.from_cache for answer in good) and not any(one.is_fetched for one in sources):
-        fetched_at = min(answer.fetched_at for answer in good)
+        document["attempts"].append({"engine": outcome.engines[0]})
+    if not (outcome.needed_request or any(source.is_fetched for source in sources)):
+        fetched_at = min(answer.fetched_at for answer in outcome.answers)
         document |= {"from_cache": True, "fetched_at": fetched_at}
-    if good[0].is_stale:
+    if outcome.answers[0].is_stale:
         document["stale"] = True
     fill_texts_in(document, evidence, limits)
     return document
 
 
 def show_brief(
-    answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
+    outcomes: list[Outcome],
+    evidence: Evidence,
+    ranked: list[Source],
+    store: PageStore,
+    limits: Limits,
 ) -> Document:
     """Return the document for several questions: the outcome of each, and numbered sources.
 
     keep_those_that_answer chooses the sources. The queries of a source with a text are the
-    questions that the text answers.
+    questions that the text answers. ranked: as in show_search.
     """
-    questions = questions_of(answers)
-    evidence = gather_evidence(sources, [question.text for question in questions], limits)
+    questions = [outcome.question for outcome in outcomes]
     keep_those_that_answer(evidence, limits)
-    queries = query_outcomes(answers)
+    queries = query_outcomes(outcomes)
     texts = [page.text for page in evidence.pages]
     for query, words in zip(queries, evidence.missing, strict=False):
         if misses_the_point(query["query"], words, texts):
             query["missing"] = words[:MAX_MISSING]
-    fresh = {answer.number for answer in answers if not answer.from_cache}
-    stored = sorted({question.number for question in questions} - fresh)
+    stored = [one.question.number for one in outcomes if not one.needed_request]
     names_engines = any("engines" in query for query in queries)
     document: Document = {
         "ok": True,
@@ -146,7 +144,7 @@ def show_brief(
         "queries": queries,
         "sources": [shown_source(source, questions, names_engines) for source in evidence.sources],
         **drop_empty({"from_cache": stored}),
-        **notes(questions, answers, sources, store, missing_notes(sources, evidence.missing)),
+        **notes(outcomes, evidence, ranked, store),
     }
     fill_texts_in(document, evidence, limits)
     for number, item in enumerate(document["sources"], 1):
@@ -163,7 +161,7 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
     The pages with the best passages come first, because a page that contains all the words may not
     be about them. Without a character limit, nothing is ranked and the order stays.
     """
-    today = utc_day(time.time())
+    now = time.time()
     evidence = gather_evidence(sources, [query], limits)
     best = evidence.best()
     in_order = sorted(range(len(sources)), key=lambda index: -best[index])
@@ -177,12 +175,12 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
     document: Document = {
         "ok": True,
         "provider": "web_search",
-        "today": today,
+        "today": utc_day(now),
         "results": [
             {
                 **drop_empty({"title": source.result["title"]}),
                 "url": source.result["url"],
-                **dates_of(source.result, today),
+                **dates_of(source.result, now),
                 "fetched_at": utc_time(source.result["fetched_at"]),
                 **drop_empty({"snippet": source.result.get("snippet")}),
             }
@@ -227,64 +225,54 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     evidence.keep(sorted(chosen, key=lambda index: (numbers[index], index)))
 
 
-def failure(answers: list[Answer], is_brief: bool) -> SearchError:
+def failure(outcomes: list[Outcome]) -> SearchError:
     """Return the first question's error for a call that answered none, with all outcomes."""
-    error = failure_of([answer for answer in answers if answer.number == 1])
-    queries = query_outcomes(answers) if is_brief else []
-    billed, warnings = total_billed(answers), all_warnings(answers)
-    error.details |= drop_empty({"queries": queries, "warnings": warnings, "billed": billed})
+    error = next(outcome.error for outcome in outcomes if outcome.error)
+    queries = query_outcomes(outcomes) if len(outcomes) > 1 else []
+    error.details |= {**drop_empty({"queries": queries}), **facts_of(outcomes)}
     return error
 
 
 # ===== facts in documents =========================================================================
 
 
-def questions_of(answers: list[Answer]) -> list[Question]:
-    """Return the questions that the answers belong to, each once."""
-    return list({answer.number: answer.question for answer in answers}.values())
-
-
 def notes(
-    questions: list[Question],
-    answers: list[Answer],
-    sources: list[Source],
-    store: PageStore,
-    missing: list[str],
+    outcomes: list[Outcome], evidence: Evidence, ranked: list[Source], store: PageStore
 ) -> dict[str, Any]:
-    """Return the document's attempts, warnings and billed fields; empty ones are omitted."""
-    billed, today = total_billed(answers), utc_day(time.time())
-    warnings = [*missing, *all_warnings(answers)]
+    """Return the document's attempts, warnings, unread and billed fields, without empty ones."""
+    sources, facts = evidence.sources, facts_of(outcomes)
+    warnings = [*missing_notes(sources, evidence.missing), *facts.get("warnings", ())]
     warnings += [text for source in sources for text in source.warnings]
     if any(source.error for source in sources) and not any(source.text for source in sources):
         warnings.append(NO_PAGES_NOTE)
-    warnings += [year_warning(question.text, today) for question in questions]
-    warnings += [*budget_warnings(billed, store), *store.warnings]
-    return drop_empty(
-        {
-            "attempts": failed_attempts(answers),
-            "warnings": [text for text in dict.fromkeys(warnings) if text],
-            "billed": billed,
-        }
-    )
+    today = utc_day(time.time())
+    warnings += [year_warning(outcome.question.words, today) for outcome in outcomes]
+    warnings += [*budget_warnings(facts.get("billed", ()), store), *store.warnings]
+    unread = [source for source in ranked if source.error and source not in sources]
+    own = {
+        "warnings": [text for text in dict.fromkeys(warnings) if text],
+        "unread": [{"url": one.result["url"], "error": one.error} for one in unread],
+    }
+    return drop_empty({**facts, **own})
 
 
-def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
+def named_engines(outcome: Outcome) -> dict[str, Any]:
+    """Return the engines or engine field: who answered a question."""
+    return {"engines": outcome.engines} if outcome.is_merged else {"engine": outcome.engines[0]}
+
+
+def query_outcomes(outcomes: list[Outcome]) -> list[dict[str, Any]]:
     """Return each question's outcome: {query, engine or engines, found} or {query, error, kind}."""
-    outcomes = []
-    for question in questions_of(answers):
-        of_question = [answer for answer in answers if answer.number == question.number]
-        good = answered(of_question)
-        outcome: dict[str, Any] = {"query": question.text}
-        if good:
-            engines = [answer.engine for answer in good]
-            several = len(of_question) > 1
-            outcome |= {"engines": engines} if several else {"engine": engines[0]}
-            outcome["found"] = sum(len(answer.results) for answer in good)
-        else:
-            error = failure_of(of_question)
-            outcome |= {"error": error.message, "kind": error.kind}
-        outcomes.append(outcome)
-    return outcomes
+    return [
+        {"query": outcome.question.text, "error": outcome.error.message, "kind": outcome.error.kind}
+        if outcome.error
+        else {
+            "query": outcome.question.text,
+            **named_engines(outcome),
+            "found": sum(len(answer.results) for answer in outcome.answers),
+        }
+        for outcome in outcomes
+    ]
 
 
 def shown_result(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:
@@ -322,7 +310,7 @@ def number_pattern(number: str) -> str:
 
 def numbers_in(questions: Iterable[Question]) -> list[str]:
     """Return the numbers in questions, each once."""
-    return list(dict.fromkeys(re.findall(_NUMBER, " ".join(one.text for one in questions))))
+    return list(dict.fromkeys(re.findall(_NUMBER, " ".join(one.words for one in questions))))
 
 
 def shown_source(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:
@@ -367,12 +355,11 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         shown = {**document, **({"truncated": {**cut, "hint": LEFT_OUT_HINT}} if cut else {})}
         return limit - len(dump_json(shown)) - len(readable()) * len(TEXT_FIELDS)
 
-    if room() < LEAST_TEXT * len(readable()) and "attempts" in document:
-        document["attempts"] = refused_keys(document)
-        cut["left_out"] = ["attempts"]
-        if not document["attempts"]:
-            del document["attempts"]
-    while len(items) > 1 and room() < LEAST_TEXT * len(readable()):
+    def is_full() -> bool:
+        return room() < LEAST_TEXT * len(readable())
+
+    cut |= drop_empty({"left_out": drop_extras(document, is_full)})
+    while len(items) > 1 and is_full():
         index = last_to_spare(evidence)
         del items[index]
         evidence.keep([other for other in range(len(evidence.sources)) if other != index])
@@ -396,6 +383,16 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         if source.text and "text" not in item:
             line = one_line(line_of(source), LINE_CHARS)
             put_if_it_fits(document, item, "snippet", line, limit)
+
+
+def drop_extras(document: Document, is_full: Callable[[], bool]) -> list[str]:
+    """Remove the attempts, except refused keys, then unread, from a full document; return them."""
+    refused = refused_keys(document)
+    names = ("attempts", "unread")
+    dropped = [name for name in names if is_full() and document.pop(name, None)]
+    if refused and "attempts" in dropped:
+        document["attempts"] = refused
+    return dropped
 
 
 def line_of(source: Source) -> str:

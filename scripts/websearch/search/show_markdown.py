@@ -12,6 +12,7 @@ from websearch.kit import (
     dump_json,
     fence_untrusted,
     frame_markdown,
+    object_field,
     one_line,
     quoted,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 SECTION_CHARS = 100  # per heading
+REASON_CHARS = 100  # per page that was not read
 
 
 def page_text(text: str) -> str:
@@ -70,7 +72,22 @@ def search_markdown(document: Document) -> str:
         document,
         ", ".join(fact for fact in facts if fact),
         fence_untrusted(sections) if sections else "",
+        *last_lines(document),
     )
+
+
+def last_lines(document: dict[str, Any]) -> list[str]:
+    """Return the end of a search or brief: pages that were not read, and paid requests."""
+    reasons = [
+        f"{plain_address(page['url'])} ({disarm_text(one_line(page['error'], REASON_CHARS))})"
+        for page in document.get("unread", [])
+    ]
+    billed = document.get("billed") or object_field(document, "details").get("billed") or {}
+    paid = ", ".join(f"{engine} {requests}" for engine, requests in billed.items())
+    return [
+        f"Not read, replaced by the next results: {'; '.join(reasons)}." if reasons else "",
+        f"Billed requests: {paid}." if paid else "",
+    ]
 
 
 def joined_sections(items: list[dict[str, Any]]) -> str:
@@ -156,6 +173,7 @@ def brief_markdown(document: Document) -> str:
         "\n".join(["Questions:", *questions]),
         f"Today is {document['today']}." if sources else "",
         fence_untrusted(sections) if sections else "",
+        *last_lines(document),
     )
 
 

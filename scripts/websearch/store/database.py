@@ -4,13 +4,16 @@ Many processes use the file at once. A file that is locked, full, read-only or a
 never raises: use() returns its caller's fallback value, and a warning says why. A damaged store is
 emptied, because everything in it can be fetched again, except the spending counts, which are kept
 if readable. It is emptied in place, not deleted: other processes may be writing to it, and its
-journal would be applied to a new file.
+journal would be applied to a new file. For the same reason a store of an earlier version is copied
+to a file beside it, then emptied.
 """
 
 from __future__ import annotations
 
+import _thread  # provides threading's lock; importing threading takes 2 ms
 import contextlib
 import os
+import time
 
 from websearch.kit import one_line
 
@@ -23,14 +26,15 @@ if TYPE_CHECKING:
     Work = Callable[[sqlite3.Connection], Any]
 
 DEFAULT_PATH = "~/.glsi/cache.db"  # the path of GLSI
-SCHEMA_VERSION = 6  # PRAGMA user_version; 0: a new file or GLSI's
-LAST_OTHER_FORM = 2  # version 1.1.0 of the skill, whose pages and answers have another format
-APPLICATION_ID = 0x77656273  # in the file header from schema version 4 on
-LOCK_SECONDS = 5.0  # maximum wait for other processes
+SCHEMA_VERSION = 7  # PRAGMA user_version; 0: a new file or GLSI's
+APPLICATION_ID = 0x77656273  # in the file header
+LOCK_SECONDS = 2.0  # maximum wait for other programs
+LOCKED_SECONDS = 10.0  # after such a wait, the other connections of this process hardly wait
+SHORT_WAIT = 0.1  # seconds that they wait
+RELEASED_AT_ONCE = 2_000  # file pages of 4 KB per step when the file shrinks
 
 # AUTOINCREMENT: the newest pages have the highest ids, also after removals. The long texts are
-# last, so SQLite reads the other columns without them. The index contains words only (content='');
-# marks are part of words in Hindi and Thai.
+# last, so SQLite reads the other columns without them.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS cache (
     query_hash TEXT PRIMARY KEY, content TEXT, updated_at DATETIME DEFAULT CURRENT_TIMESTAMP);
@@ -40,19 +44,14 @@ CREATE TABLE IF NOT EXISTS pages (
     fetched_at REAL, truncated INTEGER, published TEXT, updated TEXT, title TEXT,
     text TEXT, outside TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
-CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='', prefix='1',
-    tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'");
+CREATE INDEX IF NOT EXISTS pages_final ON pages (final_url);
 CREATE TABLE IF NOT EXISTS history (
     id INTEGER PRIMARY KEY AUTOINCREMENT, moment REAL, caller TEXT, kind TEXT, text TEXT,
     params TEXT, ok INTEGER);
+CREATE INDEX IF NOT EXISTS history_moment ON history (moment);
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 """
-# Before version 6, published had both dates of a page: 2020-01-02/2021-03-04.
-_SPLIT_DATES = (
-    "UPDATE pages SET updated = substr(published, instr(published, '/') + 1), "
-    "published = substr(published, 1, instr(published, '/') - 1) WHERE instr(published, '/')"
-)
 # Count requests to a paid engine in a month; values: month, engine, requests.
 ADD_SPENT = (
     "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
@@ -63,6 +62,9 @@ _ADVICE = (
     "Free disk space, stop a program that locks the file, or set GLSI_DB_PATH to a file in a "
     "writable folder."
 )
+_WRITING = _thread.allocate_lock()  # SQLite's own wait for a lock is not fair to threads
+_locked: dict[str, float] = {}  # path -> until when connections hardly wait for its lock
+_kept: dict[str, sqlite3.Connection] | None = None  # of a server, by path; None in other programs
 
 
 class StoreFile:
@@ -101,9 +103,8 @@ class StoreFile:
                     raise
             return self._work_again(work, missed, writing)
         except store_errors() as error:
-            # Files from GLSI and from earlier versions lack tables and columns.
-            is_older = self._db is not None and self._version < SCHEMA_VERSION
-            if writing or not is_older or type(error).__name__ != "OperationalError":
+            is_glsis = self._db is not None and not self._version  # it lacks the other tables
+            if writing or not is_glsis or type(error).__name__ != "OperationalError":
                 self._give_up(error, writing)
         return missed
 
@@ -136,7 +137,27 @@ class StoreFile:
         """Return the connection to the file, which exists. Raises store_errors()."""
         self._db, self._version = open_store(self.path)
         self.warnings += keep_private(self.path) if self._version else []
+        if 0 < self._version < SCHEMA_VERSION:
+            try:
+                with upkeep_lock(self.path, LOCK_SECONDS):
+                    self._put_aside(self._db)
+            except store_errors():
+                self.close()
+                raise
         return self._db
+
+    def _put_aside(self, db: sqlite3.Connection) -> None:
+        """Copy a store of an earlier version beside it, and empty it. Raises store_errors()."""
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version < SCHEMA_VERSION:  # else another process was faster
+            aside = f"{self.path}.version-{version}"
+            create_file(aside)
+            with contextlib.closing(connect(aside)) as copy:
+                db.backup(copy, progress=refuse_to_wait)
+            self._empty()
+            message = f"The store {self.path} was of an earlier version of this program"
+            self.warnings.append(f"{message}: it is now {aside}, and a new one begins.")
+        self._version = SCHEMA_VERSION
 
     def _work_again(self, work: Work, missed: object, writing: bool) -> Any:
         """Empty a damaged file and warn, then return the result of work(connection).
@@ -152,16 +173,13 @@ class StoreFile:
             except store_errors() as error:
                 if not is_damage(error):
                     raise
-                spent: list[tuple[Any, ...]] = []
-                with contextlib.suppress(*store_errors()):
-                    spent = spending_of(self._db) if self._db else []
-                self._empty(spent)
+                self._empty()
                 message = f"The store {self.path} was damaged ({reason_of(error)})"
             self.warnings.append(f"{message} and has been recreated.")
         return self._work(work, missed, writing)
 
-    def _empty(self, spent: list[tuple[Any, ...]]) -> None:
-        """Replace the file's content with an empty store that keeps the spending rows.
+    def _empty(self) -> None:
+        """Replace the file's content with an empty store that keeps the spending rows, if readable.
 
         SQLite's backup overwrites all pages in one transaction without reading them. Raises
         store_errors().
@@ -169,21 +187,34 @@ class StoreFile:
         import sqlite3
 
         self._db = self._db or connect(self.path)
+        spent: list[tuple[Any, ...]] = []
+        with contextlib.suppress(*store_errors()):
+            spent = self._db.execute(_SPENT).fetchall()
+        self._db.execute("PRAGMA writable_schema = ON")  # else SQLite refuses a file that was cut
         with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as source:
             prepare(source)
             source.executemany(ADD_SPENT, spent)
             source.backup(self._db, progress=refuse_to_wait)
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._db.execute("PRAGMA writable_schema = OFF")
         self._version = SCHEMA_VERSION
 
     def clear_file(self) -> bool:
         """Empty the file except for the spending counts; return whether that worked."""
-        spent = self.use(spending_of, [])
-        if not self._failed:
-            try:
-                self._empty(spent)
-            except store_errors() as error:
-                self._give_up(error, writing=True)
+        self.use(lambda db: db.execute("SELECT 1 FROM cache LIMIT 1").fetchone(), None)
+        if False in self._failed:
+            return False
+        try:
+            with contextlib.suppress(*store_errors()):
+                self._empty()
+                return True
+            # A full disk has no room for a journal. In memory it needs none, if nobody else reads.
+            db = self._db or connect(self.path)
+            db.execute("PRAGMA journal_mode = MEMORY").fetchone()
+            self._empty()
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
+        except store_errors() as error:
+            self._give_up(error, writing=True)
         return not self._failed
 
     def _give_up(self, error: Exception, writing: bool) -> None:
@@ -191,14 +222,26 @@ class StoreFile:
         is_readable = writing and self._db is not None
         self._failed = {True} if is_readable else {False, True}
         verb = "written" if is_readable else "used"
-        message = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
-        self.warnings.append(f"{message} {_ADVICE}")
+        reason, advice = reason_of(error), _ADVICE
+        if "locked" in reason:
+            _locked[self.path] = time.monotonic() + LOCKED_SECONDS
+        if "not a store" in reason:
+            advice = f"Delete {self.path} if it was one. Or set GLSI_DB_PATH to another file."
+        message = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason}."
+        self.warnings.append(f"{message} {advice}")
 
     def close(self) -> None:
         """Close the file; nothing if it was not opened."""
         db, self._db, self._version = self._db, None, 0
         if db is not None:
             with contextlib.suppress(*store_errors()):  # committed data is in the file
+                if _kept is not None and self.path not in _kept:
+                    import atexit
+                    import sqlite3
+
+                    _kept[self.path] = sqlite3.connect(self.path, check_same_thread=False)
+                    _kept[self.path].execute("PRAGMA schema_version").fetchone()  # opens it
+                    atexit.register(_kept[self.path].close)
                 db.close()
 
 
@@ -279,6 +322,7 @@ def is_store(path: str) -> bool:
     other connections would end.
     """
     with contextlib.suppress(*store_errors()), contextlib.closing(connect(path)) as db:
+        db.execute("PRAGMA writable_schema = ON")  # else SQLite refuses a file that was cut
         return bool(db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
     return False
 
@@ -300,17 +344,28 @@ def connect(path: str) -> sqlite3.Connection:
 
     if os.path.isfile(path) and 0 < os.path.getsize(path) < 512:
         raise sqlite3.DatabaseError("file is not a database")  # SQLite would overwrite it
+    wait = SHORT_WAIT if time.monotonic() < _locked.get(path, 0.0) else LOCK_SECONDS
     # isolation_level=None: transaction() begins and ends transactions.
-    db = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+    db = sqlite3.connect(path, timeout=wait, isolation_level=None)
     # Another program may have written bytes that are not UTF-8.
     db.text_factory = lambda data: data.decode("utf-8", "replace")
     return db
 
 
+def keep_open() -> None:
+    """Let this process, a server, keep one idle connection to each store that it uses.
+
+    Closing the last connection to a file costs a checkpoint and a sync, 10 to 30 ms.
+    """
+    global _kept  # noqa: PLW0603  a property of the process
+    _kept = {} if _kept is None else _kept
+
+
 def open_store(path: str) -> tuple[sqlite3.Connection, int]:
     """Return a connection to a store and its schema version, 0 for a new file or GLSI's.
 
-    Raises sqlite3.Error, and OSError for a database of another program or a later version.
+    Removed rows are overwritten in the file. Raises sqlite3.Error, and OSError for a database of
+    another program or a later version.
     """
     with contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(connect(path)))
@@ -325,47 +380,42 @@ def open_store(path: str) -> tuple[sqlite3.Connection, int]:
         if version > SCHEMA_VERSION:
             raise OSError("a later version of this program made it")
         db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL and saves an fsync
+        db.execute("PRAGMA secure_delete = FAST")  # without additional writes
         stack.pop_all()  # the caller closes it
         return db, version
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Create the tables in a new file, in GLSI's file or in a file of an earlier version.
+    """Create the tables in a new file or in GLSI's file; full text only if SQLite has it.
 
     Several processes may do this at once. Raises sqlite3.Error.
     """
     import sqlite3
+
+    from websearch.store.full_text import create_index
 
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect in a new file only
     with contextlib.suppress(sqlite3.Error):  # file systems without WAL get the older journal
         db.execute("PRAGMA journal_mode = WAL").fetchone()
 
     def create(db: sqlite3.Connection) -> None:
-        if 0 < db.execute("PRAGMA user_version").fetchone()[0] <= LAST_OTHER_FORM:
-            for table in ("pages", "page_index", "searches"):
-                db.execute(f"DROP TABLE IF EXISTS {table}")
-            db.execute("DELETE FROM cache WHERE content LIKE '{%'")  # GLSI's rows are not JSON
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
-        columns = [row[1] for row in db.execute("PRAGMA table_info(pages)")]
-        for name in {"outside", "updated"} - {*columns}:  # before versions 5 and 6
-            db.execute(f"ALTER TABLE pages ADD COLUMN {name} TEXT")
-        db.execute(_SPLIT_DATES)
+        create_index(db)
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
     transaction(db, create)
 
 
-def spending_of(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
-    """Return the spending rows. Raises sqlite3.Error."""
-    return db.execute(_SPENT).fetchall()
-
-
 def transaction(db: sqlite3.Connection, work: Work) -> Any:
     """Return the result of work(db), done completely or not at all. Raises store_errors()."""
-    db.execute("BEGIN IMMEDIATE")
+    import sqlite3
+
+    if not _WRITING.acquire(timeout=LOCK_SECONDS):
+        raise sqlite3.OperationalError("database is locked")
     try:
+        db.execute("BEGIN IMMEDIATE")
         result = work(db)
         db.execute("COMMIT")
         return result
@@ -373,6 +423,7 @@ def transaction(db: sqlite3.Connection, work: Work) -> Any:
         if db.in_transaction:
             with contextlib.suppress(*store_errors()):
                 db.execute("ROLLBACK")
+        _WRITING.release()
 
 
 def store_errors() -> tuple[type[Exception], ...]:
@@ -414,21 +465,14 @@ def file_bytes(db: sqlite3.Connection) -> tuple[int, int]:
     return (count - free) * size, count * size
 
 
-def release_bytes(db: sqlite3.Connection, bound: int) -> None:
-    """Shrink the file to bound bytes by its free parts; GLSI's own file keeps its size."""
-    size = db.execute("PRAGMA page_size").fetchone()[0]
-    surplus = -((bound - file_bytes(db)[1]) // size)
-    if surplus > 0:  # executescript: execute stops after the first step
-        db.executescript(f"PRAGMA incremental_vacuum({surplus})")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only this shrinks the file
+def release_bytes(db: sqlite3.Connection, bound: int, end: float) -> None:
+    """Shrink the file to bound bytes by its free parts, if others allow it; GLSI's keeps its size.
 
-
-def rewrite_file(db: sqlite3.Connection) -> None:
-    """Rewrite the file without free parts, if other readers allow it."""
-    import sqlite3
-
-    with contextlib.suppress(sqlite3.Error):
-        db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # for a file that GLSI created
-        db.execute("VACUUM")
-    with contextlib.suppress(sqlite3.Error):
-        release_bytes(db, 0)
+    end: when to stop, on the clock of time.monotonic().
+    """
+    before, size = 0, db.execute("PRAGMA page_size").fetchone()[0]
+    with contextlib.suppress(*store_errors()):
+        while bound < (now := file_bytes(db)[1]) != before and time.monotonic() < end:
+            before, surplus = now, min(RELEASED_AT_ONCE, -((bound - now) // size))
+            db.executescript(f"PRAGMA incremental_vacuum({surplus})")  # execute stops after a step
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only this shrinks the file

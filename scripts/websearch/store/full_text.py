@@ -21,6 +21,10 @@ MAX_INDEXED = 1_000_000
 FOLDED_AT_ONCE = 200
 MERGED_AT_ONCE = 500  # index blocks of 4 KB: about 0.1 s
 
+# The index contains words only (content=''); marks are part of words in Hindi and Thai.
+_CREATE = """CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='',
+    prefix='1', tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'")"""
+
 # Where no space separates words, two characters are a term: most Chinese and Japanese words have
 # that length.
 _UNSPACED = (
@@ -101,7 +105,7 @@ def find_pages(db: sqlite3.Connection, words: str, hosts: list[str], count: int)
     [] means all.
     """
     required, optional = query_terms(words)
-    if not required:
+    if not required or not has_index(db):
         return []
     ids = matching_pages(db, " AND ".join(required), hosts, count)
     if len(ids) < count and len(optional) > 1:
@@ -112,7 +116,9 @@ def find_pages(db: sqlite3.Connection, words: str, hosts: list[str], count: int)
 def count_pages(db: sqlite3.Connection, words: str) -> int:
     """Count the pages that contain all words, up to MAX_RANKED. Raises sqlite3.Error."""
     required, _ = query_terms(words)
-    return len(matching_pages(db, " AND ".join(required), [], MAX_RANKED)) if required else 0
+    if not required or not has_index(db):
+        return 0
+    return len(matching_pages(db, " AND ".join(required), [], MAX_RANKED))
 
 
 def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: int) -> list[int]:
@@ -141,23 +147,55 @@ def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: 
 # ===== writing, inside the caller's transaction ===================================================
 
 
+def has_full_text(db: sqlite3.Connection) -> bool:
+    """Return whether SQLite was built with FTS5; without it nothing is indexed or found."""
+    import sqlite3
+
+    query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
+    try:
+        return bool(db.execute(query).fetchone())
+    except sqlite3.OperationalError as error:
+        return "module_list" in str(error)  # an old SQLite cannot tell
+
+
+def has_index(db: sqlite3.Connection) -> bool:
+    """Return whether the file has an index that SQLite can use."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'page_index'"
+    return bool(db.execute(query).fetchone()) and has_full_text(db)
+
+
+def create_index(db: sqlite3.Connection) -> None:
+    """Create the index if it is missing and SQLite has FTS5."""
+    if not has_index(db) and has_full_text(db):
+        db.execute(_CREATE)
+        # Merges then go on with what they have begun, whatever was written in between.
+        db.execute("INSERT INTO page_index (page_index, rank) VALUES ('usermerge', 2)")
+
+
 def index_page(db: sqlite3.Connection, page_id: int, title: str, text: str) -> None:
     """Add a page's words to the index."""
-    db.execute(_INSERT, (page_id, index_text(title), index_text(text)))
+    create_index(db)
+    if has_index(db):
+        db.execute(_INSERT, (page_id, index_text(title), index_text(text)))
 
 
 def unindex_page(db: sqlite3.Connection, page_id: int) -> None:
     """Remove a page's words from the index, while the page is still in the table."""
-    query = f"SELECT {TITLE}, {TEXT} FROM pages WHERE id = ?"  # noqa: S608
+    if not has_index(db):
+        return
+    # A page that was stored without FTS5 has no words there.
+    query = f"SELECT {TITLE}, {TEXT} FROM pages JOIN page_index_docsize USING (id) WHERE id = ?"  # noqa: S608
     for title, text in db.execute(query, (page_id,)).fetchall():
         db.execute(_DELETE, (page_id, index_text(title), index_text(text)))
 
 
-def merge_index(db: sqlite3.Connection) -> bool:
+def merge_index(db: sqlite3.Connection, blocks: int = MERGED_AT_ONCE) -> bool:
     """Merge parts of the index; return whether there may be more to merge.
 
-    The words of removed pages are deleted only when all parts are merged.
+    The words of removed pages are deleted only when all parts are merged: negative blocks begin
+    that, positive ones go on with it. Beginning again would copy what is merged so far.
     """
     before = db.total_changes
-    db.execute("INSERT INTO page_index (page_index, rank) VALUES ('merge', ?)", (-MERGED_AT_ONCE,))
+    if has_index(db):
+        db.execute("INSERT INTO page_index (page_index, rank) VALUES ('merge', ?)", (blocks,))
     return db.total_changes - before > 1  # see 'merge' in SQLite's documentation

@@ -10,6 +10,7 @@ contains these answers, and its schema never changes.
 
 from __future__ import annotations
 
+import _thread  # provides threading's lock; importing threading takes 2 ms
 import contextlib
 import functools
 import json
@@ -18,25 +19,9 @@ import re
 import time
 
 from websearch.kit import json_fields
-from websearch.store.database import (
-    ADD_SPENT,
-    StoreFile,
-    file_bytes,
-    release_bytes,
-    rewrite_file,
-    size_on_disk,
-    store_errors,
-    upkeep_lock,
-)
-from websearch.store.full_text import (
-    TEXT,
-    TITLE,
-    count_pages,
-    find_pages,
-    index_page,
-    merge_index,
-    unindex_page,
-)
+from websearch.store import database, full_text
+from websearch.store.database import StoreFile, store_errors
+from websearch.store.full_text import MERGED_AT_ONCE, TEXT, TITLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +31,8 @@ if TYPE_CHECKING:
 
 ONLY_CITED = "(cited) "  # in a page's hosts: no search or read has shown its URL
 LAST_RESULTS = "last results at a terminal"  # key; answers have hashes as keys
-MAX_STORE_BYTES = 256 * 1024 * 1024  # file size: about 15,000 pages with their index
+CLAIM = "claim "  # before the key of an answer that a caller is asking for
+MAX_STORE_BYTES = 256 * 1024 * 1024  # file size: about 10,000 pages with their index
 # The maximum age of stored data: callers pass max_age, and is_young applies it. Searches and briefs
 # use their ttl, unless force or stale is set; a read without ttl reuses parts of a page that its
 # client is reading; recall uses everything.
@@ -57,10 +43,20 @@ MAX_TEXT_CHARS = 500_000  # per page: a long book
 MAX_OUTSIDE_CHARS = 20_000  # of the text that rules dropped from a page
 MAX_TITLE_CHARS = 1_000  # a longer title is text, and the index weighs titles five times
 MAX_DATE_CHARS = 100  # a longer value is not a date
-REMOVED_PART = 8  # an eighth of the pages and answers is removed if the file is too large
-PAGES_AT_ONCE = 100  # per transaction when removing: about 0.1 s
-UPKEEP_SECONDS = 5.0  # for removing and merging in a file of MAX_STORE_BYTES
-LATEST_UPKEEP = 1.25  # share of the limit from which removing is never postponed
+# A file above its limit shrinks after the answer is out, in steps in which others can write. Up to
+# the last tenth, new answers and pages are still stored.
+UPKEEP_SECONDS = 1.0  # for all steps of a call
+WAIT_SECONDS = 0.5  # for the answer of a call in a server; in other programs until the end
+REMOVED_PART = 32  # a step removes this part of the pages and answers, a call four such parts
+REMOVED_PARTS = 4
+PAGES_AT_ONCE = 25  # per step at most: about 0.1 s
+LAST_TENTH = 1.1
+FORGET_SECONDS = 2.0  # for removing words from the index; later writes go on with it
+CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
+NO_FULL_TEXT = (
+    "Stored pages cannot be searched: the SQLite of this Python lacks FTS5. Use another Python, "
+    "such as uv's."
+)
 ROUNDING_SECONDS = 1.0  # by which a stored time may seem to be in the future
 NEVER = float("inf")  # a time that never comes
 
@@ -69,32 +65,28 @@ _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
 MOMENT = "max(0.0, min(253402300799.0, ifnull(CAST({} AS REAL), 0.0)))"  # until the year 9999
 _FETCHED_AT = MOMENT.format("fetched_at")
 _PAGE_FIELDS = (
-    "url",
-    "final_url",
-    "published",
-    "updated",
-    "truncated",
-    "title",
-    "text",
-    "outside",
+    "url", "final_url", "published", "updated", "truncated", "title", "text", "outside",
     "fetched_at",
-)
+)  # fmt: skip
 _PAGES = (
     "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
     "ifnull(CAST(published AS TEXT), ''), ifnull(CAST(updated AS TEXT), ''), truncated, "
     f"{TITLE}, {TEXT}, ifnull(CAST(outside AS TEXT), ''), {_FETCHED_AT} FROM pages"
 )
-
+_SPENT = (
+    "SELECT CAST(engine AS TEXT), CAST(requests AS INTEGER) FROM spending WHERE month = ? "
+    "ORDER BY engine"
+)
+_upkeep = _thread.allocate_lock()  # one thread of this process at a time
 
 _READ = (
-    "SELECT 1 FROM pages WHERE ? IN (url, final_url, url || '/', final_url || '/') "
+    "SELECT 1 FROM pages WHERE (url IN (?1, ?2) OR final_url IN (?1, ?2)) "
     "AND NOT instr(hosts, '(cited)') LIMIT 1"
 )
 # Queries for a shown URL, and the characters that follow it there.
 _SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
-    (_READ, ("/",)),
-    ("SELECT 1 FROM pages WHERE instr(text, ?) LIMIT 1", ("",)),
+    (_READ, ("", "/")),
     (
         "SELECT 1 FROM history WHERE kind = 'read' AND instr(text || char(10), ?) LIMIT 1",
         ("\n",),
@@ -113,6 +105,7 @@ class PageStore(StoreFile):
     def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
         super().__init__(path)
         self._max_bytes = max_bytes
+        self._is_large = False
 
     # ----- answers
 
@@ -141,8 +134,30 @@ class PageStore(StoreFile):
             statement = f"INSERT OR REPLACE INTO cache VALUES (?, ?, {moment})"  # noqa: S608
             db.execute(statement, (key, text, content.get("fetched_at"), time.time()))
 
-        self.use(write, None, writing=True)
-        self._prune(0.0)
+        self._put(write)
+
+    def claim(self, key: str) -> bool:
+        """Claim an answer for this caller; return whether no other caller has claimed it.
+
+        A claim lasts at most CLAIM_SECONDS, because its caller may have been killed; release ends
+        it. Without a store every caller has its claim.
+        """
+        now, row = time.time(), f"{CLAIM}{key}"
+
+        def write(db: sqlite3.Connection) -> bool:
+            old = "DELETE FROM cache WHERE query_hash = ? AND NOT "
+            between = f"{_EPOCH} BETWEEN ? AND ?"  # a later one: the clock was set back
+            bounds = (now - CLAIM_SECONDS, now + ROUNDING_SECONDS)
+            db.execute(old + between, (row, *bounds))
+            insert = f"INSERT OR IGNORE INTO cache VALUES (?, '', {_TIMESTAMP})"  # noqa: S608
+            return bool(db.execute(insert, (row, now)).rowcount)
+
+        return bool(self.use(write, True, writing=True))
+
+    def release(self, key: str) -> None:
+        """End a claim."""
+        statement = "DELETE FROM cache WHERE query_hash = ?"
+        self.use(lambda db: db.execute(statement, (f"{CLAIM}{key}",)), None, writing=True)
 
     # ----- pages
 
@@ -170,15 +185,21 @@ class PageStore(StoreFile):
         """
         for page in pages:
             if page.get("url") and time.monotonic() < deadline:
-                row = page_row(page)
-                self.use(functools.partial(put_page, row=row), None, writing=True)
-        if pages and time.monotonic() < deadline:
-            self._prune(deadline - time.monotonic())
+                self._put(functools.partial(put_page, row=page_row(page)))
 
     def has_shown(self, url: str) -> bool:
         """Return whether a search, a read or the text of a page has shown a URL."""
         url = storable(url).rstrip("/")
-        return any(self.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in _SHOWN)
+        if any(self.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in _SHOWN):
+            return True
+        words = " ".join(re.findall(r"[^\W_]+", full_text.fold(url)))
+        query = (
+            "SELECT 1 FROM page_index CROSS JOIN pages ON id = page_index.rowid "
+            "WHERE page_index MATCH ? AND instr(text, ?) LIMIT 1"
+        )
+        return bool(self.use(full_text.has_index, False)) and bool(
+            self.rows(query, f"{full_text.fts5_string(words)} *", url)
+        )
 
     def mark_cited(self, urls: Sequence[str]) -> None:
         """Mark pages that only a check has read, until a search or read stores them again."""
@@ -195,38 +216,40 @@ class PageStore(StoreFile):
         count = max(0, min(count, 1_000))
 
         def read(db: sqlite3.Connection) -> list[Any]:
-            ids = find_pages(db, storable(words), hosts, count)
-            return [db.execute(f"{_PAGES} WHERE id = ?", (page_id,)).fetchone() for page_id in ids]
+            ids = full_text.find_pages(db, storable(words), hosts, count)
+            query = f"{_PAGES} WHERE id = ?"  # another caller may have removed it meanwhile
+            return [row for page_id in ids for row in db.execute(query, (page_id,))]
 
-        return [page_of(row) for row in self.use(read, [])]
+        found = [page_of(row) for row in self.use(read, [])]
+        if not self.use(full_text.has_full_text, True):
+            self.warnings.append(NO_FULL_TEXT)
+        return found
 
     def count_pages(self, words: str) -> int:
         """Count the pages that contain all words."""
-        return int(self.use(lambda db: count_pages(db, storable(words)), 0))
+        return int(self.use(lambda db: full_text.count_pages(db, storable(words)), 0))
 
     # ----- requests that cost money
 
-    def add_spent(self, month: str, engine: str, requests: int) -> int:
-        """Count requests to a paid engine in a month (YYYY-MM); return the new count.
+    def add_spent(self, month: str, engine: str, requests: int) -> dict[str, int]:
+        """Count requests to a paid engine in a month (YYYY-MM); return spent(month), in one step.
 
-        A negative number takes requests back. Returns 0 if they cannot be counted.
+        A negative number takes requests back. Returns {} if they cannot be counted.
         """
 
-        def write(db: sqlite3.Connection) -> int:
-            db.execute(ADD_SPENT, (month, engine, requests))
-            query = "SELECT requests FROM spending WHERE month = ? AND engine = ?"
-            return int(db.execute(query, (month, engine)).fetchone()[0])
+        def write(db: sqlite3.Connection) -> dict[str, int]:
+            db.execute(database.ADD_SPENT, (month, engine, requests))
+            return dict(db.execute(_SPENT, (month,)))
 
-        return int(self.use(write, 0, writing=True))
+        counts: dict[str, int] = self.use(write, {}, writing=True)
+        return counts
 
     def spent(self, month: str) -> dict[str, int]:
         """Return engine -> requests in a month (YYYY-MM), without unused engines.
 
         SQLite stores any type in any column, so a damaged file may contain other types.
         """
-        columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
-        query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
-        return {engine: requests for engine, requests in self.rows(query, month) if requests}
+        return {engine: requests for engine, requests in self.rows(_SPENT, month) if requests}
 
     # ----- housekeeping
 
@@ -257,37 +280,82 @@ class PageStore(StoreFile):
             return remove_queries(db, *choose(db))
 
         removed = self.use(write, None, writing=True)
-        while self.use(merge_index, False, writing=True):  # only this removes the words
+        end = time.monotonic() + FORGET_SECONDS
+        self._merge(-MERGED_AT_ONCE)  # only this removes the words
+        while time.monotonic() < end and self._merge(MERGED_AT_ONCE):
             continue
-        self.use(rewrite_file, None)
+        self._release(0, end)
         return removed
 
     def stats(self) -> dict[str, Any]:
         """Return path, bytes, answers, pages, history, oldest, newest (UTC)."""
         counts = self.use(count_rows, {"answers": 0, "pages": 0, "history": 0})
-        size = size_on_disk(self.path) + size_on_disk(f"{self.path}-wal")
+        size = database.size_on_disk(self.path) + database.size_on_disk(f"{self.path}-wal")
         return {"path": self.path, "bytes": size, **counts}
 
-    def _prune(self, seconds: float) -> None:
-        """Remove expired data, and the oldest data if the file is above its limit.
+    def _merge(self, blocks: int) -> bool:
+        """Merge parts of the index in a transaction; see full_text.merge_index."""
+        merge = functools.partial(full_text.merge_index, blocks=blocks)
+        return bool(self.use(merge, False, writing=True))
 
-        seconds: remaining time; if it is short, the second part is postponed if possible. One
-        process does this at a time, in steps that let others write. The index frees space only when
-        it is merged completely, so much is removed at once, and rarely.
+    def _used(self) -> int:
+        """Return the used bytes of the file."""
+        return int(self.use(database.file_bytes, (0, 0))[0])
+
+    def _release(self, bound: int, end: float) -> None:
+        """Shrink the file by its free parts; see database.release_bytes."""
+        self.use(functools.partial(database.release_bytes, bound=bound, end=end), None)
+
+    def _put(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Do some work that stores something, unless the file is far above its limit."""
+
+        def write(db: sqlite3.Connection) -> None:
+            remove_expired(db)
+            work(db)
+
+        used = self._used()
+        self._is_large = self._is_large or used > self._max_bytes
+        if used < self._max_bytes * LAST_TENTH:
+            self.use(write, None, writing=True)
+
+    def close(self) -> None:
+        """Close the file. If it is above its limit, it shrinks when the answer is out."""
+        super().close()
+        if self._is_large and self.path != ":memory:" and _upkeep.acquire(blocking=False):
+            import threading
+
+            self._is_large = False
+            try:
+                threading.Thread(target=self._shrink_later).start()  # the process waits for it
+            except RuntimeError:  # the process is ending
+                _upkeep.release()
+
+    def _shrink_later(self) -> None:
+        """Shrink the file on a connection of this thread, and let others do so again."""
+        import threading
+
+        threading.main_thread().join(WAIT_SECONDS)
+        try:
+            with contextlib.closing(PageStore(self.path, self._max_bytes)) as store:
+                store.shrink(UPKEEP_SECONDS)
+        finally:
+            _upkeep.release()
+
+    def shrink(self, seconds: float) -> None:
+        """Remove the oldest data while the file is above its limit.
+
+        seconds: until it stops; a later call goes on. One process does this at a time.
         """
-        self.use(remove_expired, None, writing=True)
-        bound = self._max_bytes
-        limit = bound if seconds > UPKEEP_SECONDS else bound * LATEST_UPKEEP
-        if self.use(file_bytes, (0, 0))[1] <= limit:
-            return
-        with contextlib.suppress(*store_errors()), upkeep_lock(self.path, 0.0):
-            while self.use(file_bytes, (0, 0))[0] > bound:
-                remove = functools.partial(remove_until, moment=self.use(end_of_oldest, 0.0))
-                if not self.use(remove, 0, writing=True):
+        end = time.monotonic() + seconds
+        with contextlib.suppress(*store_errors()), database.upkeep_lock(self.path, 0.0):
+            removals = REMOVED_PARTS
+            while self._used() > self._max_bytes and time.monotonic() < end:
+                removals -= 1
+                is_done = removals < 0 or not self.use(remove_oldest, 0, writing=True)
+                # Removed words free their space when a merge of the whole index ends.
+                if not self._merge(MERGED_AT_ONCE) and not self._merge(-MERGED_AT_ONCE) and is_done:
                     break
-                while self.use(remove, 0, writing=True) or self.use(merge_index, 0, writing=True):
-                    continue
-            self.use(lambda db: release_bytes(db, bound), None)
+            self._release(self._max_bytes, end)
 
 
 # ===== keeping and removing ======================================================================
@@ -305,7 +373,8 @@ def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
     for name, (table, moment) in {**moments, "history": ("history", "NULL")}.items():
         if table in tables:
             query = f"SELECT count(*), min({moment}), max({moment}) FROM {table}"  # noqa: S608
-            query += f" WHERE query_hash != '{LAST_RESULTS}'" if table == "cache" else ""
+            others = f"query_hash != '{LAST_RESULTS}' AND query_hash NOT LIKE '{CLAIM}%'"
+            query += f" WHERE {others}" if table == "cache" else ""
             counts[name], *ends = db.execute(query).fetchone()
             times += [end for end in ends if end is not None]
     if times:
@@ -313,15 +382,15 @@ def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
     return counts
 
 
-def end_of_oldest(db: sqlite3.Connection) -> float:
-    """Return the time up to which the oldest pages and answers are removed."""
+def remove_oldest(db: sqlite3.Connection) -> int:
+    """Remove some of the oldest pages and answers; return how many."""
     query = (
         "WITH ages AS (SELECT fetched_at AS moment FROM pages UNION ALL "  # noqa: S608
         f"SELECT {_EPOCH} FROM cache) SELECT moment FROM ages WHERE moment IS NOT NULL "
-        "ORDER BY moment LIMIT 1 OFFSET (SELECT count(moment) FROM ages) / ?"
+        "ORDER BY moment LIMIT 1 OFFSET min(?, (SELECT count(moment) FROM ages) / ?)"
     )
-    row = db.execute(query, (REMOVED_PART,)).fetchone()
-    return float(row[0]) if row else 0.0
+    row = db.execute(query, (PAGES_AT_ONCE, REMOVED_PART)).fetchone()
+    return remove_until(db, float(row[0])) if row else 0
 
 
 def remove_until(db: sqlite3.Connection, moment: float) -> int:
@@ -331,7 +400,7 @@ def remove_until(db: sqlite3.Connection, moment: float) -> int:
     query = "SELECT id FROM pages WHERE fetched_at <= ? LIMIT ?"
     pages = [row[0] for row in db.execute(query, (moment, PAGES_AT_ONCE))]
     remove_pages(db, pages)
-    return answers + len(pages)
+    return int(answers) + len(pages)
 
 
 def remove_expired(db: sqlite3.Connection) -> None:
@@ -344,7 +413,7 @@ def remove_expired(db: sqlite3.Connection) -> None:
 def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
     """Remove pages and their words in the index."""
     for page_id in ids:
-        unindex_page(db, page_id)
+        full_text.unindex_page(db, page_id)
         db.execute("DELETE FROM pages WHERE id = ?", (page_id,))
 
 
@@ -464,4 +533,4 @@ def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
     names = ", ".join(row)
     values = ", ".join(f":{name}" for name in row)
     page_id = db.execute(f"INSERT INTO pages ({names}) VALUES ({values})", row).lastrowid  # noqa: S608
-    index_page(db, page_id or 0, row["title"], row["text"])
+    full_text.index_page(db, page_id or 0, row["title"], row["text"])

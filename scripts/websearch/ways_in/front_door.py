@@ -60,6 +60,8 @@ def default_format(words: list[str]) -> list[str]:
 def refuse(error: SearchError) -> int:
     """Print an error; return the exit code."""
     shown = {"to_markdown": kit.frame_markdown, "to_terminal": to_terminal}
+    if sys.stderr and not sys.stdout.isatty():
+        sys.stderr.write(f"web_search.py: {error.message}\n")
     return kit.print_document(error_document(error), {}, shown)
 
 

@@ -19,7 +19,6 @@ from websearch.kit import (
     SearchError,
     check_value,
     frame_markdown,
-    given_value,
     internal_error,
     nearest,
     quoted,
@@ -243,33 +242,25 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         message = f"{quoted(query)} is not percent-encoded UTF-8."
         raise SearchError("invalid_input", message, "Encode the text as UTF-8.") from None
-    known: dict[str, kit.Parameter] = {}
-    params: dict[str, Any] = {}
-    for name, item in parameters_of(operation).items():
-        known |= dict.fromkeys([name, item["name"], *item.get("aliases", ())], item)
-    known = {word: known[name] for word, name in kit.SYNONYMS.items() if name in known} | known
-    for name, text in pairs:
-        if name not in known:
-            names = [item["name"] for item in parameters_of(operation).values()]
-            hint = kit.NO_SYNONYMS.get(name) or nearest(name, names, "parameter")
+    entries = parameters_of(operation)
+    table = kit.parameter_names([*entries.values()]) | entries
+    for key, text in pairs:
+        word = kit.spelled_name(key)
+        if word not in table:
+            names = [item["name"] for item in entries.values()]
+            hint = kit.NO_SYNONYMS.get(word) or nearest(word, names, "parameter")
             hint = hint or (f"The parameters are {', '.join(names)}." if names else "Pass none.")
-            message = f"There is no parameter {quoted(name)} here."
+            message = f"There is no parameter {quoted(key)} here."
             raise SearchError("invalid_input", message, hint)
-        item, label = known[name], known[name]["name"]
-        value = given_value(item, text)
-        if value is None or not text.strip():
-            # Without this error, a DELETE would clear everything.
-            if item.get("required") or operation.command == "cache":
-                raise SearchError("invalid_input", f"{label} is empty.", f"It is: {item['help']}.")
-            continue
-        if name in kit.SYNONYMS:  # an error must quote the parameter as the caller wrote it
-            check_value({**item, "name": name}, value)
-        if item["type"] in ("list", "csv"):
-            params.setdefault(label, []).extend(value)
-        elif label in params:
-            raise SearchError("invalid_input", f"{label} is given twice.", "Pass it once.")
-        else:
-            params[label] = check_value(item, value) if item in LIMITS else value
+        item = table[word]
+        # Without this error, a DELETE would clear everything.
+        if not text.strip() and (item.get("required") or operation.command == "cache"):
+            message = f"{item['name']} is empty."
+            raise SearchError("invalid_input", message, f"It is: {item['help']}.")
+    params = kit.read_params(table, pairs, once=True)
+    for item in LIMITS:
+        if item["name"] in params:
+            params[item["name"]] = check_value(item, params[item["name"]])
     check_max_chars(params)
     return params
 

@@ -143,6 +143,25 @@ def chunk_size(line: bytes) -> int:
     return int(match[1], 16)
 
 
+def busy_answer() -> Answer:
+    """Return the response to a connection beyond MAX_CONNECTIONS."""
+    message = f"{MAX_CONNECTIONS} connections are being served."
+    hint = "Try again in a second."
+    return error_answer(HttpError(503, message, hint, {"Retry-After": "1"}))
+
+
+def refuse(connection: socket.socket) -> None:
+    """Send the busy_answer without a thread and without waiting for the client."""
+    status, content, headers = busy_answer()
+    body, about = body_of(content)
+    lines = [f"HTTP/1.1 {status} Service Unavailable", "Connection: close"]
+    lines += [f"{name}: {value}" for name, value in {**about, **headers}.items()]
+    with contextlib.suppress(OSError):
+        connection.setblocking(False)
+        connection.send("\r\n".join([*lines, "", ""]).encode() + b"".join(body))
+        connection.recv(MAX_HEAD)  # unread data would reset the connection
+
+
 class ApiHandler(BaseHTTPRequestHandler):
     """A handler that reads a connection's requests and sends the responses."""
 
@@ -160,10 +179,8 @@ class ApiHandler(BaseHTTPRequestHandler):
     def handle(self) -> None:
         """Serve the connection, or refuse it if there are too many."""
         if self.server.connections > MAX_CONNECTIONS:
-            message = f"{MAX_CONNECTIONS} connections are being served."
-            busy = HttpError(503, message, "Try again in a second.", {"Retry-After": "1"})
             self.close_connection = True
-            self.send_answer(None, error_answer(busy))
+            self.send_answer(None, busy_answer())
         else:
             super().handle()
 
@@ -334,10 +351,11 @@ class ApiServer(ThreadingHTTPServer):
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Start a connection's thread; if there are far too many connections, close it instead."""
+        """Start a connection's thread; if there are far too many connections, refuse it instead."""
         with self.lock:
             self.connections += 1
         if self.connections > 2 * MAX_CONNECTIONS:
+            refuse(request)
             self.shutdown_request(request)
         else:
             super().process_request(request, client_address)

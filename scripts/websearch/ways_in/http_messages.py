@@ -68,7 +68,8 @@ class HttpRequest:
         self.method = method
         self.target = target
         self.headers = headers
-        self.path, _, self.query = target.partition("#")[0].partition("?")
+        path, _, self.query = target.partition("#")[0].partition("?")
+        self.path = path.rstrip("/") or "/"  # some clients add a slash
         self.body: bytes | None = None
 
     def header(self, name: str) -> str:

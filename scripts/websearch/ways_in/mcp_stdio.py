@@ -6,7 +6,6 @@ Without arguments, mcp_server.py serves; its commands tools and call are for peo
 from __future__ import annotations
 
 import _thread  # provides threading's lock; importing threading takes 2 ms
-import argparse
 import functools
 import json
 import os
@@ -233,7 +232,7 @@ def print_tools() -> int:
             facts += ["required"] if label in schema.get("required", ()) else []
             lines.append(f"  - {label}: {'; '.join(facts)}")
     others = [name for name in mcp_tools.TOOLS if name not in mcp_tools.listed_tools()]
-    lines += [f"Not listed because their keys are not set: {', '.join(others)}."] if others else []
+    lines += [f"Not listed: {', '.join(map(mcp_tools.how_to_list, others))}."] if others else []
     kit.print_text("\n".join(lines))
     return 0
 
@@ -270,6 +269,8 @@ def main(description: str, argv: list[str] | None) -> int:
     """
     if not (sys.argv[1:] if argv is None else argv):
         serve()
+    import argparse
+
     style = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         "mcp_server.py", description=description, formatter_class=style

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from websearch.base.http_client import warn_once
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, without_refused
 from websearch.engines.base.days import utc_day
-from websearch.engines.table import ENGINES
+from websearch.engines.table import ENGINES, open_focuses
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
     NO_SYNONYMS,
@@ -23,19 +23,20 @@ from websearch.kit import (
     SYNONYMS,
     TRUE_WORDS,
     SearchError,
-    check_text,
     check_value,
     configured_key,
     dump_json,
     error_document,
     error_markdown,
     fit_document,
-    given_value,
     internal_error,
     json_fields,
     nearest,
     object_field,
+    one_line,
+    parameter_names,
     quoted,
+    read_params,
     shorten,
     spell_hints,
     spelled_name,
@@ -44,7 +45,7 @@ from websearch.ways_in.served import ServedCommand, parameter_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -60,6 +61,8 @@ TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools that are always listed: comma-separ
 MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
+
+LEAST_LIKENESS = 0.8  # of an argument's name and a mistyped one, from 0 to 1
 
 # ===== the tools ==================================================================================
 
@@ -106,8 +109,8 @@ TOOLS: dict[str, Tool] = {
         module="websearch.search.commands", command="search",
         noted=True, doing="searching", annotations=READS_THE_WEB,
         # No anyOf: model providers refuse a whole tool list for one at the top of a schema.
-        description="Search the web and read the pages found. Start here. Pass query or, to "
-        "research, queries: one brief with numbered sources.",
+        description="For a question: search the web, read the pages found (a URL: "
+        "read_page). Pass query or, to research, queries: one brief, numbered sources.",
         arguments=[
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
             "site", "exclude_site", "stale", "max_chars",
@@ -130,8 +133,8 @@ TOOLS: dict[str, Tool] = {
         title="Read web pages",
         module="websearch.reading.read", command="read",
         noted=True, doing="reading", annotations=READS_THE_WEB,
-        description="Read web pages with known URLs as Markdown. Pass query to get the "
-        "passages that answer it.",
+        description="For known URLs: the pages as Markdown. Pass query for the passages "
+        "that answer it.",
         arguments=[
             "urls", "query", "outline", "section", "find", "llms", "offset", "force", "links",
             "pages", "archived", "max_chars",
@@ -152,7 +155,7 @@ TOOLS: dict[str, Tool] = {
         title="Search pages read before",
         module="websearch.search.commands", command="recall",
         doing="searching the store", annotations=READS_THE_STORE,
-        description="Search the pages read before, offline.",
+        description="Offline: search the pages read before.",
         arguments=["query", "count", "site", "max_chars"],
         help={"query": "words to look for"},
     ),
@@ -160,7 +163,7 @@ TOOLS: dict[str, Tool] = {
         title="Check quotations",
         module="websearch.check.check", command="check",
         doing="reading the sources", annotations=READS_THE_WEB,
-        description="Check an answer's quotations and numbers against its sources.",
+        description="Before you answer: check quotations and numbers in its sources.",
         arguments=["text"],
         help={"text": "the answer in Markdown, with a link after each quotation"},
     ),
@@ -172,7 +175,7 @@ TOOLS: dict[str, Tool] = {
             "CODE_ASSIST_ACCESS_TOKEN",
         ),
         doing="asking Gemini", annotations=READS_THE_WEB,
-        description="An answer by Gemini from a Google search, with its sources.",
+        description="For a written answer: Gemini with Google search and sources.",
         arguments=[
             "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
             "max_chars",
@@ -189,7 +192,7 @@ TOOLS: dict[str, Tool] = {
         module="serper_search", command="search",
         keys=ENGINES["serper"].keys,
         doing="searching Google", annotations=READS_THE_WEB,
-        description="Google's results, when its ranking or filters matter.",
+        description="If Google's ranking or filters matter: its results.",
         arguments=[
             "query", "count", "page", "since", "country", "language", "site", "exclude_site",
             "max_chars",
@@ -204,7 +207,7 @@ TOOLS: dict[str, Tool] = {
         module="brave_search", command="web", run="run_web_search",
         keys=ENGINES["brave"].keys,
         doing="searching Brave", annotations=READS_THE_WEB,
-        description="Brave's result list, with FAQ, discussions, news and videos.",
+        description="For FAQ, discussions, news, videos: Brave's result list.",
         arguments=[
             "query", "count", "offset", "since", "country", "language", "site", "exclude_site",
             "extra_snippets", "summary", "max_chars",
@@ -230,7 +233,7 @@ TOOLS: dict[str, Tool] = {
         module="brave_search", command="context",
         keys=ENGINES["brave"].keys,
         doing="collecting passages", annotations=READS_THE_WEB,
-        description="Passages of many pages, chosen by Brave.",
+        description="For passages of many pages, by Brave.",
         arguments=[
             "query", "count", "since", "country", "site", "exclude_site", "threshold", "max_chars",
         ],
@@ -240,7 +243,7 @@ TOOLS: dict[str, Tool] = {
         title="Clear the store",
         module="websearch.search.commands", command="cache",
         doing="clearing", annotations=CLEARS_OWN_STORE,
-        description="Clear the store of web_search: one query, or everything.",
+        description="To forget what is stored: one query, or everything.",
         arguments=["query"],
         help={"query": "as it was searched; without it, everything"},
         fixed={"action": "clear"},
@@ -285,6 +288,8 @@ def tool_parameters(name: str) -> dict[str, Parameter]:
         parameter = table[original].copy()
         if tool.instead:
             parameter.pop("required", None)
+        if parameter["name"] == "focus" and "news" in parameter["choices"]:
+            parameter["choices"] = open_focuses()  # that the keys allow
         text = tool.help.get(label, BRIEF_HELP.get(label, str(parameter["help"])))
         choices = ", ".join(parameter.get("choices", ()))
         parameter["help"] = text.replace("{choices}", choices)
@@ -368,6 +373,12 @@ def listed_tools() -> list[str]:
     ]
 
 
+def how_to_list(name: str) -> str:
+    """Return a tool's name and the variable to set for it to be listed."""
+    keys = TOOLS[name].keys
+    return f"{name} (set {keys[0] if keys else f'{TOOLS_VARIABLE}={name}'})"
+
+
 def is_configured(keys: tuple[str, ...]) -> bool:
     """Return whether one of these variables is set, even to an impossible key."""
     try:
@@ -406,8 +417,9 @@ def run_tool(
 ) -> tuple[Document, ServedCommand]:
     """Run a tool's command; return its document and the command. Never raises."""
     command: ServedCommand = TOOLS[name]
+    warnings: list[str] = []
     try:
-        params = tool_params(name, arguments)
+        params = tool_params(name, arguments, warnings)
         command = chosen_command(name, params)
         params = {**command.fixed, **params}
         document = run_metered(TOOLS[name], params, lambda: command.call(params, caller, report))
@@ -417,6 +429,8 @@ def run_tool(
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug: the client still gets an answer
         document = internal_error(error, verbose=False)
+    if warnings:
+        document["warnings"] = [*document.get("warnings", []), *warnings]
     return document, command
 
 
@@ -491,43 +505,53 @@ def read_arguments(arguments: object) -> Any:
     return arguments if fields is None else fields
 
 
-def tool_params(name: str, arguments: object) -> dict[str, Any]:
+def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
-    Values that count as not set are omitted. Raises SearchError (invalid_input) for an unknown
-    argument.
+    Values that count as not set are omitted. An unknown argument is ignored with a warning, because
+    some clients add their own. Raises SearchError (invalid_input) if it may be a mistake.
     """
     if not isinstance(arguments, dict):
         message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
         example = dump_json({TOOLS[name].arguments[0]: "..."})
         raise SearchError("invalid_input", message, f"For example {example}.")
     parameters = tool_parameters(name)
-    known = {label: label for label in parameters}
-    for label, parameter in parameters.items():
-        for other in (parameter["name"], *parameter.get("aliases", ())):
-            known.setdefault(other, label)
-    known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
-    params: dict[str, Any] = {}
-    for key, item in arguments.items():
-        spelled = spelled_name(key)
-        if spelled not in known:
-            raise unknown_argument(name, key, spelled, list(parameters))
-        parameter = parameters[known[spelled]]
-        value = given_value(parameter, item)
-        if value is None:
-            continue
-        is_other_name = spelled in SYNONYMS or spelled != parameter["name"]
-        if is_other_name and str(value).strip():  # an error must quote the argument as written
-            check_value({**parameter, "name": spelled}, value)
-        first = params.setdefault(parameter["name"], value)
-        if first is not value and first != value:
-            message = f"{known[spelled]} is given twice: {quoted(first)} and {quoted(value)}."
-            raise SearchError("invalid_input", message, "Pass it once.")
-        if parameter["name"] == "max_chars":  # its bounds are narrower than the command's
-            params["max_chars"] = check_value(parameter, value)
-        elif known[spelled] in TOOLS[name].more_choices:
-            params[parameter["name"]] = check_text(parameter, value)
+    table = parameter_names([*parameters.values()]) | parameters
+    unknown = [key for key in arguments if spelled_name(key) not in table]
+    if unknown:
+        warnings.append(ignored_arguments(name, unknown, len(unknown) == len(arguments), table))
+    params = read_params(table, arguments.items(), once=True)
+    for label, parameter in parameters.items():  # whose bounds or choices are not the command's
+        own = parameter["name"]
+        if own in params and (own == "max_chars" or label in TOOLS[name].more_choices):
+            params[own] = check_value(parameter, params[own])
     return params
+
+
+def ignored_arguments(name: str, unknown: list[str], are_all: bool, known: Iterable[str]) -> str:
+    """Return the warning that names unknown arguments. Raises SearchError (invalid_input).
+
+    are_all: whether there are no others. known: every name of the tool's arguments.
+    """
+    for key in unknown:
+        if are_all or may_be_mistaken(name, spelled_name(key), known):
+            raise unknown_argument(name, key, spelled_name(key), [*tool_parameters(name)])
+    names = one_line(", ".join(unknown), 200)
+    return f"Ignored, because {name} has no such arguments: {names}."
+
+
+def may_be_mistaken(name: str, spelled: str, known: Iterable[str]) -> bool:
+    """Return whether an unknown argument may be a model's mistake, not a client's addition.
+
+    It resembles an argument, contains its name, or is one of other tools. Before a tool that
+    removes something, each is: without its query, everything would be removed.
+    """
+    import difflib
+
+    if not TOOLS[name].annotations["readOnlyHint"] or spelled in {**SYNONYMS, **NO_SYNONYMS}:
+        return True
+    words = {*spelled.split("_")} & {*known} or spelled in TOOLS[name].spec().get("cannot", {})
+    return bool(words or difflib.get_close_matches(spelled[:100], known, 1, LEAST_LIKENESS))
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:

@@ -65,6 +65,9 @@ class ServedCommand:
         self, params: dict[str, Any], caller: str, report: ProgressCallback = None
     ) -> Document:
         """Run the command and return its document. Raises the command's errors and ImportError."""
+        from websearch.store.database import keep_open
+
+        keep_open()
         run = getattr(self.load(), self.run or f"run_{self.command}")
         asked_by = {"caller": caller} if self.noted else {}
         document: Document = run(params, report, **asked_by)

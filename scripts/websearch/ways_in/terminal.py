@@ -1,19 +1,24 @@
 """Show documents to a person at a terminal: wrapped, with dimmed details and without fences.
 
-The content is the Markdown for models. Agents in a pseudo-terminal set AGENT_VARIABLES and get the
-Markdown.
+The content is the Markdown for models. Agents in a pseudo-terminal get the Markdown.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sys
 import time
 from dataclasses import dataclass, field
 
-from websearch.kit import WEB_ADDRESS, SearchError, error_document, object_field, one_line
+from websearch.kit import (
+    WEB_ADDRESS,
+    SearchError,
+    error_document,
+    is_agents,
+    object_field,
+    one_line,
+)
 from websearch.ways_in.best_passages import best_passages, query_words
 from websearch.ways_in.terminal_markdown import BOLD, DIM, RED, Renderer, filled, styled
 
@@ -24,8 +29,6 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document, ProgressCallback
 
-# Variables that agents set for their commands, and CI.
-AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
 PASSAGES = 2  # per result, without --full
@@ -33,12 +36,6 @@ PASSAGE_LINES = 4  # per passage, without --full
 PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the name of the installed command
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
 FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a field name in a hint, useless to people
-
-
-def is_agents() -> bool:
-    """Return whether an agent or CI started this process, or the terminal is dumb."""
-    is_dumb = os.environ.get("TERM", "") == "dumb"
-    return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
 
 
 def is_persons() -> bool:

@@ -17,6 +17,8 @@ LINES = f"{FIRST}\n{SECOND}"
 PYTHON = f"```python\n{LINES}\n```"
 PLAIN = f"```\n{LINES}\n```"
 ROW = '<tr><td class="blob-num" data-line-number="{0}"></td><td class="blob-code">{1}</td></tr>'
+DIFF_ROW = '<tr><td class="blob-num"></td><td class="blob-code{0}">{1}</td></tr>'
+SIGNED = '<span data-code-marker="{}">speed = {}</span>'
 CODE = (
     (f'<div class="code-block" data-lang="python">\n{LINES}\n</div>', PYTHON),
     (f'<div data-language="python"><div>{FIRST}</div><div>{SECOND}</div></div>', PYTHON),
@@ -37,6 +39,53 @@ CODE = (
         ),
         PLAIN,
     ),
+    (
+        (
+            f"<table>{DIFF_ROW.format('', SIGNED.format(' ', 1))}"
+            f"{DIFF_ROW.format('', SIGNED.format('-', 2))}"
+            f"{DIFF_ROW.format('', SIGNED.format('+', 3))}</table>"
+        ),
+        "```\n speed = 1\n-speed = 2\n+speed = 3\n```",
+    ),
+    (
+        (
+            f"<table>{DIFF_ROW.format('', 'a')}{DIFF_ROW.format(' blob-code-deletion', 'b')}"
+            f"{DIFF_ROW.format(' blob-code-addition', '+c')}</table>"
+        ),
+        "```\n a\n-b\n+c\n```",
+    ),
+    # Fern, Hexo, Doxygen, DocC, Dokka, Redoc: line numbers, a language, a control, JSON in lists.
+    (
+        (
+            '<pre><table><tr><td class="code-block-line-gutter">1</td><td>a</td></tr><tr>'
+            '<td class="code-block-line-gutter">2</td><td>b</td></tr></table></pre>'
+        ),
+        "```\na\nb\n```",
+    ),
+    (
+        (
+            '<figure class="highlight"><table><tr><td class="gutter"><pre>1<br>2<br></pre></td>'
+            f'<td class="code"><pre>{FIRST}<br>{SECOND}<br></pre></td></tr></table></figure>'
+        ),
+        PLAIN,
+    ),
+    (
+        (
+            f'<pre><div class="line"><span class="lineno"> 1</span>&#160;{FIRST}</div>'
+            f'<div class="line"><span class="lineno"> 2</span>&#160;{SECOND}</div></pre>'
+        ),
+        PLAIN,
+    ),
+    (f'<div data-syntax="python"><pre>{LINES}</pre></div>', PYTHON),
+    (f'<pre>{LINES}<span><span class="copy-popup">Content copied</span></span></pre>', PLAIN),
+    (
+        (
+            '<code><button></button>{<ul><li><div>"a": 0,</div></li><li><div>"b": ['
+            "<ul><li><div>1</div></li></ul>]</div></li></ul>}</code>"
+        ),
+        '```json\n{\n  "a": 0,\n  "b": [\n    1\n  ]\n}\n```',
+    ),
+    (f'<div><code style="white-space: pre">\n{LINES}\n</code></div>', PLAIN),
     (f"<table>{ROW.format(1, FIRST)}<tbody>{ROW.format(2, SECOND)}</table>", PLAIN),
     (
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 import unittest
 
 from websearch.pages.extract import content
@@ -29,6 +30,15 @@ HIDDEN = {
     "transparent": "color:transparent",
     "color of its background": "color:#fff;background:#fff",
     "white on white": "color:white",
+    "opacity in percent": "opacity:0%",
+    "a tenth of a pixel": "font-size:.1px",
+    "scale in both directions": "transform: scale(0, 0)",
+    "filter": "filter:opacity(0)",
+    "white as rgb": "color:rgb(255 255 255)",
+    "white as percentages": "color:rgb(100%, 100%, 100%)",
+    "white as hsl": "color:hsl(0, 0%, 100%)",
+    "color of its ground in two forms": "color:hsl(120 100% 50%);background:rgb(0 255 0)",
+    "no alpha": "color:rgb(10 20 30 / 0%)",
 }
 # Each looks like hidden text, but a person sees it.
 SEEN = {
@@ -62,6 +72,9 @@ SEEN = {
     "white beside a dark background": "<style>.d{background:#123}</style>"
     "<p style='color:#fff'>WORDS</p>",
     "accordion": '<div style="max-height:0;overflow:hidden">WORDS</div>',
+    "gray on white": '<p style="color:hsl(0,0%,60%)">WORDS</p>',
+    "half transparent": '<p style="opacity:.5;filter:opacity(0.5)">WORDS</p>',
+    "smaller": '<p style="transform:scale(0.9,0.9);font-size:.9em">WORDS</p>',
     "small print": '<p style="font-size:9px">WORDS</p>',
     "hanging indent": '<p style="text-indent:-20px;margin-left:20px">WORDS</p>',
 }
@@ -124,6 +137,19 @@ class Hidden(unittest.TestCase):
         started = time.monotonic()
         extract(page("<p class='b'>x</p>" * 20_000, f"<style>{rules}{'{' * 50_000}</style>"))
         self.assertLess(time.monotonic() - started, 20)
+
+    def test_many_names_around_many_elements_take_memory_linear_in_the_page(self) -> None:
+        names = (" ".join(f"k{level}x{number}" for number in range(250)) for level in range(100))
+        around = "".join(f"<div class='{text}'>" for text in names)
+        inside = around + f"<p class='q'>{SECRET}</p>" * 5_000
+        tracemalloc.start()
+        try:
+            text = extract(page(inside, "<style>.k99x9 .q{opacity:0}</style>"))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        self.assertNotIn("Acme", text[:1_000])
+        self.assertLess(peak, 50_000_000)  # a set of names for each element would take gigabytes
 
     def test_deep_pages_with_hostile_styles_take_limited_time(self) -> None:
         rules = "".join(f".a .a .a .a .c{number % 3}{{font-size:0}}" for number in range(5_000))

@@ -1,4 +1,4 @@
-"""CSV, notebooks and JSON Feed as Markdown, by read_bytes: each as a server would send it."""
+"""CSV, notebooks, JSON Feed, mail and calendars, by read_bytes: each as a server sends it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from typing import Any
 from websearch.reading import one_page
 
 
+def page_of(data: str, name: str, media: str = "", **params: Any) -> dict[str, Any]:
+    """Return the document of a file with this name and type."""
+    url, deadline = f"https://example.org/files/{name}", time.monotonic() + 10
+    params = {"links": True, **params}
+    return dict(one_page.read_bytes(url, data.encode(), media, params, deadline))
+
+
 def text_of(data: str, name: str, media: str = "", **params: Any) -> str:
     """Return the text of a file with this name and type."""
-    url, deadline = f"https://example.org/files/{name}", time.monotonic() + 10
-    document = one_page.read_bytes(url, data.encode(), media, {"links": True, **params}, deadline)
-    return str(document["text"])
+    return str(page_of(data, name, media, **params)["text"])
 
 
 # Files, and their first and last rows.
@@ -77,6 +82,12 @@ class Notebooks(unittest.TestCase):
         self.assertIn("\n[…]\n", text)
         self.assertNotIn("hidden", text)
 
+    def test_the_first_line_of_output_keeps_its_spaces(self) -> None:
+        output = {"output_type": "stream", "text": ["    boat  load\n", "0  Heron  18\n"]}
+        cell = {"cell_type": "code", "source": "load()", "outputs": [output]}
+        text = text_of(json.dumps({"cells": [cell], "nbformat": 4}), "a.ipynb")
+        self.assertIn("```\n    boat  load\n0  Heron  18\n```", text)
+
     def test_old_notebooks_are_read_and_other_json_stays(self) -> None:
         old = {"cell_type": "code", "input": ["x = 1"], "outputs": [], "language": "python"}
         book = {"metadata": {}, "nbformat": 3, "worksheets": [{"cells": [old]}]}
@@ -96,6 +107,50 @@ FEED = {
         "no item",
     ],
 }  # fmt: skip
+
+
+MAIL = (
+    "From: =?utf-8?Q?J=C3=BCrgen?= <j@mill.example>\nSubject: =?utf-8?B?RsOkaHJl?=\n"
+    "Date: Tue, 4 Mar 2025 09:12:00 +0100\nContent-Type: multipart/mixed; boundary=b\n\n"
+    "--b\nContent-Type: text/{}; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
+    "{}\n--b\nContent-Type: application/pdf; name=gate.pdf\n\nx\n--b--\n"
+)
+CALENDAR = (
+    "BEGIN:VCALENDAR\r\nX-WR-CALNAME:Mill\r\nBEGIN:VEVENT\r\nDTSTART;TZID=Europe/Oslo:"
+    "20250304T183000\r\nDTEND:20250304T190000Z\r\nSUMMARY:Gate\\, spring\r\nDESCRIPTION:Bring "
+    "a la\r\n mp.\\nCoffee at 18.\r\nBEGIN:VALARM\r\nDESCRIPTION:no\r\nEND:VALARM\r\n"
+    "END:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20250305\r\nSUMMARY:Fair\r\nEND:VEVENT\r\n"
+)
+
+
+class Messages(unittest.TestCase):
+    def test_a_mail_is_its_head_its_text_and_the_names_of_attachments(self) -> None:
+        for kind, body, expected in (
+            ("plain", "12 =E2=82=AC", "12 €"),
+            ("html", "<p>12 =E2=82=AC <b>now</b></p>", "12 € **now**"),
+        ):
+            page = page_of(MAIL.format(kind, body), "letter.eml", "message/rfc822")
+            head = (
+                "From: Jürgen <j@mill.example>  \nDate: Tue, 4 Mar 2025 09:12:00 +0100  \n"
+                "Attachments: gate.pdf"
+            )
+            self.assertEqual(page["text"], f"{head}\n\n{expected}")
+            fields = [page[name] for name in ("title", "author", "published")]
+            self.assertEqual(fields, ["Fähre", "Jürgen", "2025-03-04"])
+
+    def test_a_deeply_nested_mail_stays_text(self) -> None:
+        parts = "".join(
+            f"Content-Type: multipart/mixed; boundary=b{number}\n\n--b{number}\n"
+            for number in range(2_000)
+        )
+        self.assertIn("boundary=b7", text_of(parts, "letter.eml", "message/rfc822"))
+
+    def test_events_of_a_calendar_are_items(self) -> None:
+        self.assertEqual(
+            text_of(CALENDAR, "fair", "text/calendar"),
+            "- 2025-03-04 18:30 (Europe/Oslo) to 2025-03-04 19:00 UTC: Gate, spring. "
+            "Bring a lamp. Coffee at 18.\n- 2025-03-05: Fair",
+        )
 
 
 class Feeds(unittest.TestCase):

@@ -200,10 +200,30 @@ class Sources(unittest.TestCase):
             f"<p class=event-date>Event: <time datetime='2020-03-05T10:00'>{day}</time></p>",
             f"<div class=start-date>{day}</div><div class=endDate>6 March 2020</div>",
             f"<div class='deadline date'>{day}</div>",
+            f"<div class=event-meta><ul><li>Date: {day}</ul></div>",
+            f"<blockquote class=post-meta>Ann <a href='/1'>{day}</a></blockquote>",
         ):
             with self.subTest(html):
                 self.assertEqual(published(f"{HEADING}{html}"), "")
         self.assertEqual(published(f"{HEADING}<div class=date>{day}</div>"), "2020-03-05")
+        date = f"<div class={{}}>{day}</div>"
+        page = f"<div class='event page'>{HEADING}{date}</div>"
+        self.assertEqual(published(page.format("date")), "")
+        self.assertEqual(published(page.format("published-date")), "2020-03-05")
+
+    def test_a_line_that_says_published_or_updated_is_the_last_source(self) -> None:
+        line = f"{HEADING}{'<p>text</p>' * 30}<footer><p>{{}}</footer>"
+        for text in (
+            "Published: 5 March 2020", "Erschienen am: 05.03.2020", "Last modified 2020-03-05",
+            "Dieser Artikel wurde am 5. März 2020 um 14:48 von Ann geschrieben.",
+        ):  # fmt: skip
+            self.assertEqual(published(line.format(text)), "2020-03-05", text)
+        several = "Published 5 March 2020<p>Published 6 March 2020"
+        for text in ("Opened 5 March 2020", several, "<p class=comment>Posted 5 March 2020"):
+            self.assertEqual(published(line.format(text)), "", text)
+        own = "<aside><b itemprop=datePublished content=2020-03-05>x</b></aside>"
+        html = f"<article>{HEADING}{own}</article><p class=comment><time>4.3.2020</time>"
+        self.assertEqual(published(html), "2020-03-05")
 
     def test_the_date_nearest_to_the_heading_wins(self) -> None:
         card = "<div class=card><span class=date>{}</span><h3>Other</h3><p>text</p></div>"

@@ -663,6 +663,13 @@ class Markdown(unittest.TestCase):
     def test_every_element_is_written_in_its_form(self) -> None:
         for html, expected in (
             ("<p>a <b>b</b> <em>c</em> <code>d</code> <del>e</del></p>", "a **b** *c* `d` ~~e~~"),
+            (
+                "<p>1<sup>3</sup>&frasl;<sub>4</sub> or <sup>1</sup>/<sub>2</sub></p>",
+                "1 3/4 or 1/2",
+            ),
+            ("<p>x<sup>2</sup>/4 and 10<sup>6</sup></p>", "x^2/4 and 10^6"),
+            ("<p><i style='text-decoration-line: line-through'>9</i> 8</p>", "*9* 8"),
+            ("<p><span style='text-decoration: line-through'>9</span> 8</p>", "~~9~~ 8"),
             ("<h2>Head <i>line</i></h2>", "## Head *line*"),
             ("<p>a<br>b<br><br>c</p>", "a  \nb\n\nc"),
             ("<ul><li>a<li>b<ul><li>c</ul></ul>", "- a\n- b\n  - c"),
@@ -694,6 +701,13 @@ class Markdown(unittest.TestCase):
         ):
             with self.subTest(html):
                 self.assertEqual(markdown_of(html), expected)
+
+    def test_a_table_with_the_icon_of_a_note_is_layout(self) -> None:
+        html = (
+            "<table><tr><td rowspan=2><img alt='[Note]' src=n.png></td><th>Note</th></tr>"
+            "<tr><td><p>Mind the rope.</p></td></tr></table>"
+        )
+        self.assertEqual(markdown_of(html), "Note\n\nMind the rope.")
 
     def test_sort_keys_go_and_flags_are_words_in_tables(self) -> None:
         html = (
@@ -930,6 +944,22 @@ class Metadata(unittest.TestCase):
                 self.found("<title>Title</title>", f"<h1>{heading}</h1>"), {"title": title}
             )
 
+    def test_an_author_is_a_name_without_date_and_controls(self) -> None:
+        for text, name in (
+            ("By: Jo Doe", "Jo Doe"), ("Written by Jo Doe", "Jo Doe"), ("Author: Jo", "Jo"),
+            ("By Jo Doe last updated 4 April 17 \u2022 5 min read", "Jo Doe"),
+            ("Jo Doe | May 4, 2024", "Jo Doe"), ("Jo Doe on May 4, 2024", "Jo Doe"),
+            ("Jo Doe, 4. M\u00e4rz 2024", "Jo Doe"), ("Jo Doe 5 min read", "Jo Doe"),
+            ("Jo Doe See full bio", "Jo Doe"), ("Jo Doe - Staff", "Jo Doe"), ("R2D2", "R2D2"),
+            ("Byron May", "Byron May"), ("Anne O'Neil, Al June", "Anne O'Neil, Al June"),
+            ("May 4, 2024", ""), ("5 min read", ""), ("https://x.example/jo", ""),
+        ):  # fmt: skip
+            with self.subTest(text):
+                found = self.found(f'<meta name=author content="{text}">')
+                self.assertEqual(found.get("author", ""), name)
+        body = "<p itemprop=author><b itemprop=name>Jo Doe</b> <a href='/jo'>Her posts</a></p>"
+        self.assertEqual(self.found("", body)["author"], "Jo Doe")
+
     def test_a_banners_heading_is_not_the_title(self) -> None:
         for head, body, title in (
             # mdBook: the book's name is a heading as well.
@@ -990,6 +1020,14 @@ class HostileMarkup(unittest.TestCase):
             (f"<p>&#{'9' * 5_000}; and an endless number reference</p>", "an endless number"),
             ("<p>\ud800 lone surrogates \udfff stand in the text</p>", "lone surrogates"),
             ("<P CLASS=A>UPPER CASE TAGS ARE READ AS WELL</P>", "UPPER CASE"),
+            ("<script src=a.js /></script><p>a script with a slash</p>", "a script with a slash"),
+            (
+                "<script src=a.js /><script>b()</script><p>the text after both</p>",
+                "text after both",
+            ),
+            ("<script src=a.js /><p>the text after one script</p>", "the text after one script"),
+            ("<?xml version='1.0'?><title/><script /><p>text in XML</p><script/>", "text in XML"),
+            ("<p>before <svg/> and after the picture</p>", "and after the picture"),
             ("<p>text before <script>var a = '</p>'; never closed", "text before"),
             ("<p>a < b and c > d are no tags at all</p>", "a < b and c > d"),
             ("<p>an attribute <a title='1 > 0' href=x>with a sign</a></p>", "with a sign"),

@@ -63,6 +63,13 @@ INLINE = (
     ('<a data-cfemail="odd">[email protected]</a>', "[email protected]"),
     ('<a data-cfemail="">[email protected]</a>', "[email protected]"),
     (f'<a data-cfemail="{MARKUP}">[email protected]</a>', "[email protected]"),
+    (
+        '38 votes: <i class="stars" role="img" aria-label="4.5 out of 5 stars"></i>',
+        "38 votes: 4.5 out of 5 stars",
+    ),
+    ('Speed <svg role="img" aria-label="Full"><path/></svg>', "Speed Full"),
+    ('Low <i role="img" aria-label="low"></i> <i role="img" aria-label="icon"></i>', "Low"),
+    ('See <a href="/p">it<i role="img" aria-label="Permalink"></i></a>', "See it"),
     ("<label><input type=radio>npm</label><label><input type=radio>yarn</label>", "npm yarn"),
 )
 LISTS = (

@@ -5,15 +5,17 @@ The only module that detects a way around the guard or an ignored rule of robots
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import time
 import unittest
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 from urllib.parse import urlsplit
 
 from tests.reading.test_read_page import SiteCase
-from tests.support import CannedServer
-from websearch.pages.fetch import fetch
+from tests.support import SLACK, CannedServer
+from websearch.pages.fetch import archive, fetch
 from websearch.reading import read
 
 if TYPE_CHECKING:
@@ -167,6 +169,94 @@ class Resolution(SiteCase):
         self.assertTrue(document["ok"], document)
         self.assertEqual(self.lookups, 1)
         self.assertEqual(self.server.requests[0].header("host"), f"pages.example:{host.port}")
+
+
+class Addresses(SiteCase):
+    """Several addresses of a name, and those that a proxy program makes up."""
+
+    def names(self, table: dict[str, list[str]]) -> Any:
+        """Let names resolve as in a table, others not at all."""
+
+        def lookup(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+            found = [host] if host[0].isdigit() else table.get(host)
+            if not found:
+                raise socket.gaierror(socket.EAI_NONAME, "unknown")
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in found]
+
+        return mock.patch("socket.getaddrinfo", lookup)
+
+    def read_url(self, url: str) -> Any:
+        return read.run_read({"urls": [url], "force": True})
+
+    def wired(self) -> Any:
+        """Let connections to addresses of 198.18.0.0/15 reach this machine."""
+        connect = socket.socket.connect
+
+        def near(self: socket.socket, target: Any) -> None:
+            host = "127.0.0.1" if target[0].startswith("198.1") else target[0]
+            connect(self, (host, *target[1:]))
+
+        return mock.patch("socket.socket.connect", near)
+
+    def test_address_that_answers_nothing_delays_the_next_a_moment(self) -> None:
+        port = urlsplit(self.server.url).port
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=f"two.example:{port}")
+        with socket.socket() as hole, contextlib.ExitStack() as stack:
+            hole.bind(("127.0.0.9", port))
+            hole.listen(0)
+            for _ in range(4):  # its queue is full: further connections never come about
+                full = stack.enter_context(socket.socket())
+                full.setblocking(False)
+                full.connect_ex(("127.0.0.9", port))
+            table = {"two.example": ["127.0.0.9", "127.0.0.9", "127.0.0.1"]}
+            started = time.monotonic()
+            with self.names(table):
+                self.assertTrue(self.read_url(f"http://two.example:{port}/site/list/news")["ok"])
+            self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+
+    def test_address_that_refuses_leads_to_the_next(self) -> None:
+        port = urlsplit(self.server.url).port
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=f"two.example:{port}")
+        for ips, is_read in (["127.0.0.9", "127.0.0.1"], True), (["127.0.0.9", "127.0.0.8"], False):
+            with self.names({"two.example": ips}):
+                document = self.read_url(f"http://two.example:{port}/site/list/news")
+            self.assertEqual(document["ok"], is_read, document)
+        self.assertIn("refused the connection", document["error"])
+
+    def test_fake_addresses_of_a_proxy_program_are_read_through_it(self) -> None:
+        port = urlsplit(self.server.url).port
+        table = {
+            name: ["198.18.0.25"]
+            for name in ("page.example", "metadata.google.internal", "nas.local", "intranet")
+        }
+        private = {"inner.example": ["10.0.0.1"], "both.example": ["198.18.0.25", "10.0.0.1"]}
+        impossible = {fetch.IMPOSSIBLE_NAME: ["198.19.255.9"]}
+        with self.wired(), self.names({**table, **private, **impossible}):
+            self.assertTrue(self.read_url(f"http://page.example:{port}/site/list/news")["ok"])
+            for host in (*private, *[*table][1:], "198.18.0.25"):
+                document = self.read_url(f"http://{host}:{port}/site/list/news")
+                self.assertEqual(document["details"]["kind"], "refused", host)
+        for others in ({}, {fetch.IMPOSSIBLE_NAME: ["93.184.216.34"]}):
+            with self.wired(), self.names({**table, **others}):
+                document = self.read_url(f"http://page.example:{port}/site/list/news")
+                self.assertEqual(document["details"]["kind"], "refused")
+                self.assertIn("proxy program", document["details"]["hint"])
+                self.assertIn("=198.18.0.0/15 in the environment", document["details"]["hint"])
+
+    def test_networks_are_exempted_in_the_environment(self) -> None:
+        port = urlsplit(self.server.url).port
+        for value, is_read in (
+            ("127.0.0.0/8", True), ("127.0.0.1/32, 10.0.0.0/8", True), ("10.0.0.0/8", False),
+            ("127.0.0.0/99", False), ("/", False), ("::1/128", False),
+        ):  # fmt: skip
+            self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=value)
+            with self.names({"a.example": ["127.0.0.1"], "b.example": ["127.0.0.1", "172.16.0.1"]}):
+                document = self.read_url(f"http://a.example:{port}/site/list/news")
+                self.assertEqual(document["ok"], is_read, value)
+                document = self.read_url(f"http://b.example:{port}/site/list/news")
+                self.assertEqual(document["details"]["kind"], "refused")
+                is_private = archive.is_private(f"http://a.example:{port}/")
+                self.assertEqual(is_private, is_read, value)
 
 
 class Exceptions(SiteCase):

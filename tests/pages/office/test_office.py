@@ -63,6 +63,10 @@ def run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
+RESTART = '<w:tcPr><w:vMerge w:val="restart"/></w:tcPr>'
+CONTINUED = "<w:tcPr><w:vMerge/></w:tcPr>"
+
+
 def row(*texts: str) -> str:
     """Return a table row of a Word file; each text may be XML."""
     cells = (f"<w:tc>{text if text.startswith('<') else p(text)}</w:tc>" for text in texts)
@@ -256,6 +260,16 @@ WORD = (
         "| wide |  | c |\n| --- | --- | --- |\n|  | x | y |",
     ),
     (
+        "a heading of two rows, and a cell merged downwards",
+        "<w:tbl>"
+        + row(f"{RESTART}{p('Boat')}", "<w:tcPr><w:gridSpan w:val='2'/></w:tcPr>" + p("2024"))
+        + row(f"{CONTINUED}{p('')}", "H1", "H2")
+        + row(f"{RESTART}{p('Gull')}", "1", "2")
+        + row(f"{CONTINUED}{p('')}", "3", "4")
+        + "</w:tbl>",
+        "| Boat | 2024: H1 | 2024: H2 |\n| --- | --- | --- |\n| Gull | 1 | 2 |\n| Gull | 3 | 4 |",
+    ),
+    (
         "a table in a table",
         f"<w:tbl>{row('a', INNER)}{row('d', 'e')}</w:tbl>",
         "| a | b; c |\n| --- | --- |\n| d | e |",
@@ -305,6 +319,24 @@ class Word(unittest.TestCase):
         )
         self.assertEqual(text_of(data, comments=True), said)
 
+    def test_heads_and_feet_of_pages_appear_once_without_page_numbers(self) -> None:
+        field = '<w:fldSimple w:instr=" PAGE "><w:r><w:t>7</w:t></w:r></w:fldSimple>'
+        references = "".join(
+            f'<w:{kind}Reference r:id="rId{number}"/>'
+            for kind, number in (("header", 11), ("header", 12), ("footer", 13))
+        )
+        sections = f"<w:sectPr>{references}</w:sectPr>"
+        data = docx(p("Text.", "", sections) + p("More.") + sections, links="h1.xml h2.xml f.xml")
+        parts: dict[str, str | bytes] = {
+            f"word/{name}.xml": f"<w:hdr {office.PREFIXES}>{text}</w:hdr>"
+            for name, text in (
+                ("h1", p("Contract 5")), ("h2", p("Contract 5")),
+                ("f", p(run("Secret until May ") + field)),
+            )
+        }  # fmt: skip
+        data = office.archive({**contents(data), **parts})
+        self.assertEqual(text_of(data), "Contract 5\n\nText.\n\nMore.\n\nSecret until May")
+
     def test_title_author_and_dates(self) -> None:
         document = read(docx(p("Text."), PROPERTIES))
         names = ("title", "author", "published", "updated")
@@ -339,26 +371,35 @@ POWERPOINT = (
     (
         "order by place",
         shape("below", place=(0, 9)) + shape("right", place=(5, 1)) + shape("left", place=(1, 1)),
-        "## Slide 1\n\nleft\n\nright\n\nbelow",
+        "left\n\nright\n\nbelow",
     ),
-    ("a group", f"<p:grpSp>{shape('in a group')}</p:grpSp>", "## Slide 1\n\nin a group"),
+    ("a group", f"<p:grpSp>{shape('in a group')}</p:grpSp>", "in a group"),
     (
         "numbers and levels",
         shape(
             "<a:p><a:pPr><a:buAutoNum/></a:pPr><a:r><a:t>one</a:t></a:r></a:p>",
             '<a:p><a:pPr lvl="1"><a:buChar/></a:pPr><a:r><a:t>in</a:t></a:r></a:p>',
         ),
-        "## Slide 1\n\n1. one\n   - in",
+        "1. one\n   - in",
     ),
     (
         "a table",
         f"<p:graphicFrame><a:tbl>{GRID}</a:tbl></p:graphicFrame>",
-        "## Slide 1\n\n| Day | Fog |\n| --- | --- |\n| 1 | thick |",
+        "| Day | Fog |\n| --- | --- |\n| 1 | thick |",
+    ),
+    (
+        "raised, lowered and struck text",
+        shape(
+            '<a:p><a:r><a:t>10</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>6</a:t></a:r><a:r>'
+            '<a:t> x</a:t></a:r><a:r><a:rPr baseline="-25000"/><a:t>i</a:t></a:r><a:r><a:t> now '
+            '</a:t></a:r><a:r><a:rPr strike="sngStrike"/><a:t>12</a:t></a:r></a:p>'
+        ),
+        "10^6 x_i now ~~12~~",
     ),
     (
         "a link",
         shape('<a:p><a:r><a:rPr><a:hlinkClick r:id="rId1"/></a:rPr><a:t>here</a:t></a:r></a:p>'),
-        "## Slide 1\n\n[here](https://a.example/b)",
+        "[here](https://a.example/b)",
     ),
 )
 
@@ -376,7 +417,7 @@ class PowerPoint(unittest.TestCase):
         for language, kind, font, text, expected in cases:
             with self.subTest(language=language, font=font, text=text):
                 data = pptx(shape(f"<a:p>{run.format(language, kind, font, text)}</a:p>"))
-                self.assertEqual(text_of(data), f"## Slide 1\n\n{expected}")
+                self.assertEqual(text_of(data), f"{expected}")
 
     def test_each_shape_becomes_markdown(self) -> None:
         for name, shapes, expected in POWERPOINT:
@@ -422,7 +463,7 @@ class PowerPoint(unittest.TestCase):
         )
         shapes = picture.format("A cracked bed") + picture.format("IMG_01.png") + shape(equation)
         text = text_of(pptx(shapes))
-        self.assertEqual(text, "## Slide 1\n\n[image: A cracked bed]\n\nE=mc^2")
+        self.assertEqual(text, "[image: A cracked bed]\n\nE=mc^2")
 
     def test_a_slide_without_text_has_no_heading(self) -> None:
         self.assertEqual(text_of(pptx("<p:pic/>", shape("text"))), "## Slide 2\n\ntext")
@@ -464,20 +505,17 @@ NUMBERS = (
     ("(000) 000-0000", "5551234567", "(555) 123-4567"),
     ('0.00" kg"', "2", "2.00 kg"),
     ('0.0,,"M"', "12500000", "12.5M"),
-    ('[<1000]0;[>=1000]0.0,"K"', "1500", "1.5K"),
+    ('[<1000]0;[>=1000]0.0,"K"', "1500", "1500"),
     ('"Yes";"Yes";"No"', "0", "No"),
     ("0.##", "2", "2"),
     ("0.0%", "0.075", "7.5%"),
-    ("0.00E+00", "123456", "1.23E+05"),
-    ("0.00E+00", "999999", "1.00E+06"),
-    ("##0.0E+0", "12345", "12.3E+3"),
-    ("# ?/?", "1.5", "1 1/2"),
-    ("# ??/16", "5.375", "5 6/16"),
+    ("0.00E+00", "123456", "123456"),
+    ("# ?/?", "1.5", "1.5"),
     ("[$-407]d. mmmm yyyy", "46096", "2026-03-15"),
     ("dddd, d mmmm yyyy h:mm", "46096.5", "2026-03-15 12:00"),
-    ("mmm-yy", "46096", "Mar-26"),
+    ("mmm-yy", "46096", "2026-03"),
     ("yyyy", "46096", "2026"),
-    ("h:mm AM/PM", "0.75", "6:00 PM"),
+    ("h:mm AM/PM", "0.75", "18:00"),
     ("[h]:mm", "1.5", "36:00"),
     ("[mm]:ss", "1.0625", "1530:00"),
     ("mm:ss.0", "0.0625", "30:00.0"),
@@ -512,8 +550,8 @@ class Excel(unittest.TestCase):
         shown = text.split("\n")[2].strip("| ").split(" | ")
         plain = [number for number, one in zip(numbers, shown, strict=True) if one == "45322"]
         # ECMA-376, 18.8.30: dates and times, with those of East Asia; digits, percentages, money;
-        # 1, 12 and 13 show a whole number as it is.
-        others = {*range(2, 12), *range(14, 23), *range(27, 49), *range(50, 59)}
+        # 1 shows a whole number as it is; powers of ten and fractions have no format here.
+        others = {*range(2, 11), *range(14, 23), *range(27, 48), *range(50, 59)}
         self.assertEqual(plain, [number for number in numbers if number not in others])
         self.assertEqual((shown[42], shown[44]), ("45,322", "45,322.00"))
 
@@ -573,6 +611,33 @@ class Excel(unittest.TestCase):
         self.assertIn("=SUM(A1:A2)", document["text"])
         self.assertNotIn("7", document["text"])
         self.assertIn("1 row and 1 column", document["note"])
+
+    def test_merged_cells_are_repeated_and_two_rows_of_names_joined(self) -> None:
+        head = "| Boat | 2024: H1 | 2024: H2 |\n| --- | --- | --- |"
+        expected = f"{head}\n| Gull | 1 | 2 |\n| Gull | 3 | 4 |"
+        text = '<c r="{}" t="inlineStr"><is><t>{}</t></is></c>'
+        rows = (
+            f"<row>{text.format('A1', 'Boat')}{text.format('B1', 2024)}</row>"
+            f"<row>{text.format('B2', 'H1')}{text.format('C2', 'H2')}</row>"
+            f'<row hidden="1">{text.format("A3", 7)}</row>'
+            f"<row>{text.format('A4', 'Gull')}{text.format('B4', 1)}{text.format('C4', 2)}</row>"
+            f"<row>{text.format('B5', 3)}{text.format('C5', 4)}</row>"
+        )
+        merges = "".join(f'<mergeCell ref="{ref}"/>' for ref in ("A1:A2", "B1:C1", "A4:A5"))
+        sheet = f"<sheetData>{rows}</sheetData><mergeCells>{merges}</mergeCells>"
+        self.assertEqual(text_of(xlsx(sheet, names="Plan")), f"## Plan\n\n{expected}")
+        cell, covered = "<table-cell {}><p>{}</p></table-cell>", "<covered-table-cell/>"
+        high, wide = 'number-rows-spanned="2"', 'number-columns-spanned="2"'
+        lines = (
+            cell.format(high, "Boat") + cell.format(wide, 2024) + covered,
+            covered + cell.format("", "H1") + cell.format("", "H2"),
+            cell.format(high, "Gull") + cell.format("", 1) + cell.format("", 2),
+            covered + cell.format("", 3) + cell.format("", 4),
+        )
+        sheet = "".join(f"<table-row>{line}</table-row>" for line in lines)
+        for kind, title in (("spreadsheet", "## Plan\n\n"), ("text", "")):
+            file = office.open_document(kind, f'<table name="Plan">{sheet}</table>')
+            self.assertEqual(text_of(file), title + expected)
 
     def test_a_hidden_row_does_not_split_its_table(self) -> None:
         table = "| a | b |\n| --- | --- |\n| 3 | 4 |"
@@ -883,18 +948,48 @@ class Hostile(unittest.TestCase):
         self.assertEqual(text.count("| 7 |"), len(places))
         self.assertLess(len(text), 10_000)
 
-    def test_a_table_in_a_repeated_cell_does_not_fill_the_memory(self) -> None:
+    def test_copies_do_not_fill_the_memory(self) -> None:
+        """A copy counts when it is made; each file has ten times the cells that fit."""
         cell = f"<table-cell><p>{'a' * 100_000}</p></table-cell><table-cell><p>b</p></table-cell>"
         inner = f"<table><table-row>{cell}</table-row></table>"
-        repeated = f"<table-cell number-columns-repeated='9999'>{inner}</table-cell>"
-        body = f"<table><table-row><table-cell><p>x</p></table-cell>{repeated}</table-row></table>"
-        tracemalloc.start()
-        try:
-            read(office.open_document("text", body))
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-        self.assertLess(peak, 100_000_000)
+        repeated = "<table-cell number-columns-repeated='9999'>{}</table-cell>"
+        cells_of_text = f"<table-cell><p>x</p></table-cell>{repeated.format(inner)}"
+        long = repeated.format(f"<p>{'a b ' * 500}</p>")
+        rows = f"<table-row number-rows-repeated='99999'>{long}</table-row>"
+        wide = repeated.format("<p>x</p>") * 10_000
+        note = f'<w:footnote w:id="7">{p("x " * 50_000)}</w:footnote>'
+        mark = '<w:r><w:t>a</w:t><w:footnoteReference w:id="7"/></w:r>'
+        for name, data in (
+            (
+                "text",
+                office.open_document(
+                    "text", f"<table><table-row>{cells_of_text}</table-row></table>"
+                ),
+            ),
+            ("rows", office.open_document("spreadsheet", f'<table name="Fog">{rows * 10}</table>')),
+            (
+                "columns",
+                office.open_document(
+                    "spreadsheet", f'<table name="Fog"><table-row>{wide}</table-row></table>'
+                ),
+            ),
+            ("notes", docx(p(mark) * 2_000, footnotes=note)),
+        ):
+            with self.subTest(name):
+                self.assertLess(len(data), 60_000)
+                tracemalloc.start()
+                try:
+                    read(data)
+                    peak = tracemalloc.get_traced_memory()[1]
+                finally:
+                    tracemalloc.stop()
+                self.assertLess(peak, 100_000_000)
+
+    def test_a_note_with_several_references_appears_once(self) -> None:
+        mark = '<w:r><w:t>Fog</w:t><w:footnoteReference w:id="7"/></w:r>'
+        note = f'<w:footnote w:id="7">{p("In May.")}</w:footnote>'
+        text = text_of(docx(p(mark) + p(mark), footnotes=note))
+        self.assertEqual(text, "Fog[1]\n\n[1] In May.\n\nFog[1]")
 
     def test_a_long_table_of_merged_cells_keeps_the_deadline(self) -> None:
         wide = f'<w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr>{p("x")}</w:tc>'
@@ -908,8 +1003,7 @@ class Hostile(unittest.TestCase):
         data = docx(f"<w:tbl>{f'<w:tr>{wide}</w:tr>' * 10_000}</w:tbl>")
         tracemalloc.start()
         try:
-            with mock.patch.object(docx_reader, "MAX_SPANNED", 10_000):
-                read(data, seconds=60.0)
+            read(data, seconds=60.0)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -68,6 +68,11 @@ class Columns(unittest.TestCase):
             "| Northern point | 61 | 12 |\n| Eastern point | 48 | 9 |\n| Western point | 57 | 14 |",
         )
 
+    def test_a_soft_hyphen_is_a_minus_or_a_hyphen_in_a_cell(self) -> None:
+        rows = [["Part", "Price"], ["01\u00ad2301", "\u00ad5,15"], ["01-2302", "6\u00a0400"]]
+        expected = [["Part", "Price"], ["01-2301", "-5,15"], ["01-2302", "6 400"]]
+        self.assertEqual(cells_of(read(show_rows(rows, COLUMNS[:2], 700))), expected)
+
     def test_plain_text_stays_as_it_is(self) -> None:
         builder = PdfBuilder()
         builder.add_page(b"BT /F1 10 Tf\n" + show_rows(ROWS, COLUMNS, 700) + b"ET")

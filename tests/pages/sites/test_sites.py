@@ -1,4 +1,4 @@
-"""read_page on GitHub, Stack Exchange, Hacker News and arXiv: their APIs, or else their HTML.
+"""read_page on GitHub, Stack Exchange, Hacker News, arXiv, Reddit, X: APIs, or else HTML.
 
 The only module that detects a wrong reading of a site's answer or an exceeded quota of pages. The
 fake server is the APIs, and a proxy with the HTML of the same pages under their own URLs
@@ -45,6 +45,8 @@ QUESTION = (
 )
 THREAD = "https://news.ycombinator.com/item?id=40100201"
 PAPER = "https://arxiv.org/abs/2401.00101"
+REDDIT = "https://www.reddit.com/r/mills/comments/1abc/{}/"
+POST = "https://x.com/ada_mills/status/{}"
 # The page of each site: (variable of its API's URL, URL, a sentence of its HTML).
 HTML_PAGES = (
     ("GITHUB_BASE_URL", "http://github.com/slowloop/asyncio-toolbox/issues/42", "it hangs."),
@@ -96,6 +98,53 @@ class SitesCase(FakeServerCase):
         """Return the exceptions from the guard for the fake server and another server."""
         hosts = (self.server.url, server.url)
         return ",".join(host.removeprefix("http://") for host in hosts)
+
+
+class SocialSites(SitesCase):
+    """Reddit by the feed of a thread, X by oEmbed."""
+
+    def test_a_thread_has_its_post_and_comments_with_authors_and_times(self) -> None:
+        for url in (REDDIT.format("wheel"), REDDIT.format("wheel").replace("www", "old")):
+            self.use()
+            page = self.read(url, max_chars=0)
+            self.assertEqual(
+                page["text"],
+                "By /u/ada · 2026-03-04 · 2 comments in the feed\n\nMy **wheel** squeaks.\n\n"
+                "## Comment by /u/bo · 2026-03-04 11:20\n\nGrease it.\n\n"
+                "## Comment by /u/cy · 2026-03-05 08:00\n\n> Grease it.\n\nThat helped.",
+            )
+            facts = ["The wheel squeaks", "/u/ada", "2026-03-04"]
+            self.assertEqual([page[name] for name in ("title", "author", "published")], facts)
+        self.assertIn("some comments", page["note"])
+        agent = self.server.requests[0].header("user-agent")
+        self.assertIn("web-search", agent)
+
+    def test_a_wall_and_a_limit_are_reported(self) -> None:
+        for name, words in (("walled", "HTTP 403"), ("limited", "no requests for 40 s")):
+            self.use()
+            url = REDDIT.format(name).replace("https", "http")
+            document = read.run_read({"urls": [url], "page_timeout": 10.0})
+            self.assertEqual(document["details"]["kind"], "blocked", document)
+            self.assertIn("every 30 seconds", document["details"]["hint"])
+            self.assertRegex(document["details"]["hint"], rf"Its API: Reddit .*{words}")
+
+    def test_the_second_thread_waits_its_turn(self) -> None:
+        self.use(GLSI_RATE_LIMIT="1s")
+        self.read(REDDIT.format("wheel"))
+        url = REDDIT.format("stone").replace("https", "http")
+        document = read.run_read({"urls": [url], "page_timeout": 5.0})
+        self.assertRegex(
+            document["details"]["hint"], "Reddit accepts the next request in (29|30) s"
+        )
+
+    def test_a_post_has_its_text_author_and_day(self) -> None:
+        for url in (POST.format(7), "https://twitter.com/i/web/status/7?s=20"):
+            page = self.read(url)
+            expected = "By Ada (@ada_mills) · 2026-03-04\n\nThe **wheel** turns.  \nAll day."
+            self.assertEqual(page["text"], expected)
+            facts = ["Post by Ada", "Ada", "2026-03-04"]
+            self.assertEqual([page[name] for name in ("title", "author", "published")], facts)
+            self.assertIn("replies only after a login", page["note"])
 
 
 class GitHub(SitesCase):

@@ -2,12 +2,13 @@
 
 Each engine has a module in engines/ with its entry, `ENGINE = Engine(...)`, and the functions of
 EngineModule. engines/table.py lists the entries. An engine with its own script (Brave, Serper)
-has a function name in its entry instead. search/engine_calls.py runs both kinds.
+has a function name in its entry instead, and a search API that takes one request has a row
+(SearchApi). search/engine_calls.py runs all kinds.
 
-For an engine with a key, the entry has keys, and first_request puts ENGINE.key() into a header of
-http_client.KEY_HEADERS, so no dry run and no error shows it. With a key, requests are sent at
-once and retried. An engine with keyless also works without a key: ENGINE.key() is then "", and
-requests are paced, paused after a block and free of charge.
+For an engine with a key, the entry has keys, and first_request puts ENGINE.key() into a header
+that http_client.is_key_header knows, so no dry run and no error shows it. With a key, requests are
+sent at once and retried. An engine with keyless also works without a key: ENGINE.key() is then "",
+and requests are paced, paused after a block and free of charge.
 ResultPage.credits, if set, is counted in the ledger; a result's "text" is page text from the
 provider and replaces fetching the page.
 """
@@ -66,7 +67,10 @@ DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
 PLACES: Filters = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
-DAYS_HINT = "Use day, week, month or year; engine google also accepts hour and a range of dates."
+DAYS_HINT = (
+    "Use day, week, month or year. A range of dates needs a key for Brave or Serper; without a "
+    "key, stackexchange, hackernews, github, crossref and arxiv accept it."
+)
 USE_ANOTHER = "Omit it, or use another engine."
 # Parameters that a search passes to its engine, and that distinguish stored answers.
 # fmt: off
@@ -128,24 +132,51 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchApi:
+    """A search API as data: one request, one list of results (base/search_apis.py).
+
+    path: after the engine's address. headers, send: with placeholders; send is the body of a POST
+    or the fields of a GET. keyless_path, keyless_headers: without a key, if they differ.
+    results: where the list is, such as "data.web". title, url, date, text: fields of a result;
+    snippet: the first one with text is used; the texts of a list are joined.
+    """
+
+    method: str = "POST"
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    keyless_path: str = ""
+    keyless_headers: Mapping[str, str] = field(default_factory=dict)
+    send: Mapping[str, Any]
+    countries: tuple[str, ...] = ()  # that it knows, if it refuses others
+    codes: Mapping[str, str] = field(default_factory=dict)  # its own codes of places, languages
+    results: str
+    title: str = "title"
+    url: str = "url"
+    snippet: tuple[str, ...]
+    date: str = ""
+    text: str = ""
+    has_entities: bool = False  # titles and snippets contain HTML entities
+    used_up: tuple[int, ...] = (402,)  # statuses for used-up credits
+    keyless_used_up: tuple[int, ...] = ()  # statuses for a used-up allowance without a key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Engine(Host):
     """A search engine.
 
-    module: its module. function, params: for an engine with its own script, the function and its
-    fixed parameters. sources: the content that it finds: web, code, discussions, papers,
-    reference; except for web, this is also the focus that queries it.
+    module: its module; api: its row instead. function, params: for an engine with its own script,
+    the function and its fixed parameters. sources: the content that it finds: web, code,
+    discussions, papers, reference; except for web, this is also the focus that queries it.
     """
 
-    module: str
+    module: str = ""
+    api: SearchApi | None = None
     function: str = ""
     news: str = ""  # that script's function for news, with the focus news
     params: Mapping[str, Any] = field(default_factory=dict)
     keys: tuple[str, ...] = ()  # variables for its key; the first one set is used
     key_site: str = ""  # where to get a key
     keyless: bool = False  # it has keys and also answers without one
-    keyless_filters: Filters | None = None  # filters without a key, if they differ
-    # Callers without a key use this MCP server: (variable, default address).
-    mcp: tuple[str, str] | None = None
     own_server: bool = False  # the address is the user's own server, and has no default
     paid: bool = False  # a request with a key costs money: never used to replace a free engine
     usd: float = 0.0  # per request (or credit), if its price list has a single price
@@ -157,6 +188,8 @@ class Engine(Host):
         False  # it answers a question without a focus if the engines of `auto` do not
     )
     filters: Filters  # filters not listed here are not supported
+    hosts_only: bool = False  # its filters site and exclude_site take no paths
+    operators: bool = True  # a query may have operators such as filetype:pdf
     instead: Mapping[str, str] = field(default_factory=dict)  # filter -> alternative
     max_query: int  # characters, including operators: a longer query is cut or refused
     max_count: int  # results per call; per response if its script has offset
@@ -167,14 +200,9 @@ class Engine(Host):
             return own_server_address(self.address[0])
         return Host.base_url(self, language)
 
-    def mcp_url(self) -> str:
-        """Return the URL of the engine's MCP server; raises SearchError (invalid_input)."""
-        assert self.mcp  # noqa: S101  callers check it
-        return base_url(*self.mcp)
-
     def other_address(self) -> str:
         """Return the address in the variable that replaces the engine's; "" if it is not set."""
-        address = first_set(self.address[0], *(self.mcp or ())[:1])
+        address = first_set(self.address[0])
         return without_login(address) if self.own_server else address
 
     def has_key(self) -> bool:
@@ -217,30 +245,23 @@ class Engine(Host):
         allowed = os.environ.get("WEB_SEARCH_STORE", "").lower().replace(",", " ").split()
         return self.stored == "always" or self.name in allowed
 
-    def present_filters(self) -> Filters:
-        """Return the filters currently supported; they may differ without a key."""
-        if self.keyless_filters is None or self.has_key():
-            return self.filters
-        return self.keyless_filters
+    def can_filter(self, name: str, value: Any) -> bool:
+        """Return whether a filter and its value are supported."""
+        word = "range" if name == "since" and ".." in value else value
+        allowed = self.filters.get(name, ())
+        return allowed is None or (isinstance(word, str) and word.lower() in allowed)
 
     def check_filters(self, params: dict[str, Any]) -> None:
         """Raise SearchError (invalid_input) for an unsupported filter or value."""
-        filters = self.present_filters()
         for name in FILTERS:
             if name not in params:
                 continue
             value = params[name]
-            word = "range" if name == "since" and ".." in value else value
-            allowed = filters.get(name, ())
-            if allowed is None or word in allowed:
+            if self.can_filter(name, value):
                 continue
             shown = ",".join(value) if isinstance(value, list) else value
             message = f"{self.title} cannot filter by {name} {quoted(shown)}."
-            hint = self.instead.get(name, USE_ANOTHER)
-            if name in self.filters and name not in filters:
-                message = f"{self.title} filters by {name} only with {self.keys[0]}."
-                hint = USE_ANOTHER
-            raise SearchError("invalid_input", message, hint)
+            raise SearchError("invalid_input", message, self.instead.get(name, USE_ANOTHER))
 
 
 def first_set(*variables: str) -> str:

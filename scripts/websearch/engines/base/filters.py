@@ -44,12 +44,8 @@ def query_with_sites(query: str, params: Fields) -> str:
 
 
 def country_code(text: str) -> str:
-    """Return a country as a lower-case ISO 3166-1 code, "" for ""; raises SearchError."""
-    code = COUNTRY_SPELLINGS.get(text.lower(), text.lower())
-    if code and not re.fullmatch("[a-z]{2}", code):
-        message = f"country must be a two-letter code such as us, gb or de, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Codes are those of ISO 3166-1.")
-    return code
+    """Return a country as a lower-case ISO 3166-1 code, "" for ""."""
+    return COUNTRY_SPELLINGS.get(text.lower(), text.lower())
 
 
 def language_code(text: str) -> str:

@@ -1,17 +1,18 @@
 """Spending: requests to paid engines by engine and month, and their budgets.
 
 The store counts the requests to paid engines, except those that the provider refused.
-WEB_SEARCH_BUDGET (such as brave:900,serper:2000) limits the requests per engine and month (UTC).
-For Serper, credits are counted.
+WEB_SEARCH_BUDGET (such as brave:900,serper:2000) limits the requests per engine and month (UTC),
+total:3000 those to all engines. For Serper, credits are counted.
 """
 
 from __future__ import annotations
 
-import os
+import math
+import threading
 import time
 
-from websearch.engines.table import ENGINES
-from websearch.kit import SearchError, quoted, read_secrets
+from websearch.engines.table import BUDGET_VARIABLE, ENGINES, TOTAL, budgets
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,36 @@ if TYPE_CHECKING:
 
     from websearch.store.page_store import PageStore
 
-BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
 UNCOUNTED = "Calls of brave_search.py, serper_search.py and gemini_search.py are not counted."
 WARN_FROM = 0.8  # share of a budget from which a warning reports its use
+
+
+class RunBudget:
+    """The paid requests of a run, such as a batch, and the most that it may make.
+
+    spent: engine -> requests; in a dry run, those that it would make.
+    """
+
+    def __init__(self, limit: float = math.inf) -> None:
+        self.limit, self.spent = limit, dict[str, int]()
+        self.lock = threading.Lock()
+
+    def add(self, engine: str, requests: int) -> None:
+        """Count requests; a negative number takes them back."""
+        with self.lock:
+            self.spent[engine] = self.spent.get(engine, 0) + requests
+
+    def take(self, engine: str, requests: int, most: float = math.inf) -> int:
+        """Count up to this many requests, and as many as most allows; return their number.
+
+        Raises SearchError (quota) if none is left.
+        """
+        with self.lock:
+            allowed = int(min(requests, most, self.limit - sum(self.spent.values())))
+            if allowed < 1:
+                raise used_up(engine, self.limit if most >= 1 else None)
+            self.spent[engine] = self.spent.get(engine, 0) + allowed
+        return allowed
 
 
 def this_month() -> str:
@@ -29,83 +57,116 @@ def this_month() -> str:
     return time.strftime("%Y-%m", time.gmtime())
 
 
-def paid_engines() -> list[str]:
-    """Return the names of the engines that cost money."""
-    return [name for name, engine in ENGINES.items() if engine.paid]
+def requests_left(engine: str, spent: dict[str, int]) -> float:
+    """Return the requests that the budgets of an engine and of all engines leave; inf without any.
 
-
-def budgets() -> dict[str, int]:
-    """Return engine -> requests per month, from WEB_SEARCH_BUDGET. Raises SearchError.
-
-    The environment takes precedence over secrets.yaml.
+    spent: engine -> requests of this month; more than allowed is a negative number. Raises
+    SearchError.
     """
-    value = os.environ.get(BUDGET_VARIABLE, "").strip() or read_secrets().get(BUDGET_VARIABLE, "")
-    items = value.split(",")
-    limits: dict[str, int] = {}
-    for item in filter(None, map(str.strip, items)):
-        name, _, number = item.partition(":")
-        name, number = name.strip().lower(), number.strip()
-        if name not in paid_engines() or not (number.isascii() and number.isdecimal()):
-            example = "engines and numbers such as brave:900,serper:2000"
-            message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
-            hint = f"Set a whole number of requests per month for {' or '.join(paid_engines())}."
-            raise SearchError("invalid_input", message, hint)
-        limits[name] = int(number)
-    return limits
+    limits = budgets()
+    left = limits.get(engine, math.inf) - spent.get(engine, 0)
+    return min(left, limits.get(TOTAL, math.inf) - sum(spent.values()))
 
 
-def planned_cost(engine: str, requests: int, count: int) -> dict[str, float]:
-    """Return the cost of requests for count results: requests, credits and usd, if known."""
+def plan_request(engine: str, count: int, store: PageStore, run: RunBudget) -> dict[str, int]:
+    """Return engine -> billed requests (credits for Serper) for count results; count them for run.
+
+    {}: it is free. Nothing is counted in the store. Raises SearchError (quota) if a budget is used
+    up.
+    """
+    if not ENGINES[engine].costs_money():
+        return {}
+    spent = store.spent(this_month())
+    spent |= {name: spent.get(name, 0) + number for name, number in run.spent.items()}
+    cost = planned_cost(engine, [count])
+    requests = int(cost.get("credits", cost["requests"]))
+    return {engine: run.take(engine, requests, requests_left(engine, spent))}
+
+
+def used_up(engine: str, run_limit: float | None = None) -> SearchError:
+    """Return the error for an engine whose budget is used up; run_limit: that of the run."""
+    title = ENGINES[engine].title
+    if run_limit is not None:
+        message = f"{title} was skipped because the {run_limit:g} paid requests of budget are used."
+        return SearchError("quota", message, "Raise {budget}. Or use another engine.")
+    limits = budgets()
+    limit = f"{limits[engine]}" if engine in limits else f"{limits[TOTAL]} ({TOTAL})"
+    message = f"{title} was skipped because the {limit} requests of {BUDGET_VARIABLE} are used up."
+    if limits.get(engine) == 0:
+        message = f"{title} was skipped because {BUDGET_VARIABLE} allows it no request."
+    hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
+    return SearchError("quota", message, hint)
+
+
+def planned_cost(engine: str, counts: list[int]) -> dict[str, float]:
+    """Return the cost of questions: requests, credits and usd, if known.
+
+    counts: the number of results of each question.
+    """
     prices = ENGINES[engine]
-    cost: dict[str, float] = {"requests": requests}
+    needed = [(prices.requests_for(count), count) for count in counts]
+    cost: dict[str, float] = {"requests": sum(requests for requests, _ in needed)}
     if prices.credits:
-        each = max(number for least, number in prices.credits.items() if least <= count)
-        cost["credits"] = requests * each
+        cost["credits"] = sum(
+            requests * max(number for least, number in prices.credits.items() if least <= count)
+            for requests, count in needed
+        )
     if prices.usd:
-        cost["usd"] = round(cost.get("credits", requests) * prices.usd, 4)
+        cost["usd"] = round(cost.get("credits", cost["requests"]) * prices.usd, 4)
     return cost
 
 
-def begin_request(engine: str, store: PageStore, requests: int = 1) -> tuple[str, int]:
+def begin_request(
+    engine: str, store: PageStore, requests: int = 1, run: RunBudget | None = None
+) -> tuple[str, int, RunBudget]:
     """Count requests to an engine that costs money, before they are sent.
 
-    Processes that ask at once therefore share a budget. Returns the month and how many
-    requests the budget allows; end_request takes back those that cost nothing. Raises SearchError
-    (quota) if the budget is used up or cannot be counted, (invalid_input) if it is malformed.
+    Processes that ask at once therefore share a budget. Returns the month, how many requests the
+    budgets allow, and the budget of the run (run); end_request takes back what cost nothing. Raises
+    SearchError (quota) if a budget is used up or cannot be counted, (invalid_input) if it is
+    malformed.
     """
-    month = this_month()
+    month, run, excess = this_month(), run or RunBudget(), 0
     if not ENGINES[engine].costs_money():
-        return month, requests
-    budget, title = budgets().get(engine), ENGINES[engine].title
-    spent = store.add_spent(month, engine, requests)
-    if budget is None:
-        return month, requests
-    if spent < 1 or store.path == ":memory:":
-        reason = store.warnings[0] if store.warnings else "The store keeps nothing (:memory:)."
-        message = f"{title} was skipped because its budget cannot be tracked. {reason}"
-        hint = f"Set GLSI_DB_PATH to a file in a writable folder. Or remove {engine} from "
-        raise SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
-    excess = min(requests, max(0, spent - budget))
-    if excess:
-        store.add_spent(month, engine, -excess)
-    if excess == requests:
-        message = (
-            f"{title} was skipped because the {budget} requests of {BUDGET_VARIABLE} are used up."
-        )
-        hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
-        raise SearchError("quota", message, hint)
-    return month, requests - excess
+        return month, requests, run
+    limits = budgets()
+    allowed = run.take(engine, requests)
+    try:
+        spent = store.add_spent(month, engine, allowed)
+        if not {engine, TOTAL} & limits.keys():
+            return month, allowed, run
+        if not spent or store.path == ":memory:":
+            raise untracked(engine, store)
+        excess = int(min(allowed, max(0, -requests_left(engine, spent))))
+        if excess:
+            store.add_spent(month, engine, -excess)
+        if excess == allowed:
+            raise used_up(engine)
+    except SearchError:
+        run.add(engine, -allowed)
+        raise
+    run.add(engine, -excess)
+    return month, allowed - excess, run
+
+
+def untracked(engine: str, store: PageStore) -> SearchError:
+    """Return the error for an engine whose budget cannot be counted in the store."""
+    reason = store.warnings[0] if store.warnings else "The store keeps nothing (:memory:)."
+    title = ENGINES[engine].title
+    message = f"{title} was skipped because its budget cannot be tracked. {reason}"
+    hint = f"Set GLSI_DB_PATH to a file in a writable folder. Or remove {engine} from "
+    return SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
 
 
 def end_request(
-    engine: str, begun: tuple[str, int], kind: str, taken: object, store: PageStore
+    engine: str, begun: tuple[str, int, RunBudget], kind: str, taken: object, store: PageStore
 ) -> dict[str, int]:
     """Correct the count of a month by the cost of requests; return engine -> requests.
 
     {}: they cost nothing. begun: the result of begin_request. kind: of the error, "" if there is
     none. taken: the credits that the provider took, None if it does not report them.
     """
-    month, counted = begun
+    month, counted, run = begun
     if not ENGINES[engine].costs_money():
         return {}
     requests = max(1, int(taken)) if isinstance(taken, (int, float)) else 1
@@ -114,6 +175,7 @@ def end_request(
         requests = 0
     if requests != counted:
         store.add_spent(month, engine, requests - counted)
+        run.add(engine, requests - counted)
     return {engine: requests} if requests else {}
 
 
@@ -122,13 +184,12 @@ def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:
 
     engines: engines of this call, whose budgets are therefore valid.
     """
-    limits = (
-        {name: limit for name, limit in budgets().items() if name in engines} if engines else {}
-    )
+    limits = budgets() if engines else {}
     spent = store.spent(this_month()) if limits else {}
+    used = {**spent, TOTAL: sum(spent.values())}
     return [
-        f"{ENGINES[name].title}: {spent.get(name, 0)} of the {limit} requests of "
-        f"{BUDGET_VARIABLE} are used this month."
+        f"{ENGINES[name].title if name in ENGINES else 'All engines'}: {used.get(name, 0)} of the "
+        f"{limit} requests of {BUDGET_VARIABLE} are used this month."
         for name, limit in limits.items()
-        if spent.get(name, 0) >= WARN_FROM * limit
+        if name in (*engines, TOTAL) and used.get(name, 0) >= WARN_FROM * limit
     ]

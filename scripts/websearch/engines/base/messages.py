@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from websearch.kit import KEY_HEADERS, WEB_ADDRESS
+from websearch.base.http_client import is_key_header
+from websearch.kit import WEB_ADDRESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class EngineRequest:
         shown = self.for_http()
         shown.pop("max_body", None)
         shown["headers"] = {
-            name: value for name, value in self.headers.items() if name.lower() not in KEY_HEADERS
+            name: value for name, value in self.headers.items() if not is_key_header(name)
         }
         if "json" in shown:
             shown["body"] = shown.pop("json")

@@ -36,17 +36,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.base.engine import Engine
+    from websearch.engines.base.engine import Engine, Host
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
 MOST_WORDS = 6  # per query: these APIs require every word, so a whole question finds nothing
 FEWER_WORDS = 3  # for a second request, if the first one finds nothing
 MAX_AUTHORS = 3  # shown authors of a paper
-_PERIODS = {
-    "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_678_400, "year": 31_622_400,
-}  # fmt: skip
-_DAY = 86_400  # seconds
 # Words in a question that say nothing about its subject.
 _FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
     "after anyone best cannot else ever get gets getting give help like make makes mean means need "
@@ -85,22 +81,12 @@ def is_qualifier(word: str) -> bool:
     return bool(re.match(r"-?[a-z_]+:[^\s:/]", word))
 
 
-def period(since: str, now: float) -> tuple[int, int]:
-    """Return (start, end) of a period word or a range of dates, in seconds since 1970, UTC."""
-    if ".." not in since:
-        return int(now) - _PERIODS[since], int(now)
-    from datetime import datetime
-
-    days = [datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in since.split("..")]
-    return int(days[0].timestamp()), int(days[1].timestamp()) + _DAY - 1
-
-
 def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
     """Return a time (seconds since 1970) as a day, or in another form of time.strftime."""
     return time.strftime(form, time.gmtime(moment))
 
 
-def api_request(engine: Engine, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
+def api_request(engine: Host, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
     """Return the GET of a search that identifies its caller. Raises SearchError."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
     return get_request(f"{engine.base_url()}{path}", drop_empty(fields), sent, max_body=0)
@@ -165,7 +151,7 @@ def good_answer(engine: Engine, response: Response) -> dict[str, Any]:
 # ===== refusals ===================================================================================
 
 
-def refusal(engine: Engine, response: Response) -> SearchError:
+def refusal(engine: Host, response: Response) -> SearchError:
     """Return the SearchError for a source's status.
 
     A refusal with a time is a rate limit, which is waited for. After any other refusal the source
@@ -184,7 +170,7 @@ def refusal(engine: Engine, response: Response) -> SearchError:
     return status_error(response, engine.title)
 
 
-def too_fast(engine: Engine, status: int, seconds: float) -> SearchError:
+def too_fast(engine: Host, status: int, seconds: float) -> SearchError:
     """Return the error of a source that asks for no requests for some seconds."""
     message = f"{engine.title} asked for no requests for {spoken(seconds)}."
     hint = "Wait, then try again. Or use another source."

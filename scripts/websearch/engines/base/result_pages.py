@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from websearch.engines.base.engine import Engine
+    from websearch.engines.base.engine import Engine, Host
     from websearch.kit import Response
 
 MAX_BYTES = 2_000_000  # per result page; real pages stay under 600,000
@@ -216,19 +216,20 @@ def on_asked_sites(
     """
     if "web" not in engine.sources:
         return results
+    return [result for result in results if is_on_asked_site(result["url"], params)]
+
+
+def is_on_asked_site(url: str, params: dict[str, Any]) -> bool:
+    """Return whether a URL matches the filters site and exclude_site of params, paths included."""
+    address = plain_address(url)
     wanted, unwanted = (
         [plain_address(site_filter(name, site)).removeprefix("www.") for site in params[name]]
         if name in params
         else []
         for name in ("site", "exclude_site")
     )
-
-    def is_asked(result: dict[str, Any]) -> bool:
-        address = plain_address(result["url"])
-        is_wanted = not wanted or any(matches(address, site) for site in wanted)
-        return is_wanted and not any(matches(address, site) for site in unwanted)
-
-    return [result for result in results if is_asked(result)]
+    is_wanted = not wanted or any(matches(address, site) for site in wanted)
+    return is_wanted and not any(matches(address, site) for site in unwanted)
 
 
 def other_sites_warning(engine: Engine, left_out: list[dict[str, Any]]) -> str:
@@ -299,7 +300,7 @@ def header_signal(response: Response) -> str:
     return ""
 
 
-def wall_error(engine: Engine, response: Response, signal: str) -> SearchError:
+def wall_error(engine: Host, response: Response, signal: str) -> SearchError:
     """Return the error for a response that is a bot wall; pacing completes it."""
     message = f"{engine.title} answered with {signal}."
     details = {"status": response.status, "retry_after": retry_after(response)}

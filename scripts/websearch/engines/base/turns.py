@@ -6,7 +6,6 @@ stays unused; a cancelled call gives it back.
 
 from __future__ import annotations
 
-import re
 import time
 from functools import partial
 
@@ -169,8 +168,8 @@ def is_passing_fault(error: SearchError) -> bool:
     """Return whether a request may be retried in its next turn."""
     passing = error.kind == "provider" and error.status in (500, 502, 503, 504)
     waits = error.kind == "rate_limit" and error.retry_after is not None
-    # Nothing listens there, or the name is unknown: this does not change within a call.
-    is_absent = re.search("refused the connection|could not be resolved", error.message)
+    # Nothing listens there: this does not change within a call.
+    is_absent = "refused the connection" in error.message
     return error.retryable and (passing or waits or (error.kind == "network" and not is_absent))
 
 

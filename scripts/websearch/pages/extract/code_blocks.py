@@ -6,7 +6,7 @@ import functools
 import re
 
 from websearch.base.html_tree import BLOCKS, TABLE_PARTS, Node, children_of, name_set
-from websearch.pages.extract.code_elements import LANGUAGES
+from websearch.pages.extract.code_elements import LANGUAGE_NAMES, LANGUAGES
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.tables import is_shown
@@ -27,6 +27,7 @@ NO_LANGUAGES = name_set(
 MAX_INSIDE = 3  # levels inside a code block to search for its language
 MAX_ABOVE = 3  # elements around a code block to search for its language
 CODE_BOX_WORDS = name_set("fragment highlight code codeblock syntaxhighlighter container listing")
+COPY_WORDS = name_set("copy clipboard")  # class words of a control in a code block
 LINE_WORDS = name_set("line codeline")  # class words of an element that is a line of code
 
 
@@ -43,7 +44,7 @@ def code_language(node: Node) -> str:
     above = boxes[:MAX_ABOVE]  # skip table parts: a table may put numbers next to the lines
     for element in nearest + above:
         get = element.attributes.get
-        name = (get("data-lang") or get("data-language") or get("language") or "").strip()
+        name = next(filter(None, map(get, (*LANGUAGE_NAMES, "language"))), "").strip()
         if not name or name.lower() in NO_LANGUAGES:
             name = class_language(get("class", ""), element in nearest)
         if language := re.sub(r"[^A-Za-z0-9+#_-]", "", name[:20]):
@@ -98,13 +99,17 @@ def collect_code(node: Node, parts: list[str]) -> None:
     # Browsers do not show the source's line breaks between the line elements of a box.
     is_box = any(child.tag in BLOCKS for child in shown_children(node))
     is_lines = not is_box and has_lines(node)
+    before_child: Node | str = ""
     for child in node.children:
+        last, before_child = before_child, child
         if isinstance(child, str):
+            is_numbered = isinstance(last, Node) and not (is_shown(last) and last.children)
+            text = child.removeprefix("\xa0") if is_numbered else child  # Doxygen's
             if not (is_box and child.isspace() and "\n" in child):
-                parts.append(child.replace("\r\n", "\n"))
+                parts.append(text.replace("\r\n", "\n"))
         elif child.tag == "br":
             parts.append("\n")
-        elif is_shown(child):
+        elif is_shown(child) and words_of(child).isdisjoint(COPY_WORDS):
             ends_line = is_lines or (child.tag in BLOCKS and child.tag not in ("td", "th"))
             if ends_line and parts and not parts[-1].endswith("\n"):
                 parts.append("\n")

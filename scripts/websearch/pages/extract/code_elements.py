@@ -9,7 +9,14 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set, text_beginning
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    Node,
+    children_of,
+    name_set,
+    text_beginning,
+)
 
 LANGUAGES = name_set(
     "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
@@ -25,15 +32,17 @@ LANGUAGES = name_set(
 # Complete class names of the number before a line of code.
 GUTTER_CLASSES = name_set(
     "ln lnt lineno line-number line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
-    "code-line-number react-syntax-highlighter-line-number rouge-gutter"
+    "code-line-number react-syntax-highlighter-line-number rouge-gutter gutter "
+    "code-block-line-gutter"
 )
 # A part of a block ("codeblock__content") may be the code, but its header is not.
 _CODE_NAME = (
     r"(?i)(?:^|[\s_])code[-_]?(?:block|snippet|sample|listing|example)"
     r"(?:__(?!header|head|title|label|caption|toolbar|button|copy|lang|name|foot)\w{1,20})?(?:\s|$)"
 )
-_CODE_SIGN = r"(?i)code|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
-LANGUAGE_NAMES = frozenset(("data-lang", "data-language", "data-code-lang"))
+_CODE_SIGN = r"(?i)code|gutter|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gutter"
+KEEPING_STYLE = r"white-space\s{0,9}:\s{0,9}(?:pre|break-spaces)"  # keeps line breaks
+LANGUAGE_NAMES = ("data-lang", "data-language", "data-code-lang", "data-syntax")
 BOX_TAGS = name_set("div figure section code span code-block")
 # Elements that never appear in a code block or are already code blocks.
 NO_CODE = HEADINGS | name_set(
@@ -57,6 +66,8 @@ def mark_code(nodes: list[Node]) -> None:
     for node in nodes:
         if node.tag == "pre":
             drop_code_label(node)
+        elif node.tag == "code" and (lists := [n for n in children_of(node) if n.tag == "ul"]):
+            mark_json(node, lists)
         if not node.attributes or not may_be_code(node.attributes):
             continue
         if is_number(node):
@@ -69,6 +80,24 @@ def mark_code(nodes: list[Node]) -> None:
             if is_code(node, inside):
                 node.tag = "pre"
     mark_code_tables(rows)
+
+
+def mark_json(code: Node, lists: list[Node]) -> None:
+    """Turn JSON in nested lists, as Redoc shows it, into a pre with a line for each value."""
+    if text_beginning(code, MAX_NUMBER)[:1] not in ("{", "["):
+        return
+    code.tag, code.attributes = "pre", {"data-lang": "json"}
+    waiting = [(inner, 1) for inner in lists]
+    while waiting:
+        inner, depth = waiting.pop()
+        if inner.tag == "li":
+            line = next((child for child in children_of(inner) if child.tag == "div"), inner)
+            line.children.insert(0, "  " * depth)
+        elif inner.tag == "ul" and inner.parent:
+            place = inner.parent.children.index(inner)
+            inner.parent.children.insert(place + 1, "  " * (depth - 1))
+        deeper = depth + (inner.tag == "li")
+        waiting += [(child, deeper) for child in children_of(inner)]
 
 
 def drop_code_label(pre: Node) -> None:
@@ -99,7 +128,8 @@ def drop_code_label(pre: Node) -> None:
 def may_be_code(attributes: dict[str, str]) -> bool:
     """Return whether attributes could be those of code or a line number; a quick test."""
     is_named = "class" in attributes and has_code_sign(attributes["class"])
-    return is_named or not LANGUAGE_NAMES.isdisjoint(attributes)
+    keeps_lines = "white-space" in attributes.get("style", "")
+    return is_named or keeps_lines or any(name in attributes for name in LANGUAGE_NAMES)
 
 
 @functools.lru_cache(maxsize=4096)  # a page repeats most of its classes
@@ -114,7 +144,7 @@ def is_number(node: Node) -> bool:
     if GUTTER_CLASSES.isdisjoint(classes):
         return False
     text = text_beginning(node, MAX_NUMBER)
-    if text and not text.isdigit():
+    if re.search(r"[^\d\s]", text):
         return False
     around = node.parent
     for _ in range(MAX_NEAR):
@@ -126,17 +156,38 @@ def is_number(node: Node) -> bool:
 
 def mark_code_tables(rows: dict[Node, list[Node]]) -> None:
     """Turn a table into a pre if every row consists of a number and a line of code."""
-    lines: dict[Node, int] = {}  # per table
+    lines: dict[Node, list[Node]] = {}  # rows per table
     for row, numbers in rows.items():
         table = row.parent
         while table and table.tag in ("tbody", "thead"):
             table = table.parent
         cells = sum(isinstance(child, Node) for child in row.children)
         if table and table.tag == "table" and cells == len(numbers) + 1:
-            lines[table] = lines.get(table, 0) + 1
-    for table, count in lines.items():
-        if count == count_rows(table):
+            lines.setdefault(table, []).append(row)
+    for table, found in lines.items():
+        if len(found) == count_rows(table):
             table.tag = "pre"
+            write_diff_signs(found)
+
+
+def write_diff_signs(rows: list[Node]) -> None:
+    """Write the signs before the lines of a diff, which pages keep in attributes or classes."""
+    lines = [children_of(row)[-1] for row in rows]
+    signs = [diff_sign(line) for line in lines]
+    if not any(map(str.strip, signs)):
+        return
+    for line, sign in zip(lines, signs, strict=True):
+        if not sign or text_beginning(line, MAX_NUMBER)[:1] != sign:
+            line.children.insert(0, sign or " ")
+
+
+def diff_sign(line: Node) -> str:
+    """Return the sign of a line in a diff: "+", "-" or " "; "" if it has none."""
+    for part in (line, *children_of(line)):
+        if sign := part.attributes.get("data-code-marker", ""):
+            return sign[:1]
+    names = set(re.split(r"[\s_-]", line.attributes.get("class", "")))
+    return "+" if "addition" in names else "-" if "deletion" in names else ""
 
 
 def count_rows(table: Node) -> int:
@@ -147,10 +198,15 @@ def count_rows(table: Node) -> int:
 
 
 def says_code(node: Node) -> bool:
-    """Return whether an element's class marks it as code or an attribute contains a language."""
+    """Return whether an element's class marks it as code or an attribute contains a language.
+
+    A code element whose style keeps line breaks is code as well.
+    """
     get = node.attributes.get
     languages = (get(name, "").lower() for name in LANGUAGE_NAMES)
     if any(language in LANGUAGES for language in languages):
+        return True
+    if node.tag == "code" and re.search(KEEPING_STYLE, get("style", "")):
         return True
     return re.search(_CODE_NAME, get("class", "")) is not None
 

@@ -23,7 +23,8 @@ find_content applies the rules in this order, because each step uses the result 
 8. Drop the title, dates and headings at the ends of an article, and copies. Copies come last,
    because two boxes may become equal only after other parts are dropped.
 9. Find leads between the title and the content, including elements dropped as "related".
-10. Append the notes that the content refers to but does not contain (notes.py).
+10. Keep boxes next to the content that show the page's own data (page_data.py).
+11. Append the notes that the content refers to but does not contain (notes.py).
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ from websearch.pages.extract.name_rules import (
     preference_boxes,
 )
 from websearch.pages.extract.notes import gather_notes
+from websearch.pages.extract.page_data import join_rows, keep_data_boxes
 from websearch.pages.extract.page_tree import (
     CODE,
     MIN_ARTICLE_PROSE,
@@ -282,11 +284,9 @@ def choose_content(page: PageTree) -> Node:
 
 
 def is_opened(best: Node, siblings: list[Node]) -> bool:
-    """Return whether an element is a list after a paragraph, which belongs to the text as well."""
-    before = siblings[: siblings.index(best)]
-    return best.tag in LISTS and any(
-        node.tag == "p" and node.chars - node.link >= MIN_PART_TEXT for node in before
-    )
+    """Return whether an element is a list next to text, which belongs to the text as well."""
+    beside = (node for node in siblings if node is not best and node.chars)
+    return best.tag in LISTS and any(map(is_part, beside))
 
 
 def is_part(node: Node) -> bool:
@@ -427,7 +427,11 @@ def find_content(html: str) -> Content:
     if page.root.chars >= MIN_TEXT and not text_of(content):  # an index: links below a title
         content = page.root
     leads = find_lead(page, content)
-    return Content(page, content, leads, gather_notes(page, content))
+    before, after = keep_data_boxes(page, content)
+    if not page.is_documentation:
+        join_rows(page)
+    notes = gather_notes(page, content)
+    return Content(page, content, leads + before, after + notes)
 
 
 def extract(html: str, url: str = "") -> str:

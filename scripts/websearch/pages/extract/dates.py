@@ -8,10 +8,18 @@ they are dates of something else, and a missing date is better than a wrong date
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 
-from websearch.base.html_tree import BLOCKS, HEADINGS, text_beginning
+from websearch.base.html_tree import BLOCKS, HEADINGS, name_set, text_beginning
+from websearch.base.written_dates import (
+    UPDATED_LABEL,
+    Written,
+    day_of,
+    is_possible,
+    written_dates,
+)
 from websearch.pages.extract.element_names import MAX_NAMES, names_of
 from websearch.pages.extract.name_rules import is_site_header
 from websearch.pages.extract.page_tree import ancestors
@@ -23,12 +31,11 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
     from websearch.pages.extract.page_tree import PageTree
 
-FIRST_DAY = date(1990, 1, 1)  # before the first web pages
 # Sources of dates, most trusted first. On pages with a known date, the first three and named
 # elements are right in 92% to 97% of cases, dates near the heading in 88%.
-# alone: the only day in all elements marked as dates, even outside the text.
-STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone")
-MAX_DATE_CHARS = 200  # characters of a text to search for dates
+# alone: the only day in all elements marked as dates, even outside the text. label: the only day
+# in lines that say "published" or "updated", even in the footer.
+STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone", "label")
 # Characters of the line with a date; longer lines are running text. Near the heading, where only
 # the position marks a date, the line must be a byline.
 MAX_LINE, MAX_BYLINE = 400, 80
@@ -41,7 +48,6 @@ MIN_HEADING = 12  # characters of a heading to look for in the page's title
 NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
 NEAR_ALONE = 20  # elements from the heading to a time element, for the source "alone"
 HEAD = 6  # elements after the heading that form the article's header
-LABEL_CHARS = 25  # characters before a date to search for words such as "updated"
 
 # ===== names of dates =============================================================================
 
@@ -76,7 +82,7 @@ _DATE_NAMES = (
 _PUBLISHED_NAMES = r"(?i)publi[sc]|posted|pubdate|date-?created|created|entry-date|post-date"
 _UPDATED_NAMES = r"(?i)updat|modif|revis|lastmod|changed"
 # Tags of elements that contain dates of something other than the page, as data tables also do.
-OTHER_TAGS = ("nav", "aside", "caption", "figcaption")
+OTHER_TAGS = ("nav", "aside", "caption", "figcaption", "blockquote")
 _OTHER_NAMES = (
     r"(?i)comment|respon[sd]|related|sidebar|widget(?! Blog)|recent|popular"
     r"|copyright|current|today|weather|archive|newest|latest|ticker|promo|recommend|trending"
@@ -85,6 +91,7 @@ _OTHER_NAMES = (
     r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
     r"|bibliograph|infobox|wp-caption"
 )
+NO_LINES = BLOCKS | name_set("script style noscript")  # elements that are no part of a line
 # Names that an article's header never has.
 _NOT_ALONE = (
     r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
@@ -94,6 +101,9 @@ _NOT_ALONE = (
 )
 # Like _OTHER_NAMES, except right below the heading, where an article's header uses such names.
 _FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
+
+# The name of a page about an event, whose days are not the page's.
+_EVENT = r"(?i)(?<![a-z])events?(?![a-z])"
 
 # Names of days other than a page's own: of an event, a deadline, an offer, a birth.
 _OTHER_DAYS = (
@@ -109,141 +119,12 @@ _ADDRESS_DAY = (
 )
 _ADDRESS_DAY_FIRST = r"(?<![\d.-])(1[3-9]|2\d|3[01])([.-])(\d\d)\2(199\d|20\d\d)(?!\d)"
 
-# ===== written dates ==============================================================================
-
-# Month names as written next to a day: en, de, fr, es, pt, it, nl, sv and da, pl, cs, ru, uk, bs,
-# tr, ro, hu, id, el, fi, ar. Three letters are enough; the first language wins.
-_MONTHS = """
-january february march april may june july august september october november december
-januar februar märz april mai juni juli august september oktober november dezember
-jänner feber maerz april mai juni juli august september oktober november dezember
-janvier février mars avril mai juin juillet août septembre octobre novembre décembre
-enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro
-gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
-januari februari maart april mei juni juli augustus september oktober november december
-januari februari mars april maj juni juli augusti september oktober november december
-stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
-ledna února března dubna května června července srpna září října listopadu prosince
-января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
-januar februar mart april maj jun jul avgust septembar oktobar novembar decembar
-ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
-ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie
-január február március április május június július augusztus szeptember október november december
-januari februari maret april mei juni juli agustus september oktober november desember
-ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου
-ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου
-tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta
-heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta
-يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر
-"""
-_ISO = (
-    r"(?<!\d)(\d{4})-(\d\d)-(\d\d)"
-    r"([T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?(?!\d)"
+# Words in a line with the page's date.
+_PUBLISHED_LABEL = (
+    r"(?i)publish|posted|written on|veröffentlicht|erschienen|online seit|gepostet|geschrieben"
+    r"|publié|mise? en ligne|publicad|pubblicat|gepubliceerd|geplaatst|publicer|publiser"
+    r"|opublikowan|опубликован|yayın|发布|發布|公開|게시"
 )
-_WORD = r"([^\W\d_]{3,14})\.?"
-_GAP = r"[\s.,/-]{1,3}"
-_OF = r"(?:(?:de|del|of|d')\s)?"
-_CLOCK = r"(?:\d\d:\d\d(?::\d\d)?\s(?:(?:[A-Z]{3,5}|[+-]\d{4})\s)?)?"
-_ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
-# Forms of a day and the order of their numbers: y, m and d, or ? if day or month may come first.
-_FORMS = (
-    (_ISO, "ymd"),
-    (r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)", "ymd"),
-    (r"(?<![\d.])(\d{1,2})\s?\.\s?(\d{1,2})\s?\.\s?(\d{4}|\d\d)(?!\d)", "dmy"),
-    (r"(?<!\d)(\d{1,2})\s?([-/])\s?(\d{1,2})\s?\2\s?(\d{4}|\d\d)(?!\d)", "?-?y"),
-    (rf"(?<!\d)(\d{{1,2}}){_ORDINAL}{_GAP}{_OF}{_WORD}{_GAP}{_OF}(\d{{4}})(?!\d)", "dmy"),
-    (rf"{_WORD}\s{{1,3}}(\d{{1,2}}){_ORDINAL}[\s,.]{{1,3}}{_CLOCK}(\d{{4}})(?!\d)", "mdy"),
-    (rf"(?<!\d)(\d{{4}})\.?{_GAP}{_WORD}{_GAP}(\d{{1,2}})(?!\d)", "ymd"),
-    (r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)", "ymd"),
-)
-# Labels before an update date.
-_UPDATED_LABEL = (
-    r"(?i)updat|modif|aktualis|geändert|zuletzt|mis à jour|màj|actualiz|aggiornat|atualiz"
-    r"|bijgewerkt|gewijzigd|oppdater|uppdater|opdater|обновл|更新|수정"
-)
-
-
-class Written:
-    """A date on a page.
-
-    day: the day
-    text: the date in ISO 8601, with the time if the page has one
-    moment: day and time if they are in UTC, else None
-    is_update: whether it is an update date
-    """
-
-    __slots__ = ("day", "is_update", "moment", "text")
-
-    def __init__(self, day: date, clock: str, is_update: bool = False) -> None:
-        self.day, self.is_update = day, is_update
-        clock = re.sub("UTC|GMT", "Z", "T" + re.sub(r"\s", "", clock[1:])) if clock else ""
-        self.text = day.isoformat() + clock
-        self.moment: datetime | None = None
-        if re.search(r"(?:Z|[+-]00:?00)$", clock):
-            self.moment = datetime.combine(day, datetime.min.time()) + timedelta(
-                hours=int(clock[1:3]), minutes=int(clock[4:6])
-            )
-
-
-def written_dates(text: str, month_first: bool = False) -> list[Written]:
-    """Return the possible dates at the beginning of a text, in order (is_possible).
-
-    month_first: whether 1/2/2020 is January 2.
-    """
-    text = text[:MAX_DATE_CHARS]
-    if not re.search(r"\d\d", text):
-        return []
-    dates: dict[int, Written] = {}
-    for pattern, order in _FORMS:
-        for match in re.finditer(pattern, text):
-            groups = dict(zip(order, match.groups(""), strict=False))
-            if "?" in groups:
-                groups["d"], groups["m"] = match[1], match[3]
-                if (month_first and int(match[1]) < 13) or int(match[3]) > 12:
-                    groups["d"], groups["m"] = match[3], match[1]
-            day = day_of(groups["y"], groups["m"], groups["d"])
-            if day and is_possible(day):
-                label = text[max(0, match.start() - LABEL_CHARS) : match.start()]
-                clock = match[4] or "" if pattern is _ISO else ""
-                is_update = bool(re.search(_UPDATED_LABEL, label))
-                dates.setdefault(match.end(3), Written(day, clock, is_update))
-    return [dates[end] for end in sorted(dates)]
-
-
-def is_possible(day: date) -> bool:
-    """Return whether a page can have a date: neither before FIRST_DAY nor in the future."""
-    tomorrow = datetime.now(timezone.utc).date() + timedelta(days=1)  # today in eastern time zones
-    return FIRST_DAY <= day <= tomorrow
-
-
-def day_of(year: str, month: str, day: str) -> date | None:
-    """Return the date for a year, month (number or name) and day, or None."""
-    number = int(month) if month.isdigit() else month_number(month.lower())
-    full_year = int(year) if len(year) == 4 else 2000 + int(year)
-    try:
-        return date(full_year, number, int(day))
-    except ValueError:
-        return None
-
-
-def month_number(word: str) -> int:
-    """Return the month number for a word such as "marzo" or "Sept", or 0."""
-    names = month_names()
-    ends = (len(word), max(3, len(word) - 1), max(3, len(word) - 2))
-    return next((names[word[:end]] for end in ends if word[:end] in names), 0)
-
-
-@functools.lru_cache(1)
-def month_names() -> dict[str, int]:
-    """Return the number of the month for each month name and each of its beginnings."""
-    names: dict[str, int] = {}
-    for index, name in enumerate(_MONTHS.split()):
-        for end in range(3, len(name) + 1):
-            names.setdefault(name[:end], index % 12 + 1)
-    return names
-
 
 # ===== the dates of a page ========================================================================
 
@@ -279,12 +160,16 @@ def find_dates(
         "json-ld": field_dates(items, PUBLISHED_DATA, month_first),
         **marked,
         "alone": [],
+        "label": [],
     }
     if not any(dates.values()):
         dates["alone"] = lone_date(page, month_first)
+    if not any(dates.values()):
+        dates["label"] = labeled_dates(page, month_first)
     updates = field_dates([meta], UPDATED_META, month_first)
     updates += field_dates(items, UPDATED_DATA, month_first)
-    updates += [written for stage in marked.values() for written in stage if written.is_update]
+    found = itertools.chain(*marked.values(), dates["label"])
+    updates += [written for written in found if written.is_update]
     known = [(stage, date) for stage in STAGES for date in dates[stage] if not date.is_update]
     if not known:
         return PageDates(updates[0].text, "", "updated") if updates else PageDates()
@@ -344,13 +229,19 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
     others = other_elements(page, heading)
     sizes = element_sizes(page)
     dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
+    above = ancestors(page.nodes[heading]) if heading else []
+    is_event = any(has_name(_EVENT, names_of(node)) for node in above)
     lengths: dict[Node, int] = {}  # block -> characters of its line
     marked = 0
     for index, node in enumerate(page.nodes):
-        if node in others or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
+        is_own = node.attributes.get("itemprop") == "datePublished"
+        is_own = is_own and 0 < heading < index <= heading + NEAR_AFTER
+        if (node in others and not is_own) or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
             continue
         names = names_of_date(node)
         if has_name(_OTHER_DAYS, f"{names_of(node)} {names}"):
+            continue
+        if (is_event or has_name(_EVENT, names)) and not has_name(_PUBLISHED_NAMES, names):
             continue
         is_near = heading and heading - NEAR_BEFORE <= index <= heading + NEAR_AFTER
         is_marked = names or node.tag == "time"
@@ -398,6 +289,25 @@ def lone_date(page: PageTree, month_first: bool) -> list[Written]:
     return list(days.values()) if heading and len(days) == 1 else []
 
 
+def labeled_dates(page: PageTree, month_first: bool) -> list[Written]:
+    """Return the only day in short lines that say "published", and that of "updated", if any."""
+    others: set[Node] = set()
+    days: dict[tuple[date, bool], Written] = {}
+    for node in page.nodes:
+        if has_name(_NOT_ALONE, names_of(node)) or node.parent in others or node.tag == "nav":
+            others.add(node)
+        elif node.tag in BLOCKS and any(isinstance(child, str) for child in node.children):
+            line = line_of(node)
+            found = written_dates(line, month_first) if len(line) <= 2 * MAX_BYLINE else []
+            for written in found:
+                if len(found) == 1:  # the label may also come after the day
+                    written.is_update = re.search(UPDATED_LABEL, line) is not None
+                if written.is_update or re.search(_PUBLISHED_LABEL, line):
+                    days.setdefault((written.day, written.is_update), written)
+    groups = [[day for day in days.values() if day.is_update == kind] for kind in (False, True)]
+    return [group[0] for group in groups if len(group) == 1]
+
+
 def comment_elements(page: PageTree) -> set[Node]:
     """Return the elements in readers' comments, lists of other pages, tables, menus and footers."""
     found: set[Node] = set()
@@ -416,7 +326,7 @@ def block_of(node: Node) -> Node:
 
 
 def line_of(node: Node) -> str:
-    """Return the beginning of an element's text, without the blocks in it."""
+    """Return the beginning of an element's text, without the blocks and scripts in it."""
     pieces: list[str] = []
     left = 2 * MAX_LINE
     waiting: list[Node | str] = [node]
@@ -425,7 +335,7 @@ def line_of(node: Node) -> str:
         if isinstance(inner, str):
             pieces.append(" ".join(inner[: 4 * MAX_LINE].split()))
             left -= len(pieces[-1])
-        elif inner is node or inner.tag not in BLOCKS:
+        elif inner is node or inner.tag not in NO_LINES:
             waiting += inner.children[::-1]
     return " ".join(pieces)
 

@@ -29,6 +29,10 @@ MODIFIERS = (
 )  # fmt: skip
 NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
 _HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
+DECORATION = name_set(  # words of uninformative alternative texts
+    "arrow avatar background banner bullet button decoration decorative divider external graphic "
+    "hero icon image img link logo photo picture placeholder spacer symbol thumbnail"
+)
 
 
 def names_of(node: Node) -> str:
@@ -81,3 +85,14 @@ def is_unseen(node: Node) -> bool:
     """Return whether an element is hidden in a browser and no click unfolds it."""
     is_not_shown = is_hidden(node.attributes) or has_hidden_class(node)
     return is_not_shown and not opens_by_click(node)
+
+
+def plain_words(text: str) -> str:
+    """Return the words of a text in lower case, with a space before, between and after them."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return f" {' '.join(words)} "
+
+
+def is_decorative_alt(alt: str) -> bool:
+    """Return whether an image's alternative text only describes the kind of image."""
+    return DECORATION.issuperset(plain_words(alt).split())

@@ -7,6 +7,7 @@ any other style counts as visible, as does text that a script, a click or the po
 from __future__ import annotations
 
 import re
+from colorsys import hls_to_rgb
 
 from websearch.base.html_tree import Node, name_set, texts_below
 from websearch.pages.extract.element_names import HIDDEN_CLASSES, opens_by_click
@@ -23,9 +24,10 @@ _ANIMATED = (
     r"|w-id)|hover|popover|preview"
 )
 _LENGTH = r"(-?[\d.]{1,12})(px|em|rem|vw|vh|pt|%)?"
-_PIXELS = {"": 1.0, "px": 1.0, "pt": 1.3, "em": 16.0, "rem": 16.0, "vw": 10.0, "vh": 8.0, "%": 0.0}
+_PIXELS = {"": 1.0, "px": 1.0, "pt": 1.3, "em": 16.0, "rem": 16.0, "vw": 10.0, "vh": 8.0}
 WHITE = "#ffffff"
 _COLORS = {"white": WHITE, "black": "#000000"}
+_GONE = r"scale(?:3d|x|y)?\(0(?:\.0{1,9})?[%\s,)]|opacity\(0(?:\.0{1,9})?%?\)"
 _NO_COLOR = ("", "none", "0", "transparent", "inherit", "initial", "unset")
 _FADES = ("transition", "animation", "animation-name", "will-change", "transition-property")
 _WHOLE = name_set("html body main")  # a page that hides these shows them by script
@@ -86,7 +88,7 @@ class HiddenText:
 
     def may_hide(self, own: Styles) -> bool:
         """Return whether a block of declarations is enough to hide text."""
-        if is_transparent(own) or "scale(0)" in own.get("transform", ""):
+        if is_transparent(own):
             return True
         if size_name(own) or is_far_or_clipped(
             {"position": "absolute", "overflow": "hidden", **own}
@@ -118,8 +120,7 @@ class HiddenText:
             return True
         if is_far_or_clipped(own):
             return not (self.comes_later(node, own) or self.is_only_label(node))
-        is_gone = is_transparent(own) or "scale(0)" in own.get("transform", "")
-        return is_gone and not self.fades and not self.comes_later(node, own)
+        return is_transparent(own) and not self.fades and not self.comes_later(node, own)
 
     def comes_later(self, node: Node, own: Styles) -> bool:
         """Return whether the styles or names of an element fade or move it in later."""
@@ -147,7 +148,9 @@ class HiddenText:
             return False
         for sibling in node.parent.children:
             self.walk -= 1
-            if not isinstance(sibling, Node) or sibling.tag != node.tag or self.walk < 0:
+            if self.walk < 0:
+                break
+            if not isinstance(sibling, Node) or sibling.tag != node.tag:
                 continue
             if number(self.styles.of(sibling).get("opacity", "0")) > 0:
                 return True
@@ -237,8 +240,9 @@ def size_name(own: Styles) -> str:
 
 
 def is_transparent(own: Styles) -> bool:
-    """Return whether styles set the opacity of an element to 0."""
-    return number(own.get("opacity", "")) == 0
+    """Return whether an element has no opacity or no size."""
+    drawn = f"{own.get('transform', '')} {own.get('filter', '')}"
+    return number(own.get("opacity", "")) == 0 or bool(re.search(_GONE, drawn))
 
 
 def is_far_or_clipped(own: Styles) -> bool:
@@ -267,32 +271,43 @@ def is_far_or_clipped(own: Styles) -> bool:
 
 
 def number(text: str) -> float:
-    """Return a CSS value as a number; 1 if it is not a number."""
+    """Return a CSS number or percentage as a number; 1 if it is neither."""
     try:
-        return float(text)
+        return float(text.removesuffix("%"))
     except ValueError:
         return 1.0
 
 
-def length(text: str, otherwise: float) -> float:
+def length(text: str, otherwise: float, percent: float = 0.0) -> float:
     """Return the approximate pixels of a CSS length; otherwise: result for any other value."""
     found = re.match(_LENGTH, text)
     try:
-        return float(found[1]) * _PIXELS[found[2] or ""] if found else otherwise
+        return float(found[1]) * {**_PIXELS, "%": percent}[found[2] or ""] if found else otherwise
     except ValueError:
         return otherwise
 
 
 def color_of(text: str) -> str:
     """Return a color as #rrggbb or "transparent"; "" for unsupported values."""
-    text = _COLORS.get(text, text).replace(" ", "")
-    if text == "transparent" or re.fullmatch(
-        r"rgba\([\d.,]{1,30},0(?:\.0+)?\)|#.{3}0|#.{6}00", text
-    ):
+    text = _COLORS.get(text, text)
+    if text == "transparent" or re.fullmatch(r"#.{3}0|#.{6}00", text):
         return "transparent"
     if re.fullmatch(r"#[0-9a-f]{3}", text):
         return "#" + "".join(digit * 2 for digit in text[1:])
-    found = re.fullmatch(r"rgba?\((\d{1,3}),(\d{1,3}),(\d{1,3})(?:,1)?\)", text)
-    if found:
-        return "#" + "".join(f"{min(255, int(part)):02x}" for part in found.groups())
+    if found := re.fullmatch(r"(rgb|hsl)a?\(([^()]{1,60})\)", text):
+        return color_of_parts(found[1], re.split(r"[\s,/]+", found[2].strip()))
     return text if re.fullmatch(r"#[0-9a-f]{6}", text) else ""
+
+
+def color_of_parts(kind: str, parts: list[str]) -> str:
+    """Return the color of a function's parts: red, green, blue or hue, saturation, lightness."""
+    *_, alpha = (*parts, "") if len(parts) == 3 else parts
+    if len(parts) not in (3, 4) or number(alpha) not in (0, 1, 100):
+        return ""
+    if number(alpha) == 0:
+        return "transparent"
+    values = [length(part, 0.0, percent=2.55 if kind == "rgb" else 0.01) for part in parts[:3]]
+    if kind == "hsl":
+        red, green, blue = hls_to_rgb(values[0] / 360, values[2], values[1])
+        values = [255 * red, 255 * green, 255 * blue]
+    return "#" + "".join(f"{min(255, max(0, round(value))):02x}" for value in values)

@@ -12,6 +12,10 @@ from websearch.pages.extract.page_tree import ancestors, look_of, text_of
 # Markers around superscripts and subscripts; html_tree.py removes these characters from pages.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
 MAX_SCRIPTS = 3  # nested levels
+# A fraction whose parts are raised and lowered; with the fraction slash, the lower part may be
+# plain.
+_TOP, _BOTTOM = rf"{RAISED}(\d{{1,4}}){SCRIPT_END}", rf"{LOWERED}(\d{{1,4}}){SCRIPT_END}"
+_FRACTION = rf"(\w?){_TOP}\s?(?:[/\u2044\u2215]\s?{_BOTTOM}|\u2044(\d{{1,4}}))"
 _SCRIPT = rf"([{RAISED}{LOWERED}{NOTE}])([^{RAISED}{LOWERED}{NOTE}{SCRIPT_END}]*){SCRIPT_END}"
 # Raised endings of ordinals and abbreviations; trademark symbols.
 _JOINED = (
@@ -19,11 +23,12 @@ _JOINED = (
     r"|[\u00ae\u2122\u2120\u00a9]"
 )
 _OPERATION = r"[^\W_]\s?[-+\u2212\u2013*/\u00b7\u00d7]\s?[^\W_]|[\s^]"
+EMPHASIS_MARKS = {
+    "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
+    "strike": "~~",
+}  # fmt: skip
+_STRUCK = r"(?i)text-decoration(?:-line)?\s{0,9}:[^;]{0,99}line-through"
 APART_WORDS = name_set("badge label type version")  # class words of separate labels
-DECORATION = name_set(  # words of uninformative alternative texts
-    "arrow avatar background banner bullet button decoration decorative divider external graphic "
-    "hero icon image img link logo photo picture placeholder spacer symbol thumbnail"
-)
 CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
 # Boxes whose children are parts such as a name and a date, if they have no text of their own.
 PART_BOXES = name_set("a li div td dd section article summary")
@@ -36,6 +41,13 @@ NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # class words of a 
 NOTE_MARK = r"[\[(]?(?:[^\W_]{1,4}|[*\u2020\u2021])(?:, ?[^\W_]{1,4}){0,5}[\])]?"
 
 
+def emphasis_of(node: Node) -> str:
+    """Return the Markdown mark around the text of an element, or ""."""
+    style = node.attributes.get("style", "")
+    is_struck = "line-through" in style and re.search(_STRUCK, style)
+    return EMPHASIS_MARKS.get(node.tag) or ("~~" if is_struck else "")
+
+
 def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
     """Return an image's text, marked as an image; in tables, short texts are words of the cell."""
     if not in_cell or len(alt) > CELL_IMAGE_CHARS:
@@ -45,10 +57,18 @@ def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
 
 
 def write_scripts(text: str) -> str:
-    """Return a line with its superscripts and subscripts as plain text."""
+    """Return a line with its superscripts, subscripts and fractions (1 3/4) as plain text."""
+    if SCRIPT_END in text:
+        text = re.sub(_FRACTION, write_fraction, text)
     for _ in range(MAX_SCRIPTS if SCRIPT_END in text else 0):  # innermost first
         text = re.sub(_SCRIPT, write_script, text)
     return text
+
+
+def write_fraction(found: re.Match[str]) -> str:
+    """Return a fraction as plain text, apart from a whole number before it: 1 3/4."""
+    before, top, *bottom = found.groups()
+    return f"{before and before + ' '}{top}/{bottom[0] or bottom[1]}"
 
 
 def write_script(found: re.Match[str]) -> str:
@@ -113,17 +133,6 @@ def are_parts(before: Node, after: Node) -> bool:
         return False
     first, second = text_of(before), text_of(after)
     return len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
-
-
-def plain_words(text: str) -> str:
-    """Return the words of a text in lower case, with a space before, between and after them."""
-    words = re.findall(r"[^\W_]+", text.lower())
-    return f" {' '.join(words)} "
-
-
-def is_decorative_alt(alt: str) -> bool:
-    """Return whether an image's alternative text only describes the kind of image."""
-    return DECORATION.issuperset(plain_words(alt).split())
 
 
 def is_note_mark(node: Node, base: str) -> bool:

@@ -84,7 +84,10 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if node.dropped or not is_list or node.chars < 20:
             continue
         is_menu = page.is_plain and is_menu_line(node)
-        if is_sentence(node) or (node.tag == "p" and not (page.is_article or is_menu)):
+        is_in_cell = node.parent is not None and node.parent.tag in ("td", "th")
+        if is_sentence(node) or (is_in_cell and len(links_in(node)) == 1):
+            continue
+        if node.tag == "p" and not (page.is_article or is_menu):
             continue
         if node.chars > MOST_CHARS * content.chars:
             continue

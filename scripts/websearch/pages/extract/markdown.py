@@ -26,19 +26,18 @@ from websearch.markdown.escapes import (
 )
 from websearch.pages.extract.code_blocks import code_language, collect_code, is_code_box
 from websearch.pages.extract.content import find_content
-from websearch.pages.extract.element_names import words_of
+from websearch.pages.extract.element_names import is_decorative_alt, plain_words, words_of
 from websearch.pages.extract.formulas import FORMULA, on_one_line
 from websearch.pages.extract.inline_rules import (
     LOWERED,
     NOTE,
     RAISED,
     SCRIPT_END,
+    emphasis_of,
     gap_between,
     image_text,
     is_classifier,
-    is_decorative_alt,
     is_note_mark,
-    plain_words,
     write_scripts,
 )
 from websearch.pages.extract.list_markers import item_markers
@@ -67,10 +66,6 @@ DECLARATIONS = name_set("memname memberdecls")
 DECLARED = ("memname", "param", "memItem", "memTempl")
 CODE_TAGS = name_set("code kbd samp tt")
 SCRIPTS = {"sup": RAISED, "sub": LOWERED}
-EMPHASIS = {
-    "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
-    "strike": "~~",
-}  # fmt: skip
 
 
 # ===== from a tree to Markdown ====================================================================
@@ -374,11 +369,11 @@ class MarkdownWriter:
             text = f"{SCRIPTS[tag]}{text}{SCRIPT_END}"
         elif is_classifier(node):
             text = f" : {text.strip()}"
-        elif tag in EMPHASIS:
-            text = emphasis(text, EMPHASIS[tag])
         elif tag == "a" and self.keep_links and text.strip() and not has_link(text):
             target = self.target(node.attributes.get("href", ""))
             text = emphasis(text, "[", f"]({target})") if target else text
+        elif mark := emphasis_of(node):
+            text = emphasis(text, mark)
         return text
 
     def linked_code(self, node: Node) -> str:
@@ -406,9 +401,9 @@ class MarkdownWriter:
         alt = " ".join(node.attributes.get("alt", "").split())
         if re.fullmatch(EMOJI, alt):
             return alt
-        if not re.search(r"[^\W\d_]{2}", alt) or re.search(
-            r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
-        ):
+        # A file's name, or an icon that stands for a word, such as "[Note]"
+        no_text = r"(?i).*\.(?:jpe?g|png|gif|webp|svg)|\[\w+\]"
+        if not re.search(r"[^\W\d_]{2}", alt) or re.fullmatch(no_text, alt):
             return ""
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
         if not source:

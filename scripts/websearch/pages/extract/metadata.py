@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from websearch.base.html_tree import text_beginning
+from websearch.base.html_tree import elements_below, text_beginning
 from websearch.kit import drop_empty
 from websearch.pages.extract.dates import find_dates
 
@@ -28,6 +28,7 @@ MAX_DATA_CHARS = 1_000_000  # characters per JSON-LD script
 MAX_DATA_ITEMS = 2_000  # items to examine per JSON-LD script
 MAX_AUTHORS = 5  # authors to return
 MAX_AUTHOR_MARKS = 10  # elements to examine for the author
+MAX_NAME = 60  # characters of an author's name in the markup
 MAX_LIST = 1_000  # entries to examine per list in JSON-LD
 MAX_TEXT = 400  # characters of a title or name
 # Types of JSON-LD items that can be the subject of a page, unlike organizations and sites; articles
@@ -35,6 +36,21 @@ MAX_TEXT = 400  # characters of a title or name
 _ARTICLES = r"Article|Posting|Report|Recipe|Question"
 _SUBJECTS = rf"{_ARTICLES}|Product|Review|Video|Event|Course|HowTo"
 _PAGES = r"Page$"  # types of items that describe the page itself
+# Words before an author's name; the short ones in other languages may be part of a name.
+_BYLINE = (
+    r"(?i)^(?:(?:written|posted|published|words|story|text)\s+)?(?:by\b|authors?\s{0,9}:)[\s:]{0,9}"
+)
+_FOREIGN_BYLINE = r"(?i)^(?:von|par|por|di|autore?s?|auteure?|skribent)\s{0,9}:?\s"
+# Between a name and a date, a reading time or a control.
+_AFTER_NAME = (
+    r"(?i)\s{0,9}[|\u2022\u00b7]|\s[\u2013\u2014-]\s|\s\(?\d|\sfull bio\b|\sfollow(?:\s|$)"
+    r"|,?\s(?:last )?(?:updated|published|posted)\b"
+    r"|\s(?:see|view|read|show) (?:full|more|all|author|profile|bio)\b"
+)
+_DATE_WORDS = (
+    r"(?i)(?:^|[\s,]+)(?:on|at|the|le|am|den|jan\w*|feb\w*|m[a\u00e4]r\w*|apr\w*|ma[iy]|june?|july?|aug\w*"
+    r"|sep\w*|o[ck]t\w*|nov\w*|de[cz]\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\.?,?$"
+)
 _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
 
 
@@ -61,7 +77,8 @@ def find_metadata(page: PageTree, address: str = "") -> Metadata:
     data = subject_fields(items)
     meta = meta_values(page)
     title = data.get("title") or meta.get("og:title") or meta.get("twitter:title")
-    authors = (data.get("author"), *(meta.get(name) for name in AUTHOR_NAMES), marked_author(page))
+    named = (data.get("author", ""), *(meta.get(name, "") for name in AUTHOR_NAMES))
+    authors = (*map(author_name, named), marked_author(page))
     languages = (
         page.root.attributes.get("lang"), meta.get("og:locale"), meta.get("content-language"),
     )  # fmt: skip
@@ -70,7 +87,7 @@ def find_metadata(page: PageTree, address: str = "") -> Metadata:
     dates = find_dates(page, address, meta, items, language)
     fields = {
         "title": title or page_heading(page),
-        "author": next((name for name in authors if name and not name.startswith("http")), ""),
+        "author": next(filter(None, authors), ""),
         "published": dates.published,
         "updated": dates.updated,
         "language": language,
@@ -214,7 +231,20 @@ def marked_author(page: PageTree) -> str:
         or node.attributes.get("class") in ("author", "byline")
     )
     for node in itertools.islice(marks, MAX_AUTHOR_MARKS):
-        name = re.sub(r"(?i)^(?:by|von|par|por|di) ", "", text_beginning(node, MAX_TEXT))
-        if 1 < len(name) <= 60:
+        parts = (part for part in elements_below(node) if part.attributes.get("itemprop") == "name")
+        text = text_beginning(next(parts, node), MAX_TEXT)
+        name = author_name(re.sub(_FOREIGN_BYLINE, "", text))
+        if 1 < len(name) <= MAX_NAME:
             return name
     return ""
+
+
+def author_name(text: str) -> str:
+    """Return the name in a byline, without dates, reading times and controls; "" without one."""
+    name = re.sub(_BYLINE, "", " ".join(text[:MAX_TEXT].split())).strip()
+    if after := re.search(_AFTER_NAME, f" {name}"):
+        name = name[: max(0, after.start() - 1)]
+        while is_dated := re.search(_DATE_WORDS, name):
+            name = name[: is_dated.start()]
+    is_name = re.search(r"[^\W\d_]", name) and not name.lower().startswith("http")
+    return name.strip(" ,;:") if is_name else ""

@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
 NO_CONTENT = name_set(
-    "applet area audio base button canvas datalist dialog embed footer frame frameset iframe input "
-    "link map math menu meta meter nav noembed noframes noscript object optgroup option param "
+    "applet area audio base button canvas datalist dialog embed frame frameset iframe input "
+    "link map math menu meta meter noembed noframes noscript object optgroup option param "
     "progress script select source style svg template textarea title track video"
 )
 LANDMARKS = name_set(
     "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
 )
-ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar", "form": "signup"}
+ELEMENT_RULES = {
+    "figcaption": "caption", "aside": "sidebar", "form": "signup", "nav": "menu",
+    "footer": "end of the page",
+}  # fmt: skip
 NAMED_CONTENT = name_set("main article h1")  # never judged by class or id
 # Rule -> words of class and id. Names are split into words; complete names are in HIDDEN_CLASSES.
 # The first matching rule decides; the text of a consent element must also mention consent.
@@ -93,6 +96,10 @@ UNFOLDED = HEADINGS | {"dt"}  # a button inside unfolds the next element
 TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # words for the role even in TEXT_TAGS
 HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # their ids may come from their text
 MAX_BEGINNING = 16  # elements and texts to search for an element's heading
+CELLS = name_set("td th tr caption dt dd")
+INLINE = name_set("a abbr b cite code em i mark q s small span strong sub sup time u")
+MIN_WORDS = 3  # words beside an inline element that make it part of a sentence
+IN_TEXT = frozenset(("gutter", "consent", "comments", "hidden class"))  # rules inside a text
 # A box with such a name is a note inside the text, even if it is an aside.
 NOTE_WORDS = name_set(
     "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
@@ -143,7 +150,8 @@ MOST_PROSE_DEFAULT = 0.35
 MOST_CHARS = 0.5  # the same share for all text of the page
 # Rule -> characters above which an element is content on pages that are not articles.
 LARGEST = {"byline": 600, "advertisement": 800}
-SURE_RULES = name_set("element comments consent control")  # apply to elements of any size
+# Rules that apply to elements of any size.
+SURE_RULES = frozenset(("element", "menu", "end of the page", "comments", "consent", "control"))
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
 IGNORED_RULES: tuple[frozenset[str], ...] = (
@@ -173,7 +181,22 @@ def element_rule(node: Node, page: PageTree) -> str:
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
-    return name_rule(node, page) if has_names else ""
+    rule = name_rule(node, page) if has_names else ""
+    return "" if rule not in IN_TEXT and is_in_text(node) else rule
+
+
+def is_in_text(node: Node) -> bool:
+    """Return whether an element is a cell, term or item beside others, or inside a sentence."""
+    if node.tag in CELLS:  # in a table that lays out a page, they have blocks
+        cells = children_of(node) if node.tag == "tr" else [node]
+        return not any(cell.has_block for cell in cells)
+    siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
+    others = [child for child in siblings if child is not node]
+    if node.tag == "li":
+        items = (child for child in others if isinstance(child, Node) and child.tag == "li")
+        return any(words_of(item).isdisjoint(RULE_WORDS) for item in items)
+    words = sum(len(child.split()) for child in others if isinstance(child, str))
+    return node.tag in INLINE and words >= MIN_WORDS
 
 
 def is_consent(node: Node) -> bool:
@@ -221,15 +244,15 @@ def never_content(node: Node, page: PageTree) -> bool:
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer may be a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
-    # The name of the quoted person or work.
-    is_source = node.tag == "footer" and node.parent is not None and node.parent.tag == "blockquote"
-    return not (crawler_copy or unfolds or is_source)
+    return not (crawler_copy or unfolds)
 
 
 def is_note(node: Node, page: PageTree) -> bool:
-    """Return whether an aside or figcaption is a note or caption inside the text."""
+    """Return whether an aside, figcaption or footer is a part of the text."""
     if node.tag == "figcaption":
         return page.is_documentation
+    if node.tag == "footer":  # the name of the quoted person or work
+        return node.parent is not None and node.parent.tag == "blockquote"
     if node.tag != "aside":
         return False
     is_named = not words_of(node).isdisjoint(NOTE_WORDS)

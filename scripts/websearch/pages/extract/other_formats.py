@@ -1,4 +1,4 @@
-"""Recognize text formats; convert feeds, notebooks, CSV and JSON to Markdown."""
+"""Recognize text formats; convert feeds, notebooks, CSV, JSON, mail and calendars to Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from websearch.kit import (
 from websearch.markdown.escapes import as_cell, backticks, escape, mark_signs
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.page_tree import PageTree
-from websearch.pages.fetch.charsets import wide_codec, wide_label
+from websearch.pages.fetch.charsets import decode_body, wide_codec, wide_label
 from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
@@ -38,6 +38,14 @@ MAX_ENTRIES = 200  # entries per feed
 MAX_ENTRY_CHARS = 500_000  # characters of all entry texts in a feed
 MAX_FEED_HEAD = 50_000  # characters before the first entry to search for the title
 MAX_OUTPUT = 2_000  # characters per output of a notebook cell
+# Lines of a mail times its parts inside each other: what parsing it costs.
+MAX_MAIL_WORK = 1_000_000
+_MAIL_LEVEL = rb"(?i)boundary|message/"
+MAIL_HEAD = ("From", "To", "Cc", "Date")
+MAX_PARTS = 100  # parts of a mail
+MAX_EVENTS = 500  # events per calendar
+_MOMENT = r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z?))?"
+_CALENDAR_LINE = r"([A-Za-z-]{1,40})((?:;[^:\"]{0,200}(?:\"[^\"]{0,200}\")?){0,20}):(.*)"
 MAX_FIELD = 300  # characters of an entry's title, URL or date
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
 SEPARATORS = ("\t", ";", "|", ",")  # field separators; the first wins a tie
@@ -106,11 +114,14 @@ def is_wide(body: bytes, content_type: str) -> bool:
 
 
 def sniff_kind(text: str, content_type: str, url: str) -> str:
-    """Return a text's format: html, json, feed, notebook, xml, csv or text (including Markdown)."""
+    """Return a text's format.
+
+    It is html, json, feed, notebook, xml, csv, mail, calendar or text (including Markdown).
+    """
     start = text[:MAX_START].lstrip("\ufeff \t\r\n").lower()
     media = content_type.partition(";")[0].strip().lower()
     bare = re.sub(r"(?s)<!--.*?-->|<\?xml[^>]*>", "", start[:MAX_START]).lstrip()
-    is_html = bare.startswith(("<!doctype html", "<html"))
+    is_html = bare.startswith(("<!doctype html", "<!doctypehtml", "<html"))
     is_feed = start.startswith("<") and re.search(r"<(?:rss|feed|rdf:rdf)\b", start)
     if is_feed and not is_html and "html" not in media:
         return "feed"
@@ -119,9 +130,13 @@ def sniff_kind(text: str, content_type: str, url: str) -> str:
     if is_html or "html" in media or (begins_html and not media):
         return "html"
     path = url.partition("?")[0]
+    is_unnamed = media in ("", "text/plain", "application/octet-stream")
+    is_mail = media == "message/rfc822" or (is_unnamed and path.endswith(".eml"))
+    is_calendar = start.startswith("begin:vcalendar")
     is_notebook = path.endswith(".ipynb") or '"cell_type"' in start
-    if is_notebook and re.match(_NOTEBOOK, start):
-        return "notebook"
+    is_notebook = is_notebook and re.match(_NOTEBOOK, start) is not None
+    if is_mail or is_calendar or is_notebook:
+        return "mail" if is_mail else "calendar" if is_calendar else "notebook"
     if "json" in media or is_json:
         return "feed" if re.search(_JSON_FEED, start) else "json"
     if media in CSV_TYPES or (media in ("", "text/plain") and url.endswith((".csv", ".tsv"))):
@@ -134,8 +149,9 @@ def sniff_kind(text: str, content_type: str, url: str) -> str:
 
 def fenced(text: str, language: str) -> str:
     """Return text as a fenced block."""
+    text = text.strip("\n").rstrip()
     fence = backticks(text, 3)
-    return f"{fence}{language}\n{text.strip()}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def read_csv(text: str) -> PageContent:
@@ -287,6 +303,113 @@ def json_entries(text: str) -> tuple[str, list[Entry], bool]:
 def as_html(text: str) -> str:
     """Return plain text as HTML; a blank line separates paragraphs."""
     return "".join(f"<p>{html.escape(part)}</p>" for part in text.split("\n\n"))
+
+
+# ===== mail and calendars =========================================================================
+
+
+def read_mail(body: bytes, url: str, keep_links: bool) -> PageContent | None:
+    """Return a mail (RFC 5322): its head, its text and the names of its attachments.
+
+    Return None if it is nested too deeply.
+    """
+    import email
+    import email.utils
+
+    if body.count(b"\n") * len(re.findall(_MAIL_LEVEL, body)) > MAX_MAIL_WORK:
+        return None
+    try:
+        message = email.message_from_bytes(body)
+        parts = list(itertools.islice(message.walk(), MAX_PARTS))
+    except RecursionError:
+        return None
+    texts: dict[str, str] = {}
+    names: list[str] = []
+    for part in parts:
+        if name := part.get_filename():
+            names.append(one_line(header_text(name), MAX_FIELD))
+        elif not part.is_multipart():
+            data = part.get_payload(decode=True)
+            charset = f"; charset={part.get_content_charset('')}"
+            text = decode_body(data, charset) if isinstance(data, bytes) else ""
+            texts.setdefault(part.get_content_type(), text.strip())
+    head = {name: one_line(header_text(str(message[name])), MAX_FIELD)
+            for name in MAIL_HEAD if message[name]}  # fmt: skip
+    lines = [f"{name}: {value}" for name, value in head.items()]
+    lines += [f"Attachments: {', '.join(names)}"] if names else []
+    writer = MarkdownWriter(url, keep_links)
+    shown = texts.get("text/plain", "").replace("\r\n", "\n")
+    if not shown:
+        shown = writer.markdown(PageTree(texts.get("text/html", "")).root)
+    day = email.utils.parsedate_tz(head.get("Date", ""))
+    fields = {
+        "title": header_text(str(message["Subject"] or "")),
+        "author": email.utils.parseaddr(head.get("From", ""))[0],
+        "published": "{:04}-{:02}-{:02}".format(*day[:3]) if day else "",
+    }
+    text = "\n\n".join(filter(None, ("  \n".join(lines), shown)))
+    return PageContent(text, fields, is_cut=writer.cut, is_foreign=True)
+
+
+def header_text(value: str) -> str:
+    """Return a mail header's value with its encoded words as text."""
+    from email.errors import HeaderParseError
+    from email.header import decode_header, make_header
+
+    try:
+        return str(make_header(decode_header(value)))
+    except (HeaderParseError, LookupError, UnicodeError):
+        return value
+
+
+def calendar_markdown(text: str) -> PageContent:
+    """Return a calendar (RFC 5545): an item for each event, with time, name, place and words."""
+    events: list[dict[str, str]] = []
+    title = ""
+    inside = ""
+    for line in re.sub(r"\r?\n[ \t]", "", text).splitlines():
+        match = re.fullmatch(_CALENDAR_LINE, line)
+        name, value = (match[1].upper(), match[3].strip()) if match else ("", "")
+        if name in ("BEGIN", "END"):
+            inside = value.upper() if name == "BEGIN" else "VEVENT" if inside != "VEVENT" else ""
+            events += [{}] if name == "BEGIN" and inside == "VEVENT" else []
+        elif name == "X-WR-CALNAME":
+            title = calendar_text(value)
+        elif events and inside == "VEVENT" and match:
+            zone = re.search(r"TZID=\"?([\w/+-]{1,60})", match[2])
+            is_date = name.startswith("DT")
+            shown = moment_text(value, zone[1] if zone else "") if is_date else value
+            events[-1].setdefault(name, calendar_text(shown))
+    lines = [event_line(event) for event in events[:MAX_EVENTS]]
+    title = title or (events[0].get("SUMMARY", "") if len(events) == 1 else "")
+    is_cut = len(events) > MAX_EVENTS
+    return PageContent("\n".join(lines), {"title": title}, is_cut=is_cut, is_foreign=True)
+
+
+def event_line(event: dict[str, str]) -> str:
+    """Return an event of a calendar as a list item."""
+    get = event.get
+    time = " to ".join(filter(None, (get("DTSTART"), get("DTEND"))))
+    rule = f"repeats: {get('RRULE')}" if get("RRULE") else ""
+    facts = (get("SUMMARY"), get("LOCATION"), rule, get("STATUS", "").lower(), get("DESCRIPTION"))
+    return f"- {': '.join(filter(None, (time, '. '.join(filter(None, facts)))))}"
+
+
+def calendar_text(value: str) -> str:
+    """Return a value of a calendar without its escapes, on one line."""
+    plain = re.sub(r"\\([nN,;\\])", lambda sign: " " if sign[1] in "nN" else sign[1], value)
+    return one_line(plain, MAX_OUTPUT)
+
+
+def moment_text(value: str, zone: str) -> str:
+    """Return a calendar's time such as 20250304T183000 as 2025-03-04 18:30, with its time zone."""
+    match = re.fullmatch(_MOMENT, value)
+    if not match:
+        return value
+    year, month, day, hour, minute, utc = match.groups()
+    clock = f" {hour}:{minute}" if hour else ""
+    place = " UTC" if utc else f" ({zone})" if zone else ""
+    return f"{year}-{month}-{day}{clock}{place if clock else ''}"
 
 
 # ===== notebooks ==================================================================================

@@ -37,6 +37,11 @@ _IS_POSTING = (
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type'
 )
+# schema.org types of pages whose facts are in boxes; blogs declare their recipes articles, too.
+_HAS_FACTS = (
+    r'"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:Recipe|HowTo|Product|Event|JobPosting|FAQPage|QAPage'
+    r'|LocalBusiness|Restaurant|Hotel|LodgingBusiness|Movie|Book)"'
+)
 _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes declare it too
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
@@ -64,6 +69,7 @@ class PageTree:
     is_documentation: kind by generator, or by headings and code; excludes is_article
     says_article, says_documentation: declarations in the page
     program: generator if generator_rules has rules for it, or ""
+    shows_beside: a reader sees the parts beside the text, because the page is not only an article
     is_plain: few layout elements have names, as before style sheets existed
     keeps_comments: comments are the content, as in a forum
     has_readers_comments: the page has readers' comments, as a blog does
@@ -95,6 +101,7 @@ class PageTree:
             )
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
+        self.shows_beside = not self.is_article or bool(re.search(_HAS_FACTS, signs))
         self.is_plain = not self.is_article and self.names_little()
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # elements in comments
@@ -162,15 +169,21 @@ class PageTree:
     def drop_unseen(self) -> None:
         """Drop scripts, styles, templates, data, hidden text and the generator's frames."""
         for node in self.nodes:
-            if node.tag in UNSEEN:
-                node.dropped = "element"
-            elif node in self.data:
-                node.dropped = "data"
-            elif node in self.unseen and self.leniency < 3:
-                node.dropped = "unseen"
-            elif self.program and node.attributes and is_frame(node, self.program):
-                node.dropped = "generator"
+            node.dropped = self.unseen_reason(node)
         self.spread()
+
+    def unseen_reason(self, node: Node) -> str:
+        """Return why a reader does not see an element, or ""."""
+        if node.tag in UNSEEN:
+            return "element"
+        if node in self.data:
+            return "data"
+        if "data-nosnippet" in node.attributes:
+            return "nosnippet"
+        if node in self.unseen and self.leniency < 3:
+            return "unseen"
+        is_generated = self.program and node.attributes and is_frame(node, self.program)
+        return "generator" if is_generated else ""
 
     def drop_escaped_tags(self) -> None:
         """Remove tags that appear as text because they were escaped twice, except in code."""

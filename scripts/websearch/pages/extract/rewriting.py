@@ -14,6 +14,7 @@ import re
 
 from websearch.base.html_tree import (
     BLOCKS,
+    HEADINGS,
     Node,
     children_of,
     elements_below,
@@ -21,8 +22,8 @@ from websearch.base.html_tree import (
     text_beginning,
 )
 from websearch.base.words import NEGATIONS
-from websearch.pages.extract.code_elements import mark_code
-from websearch.pages.extract.element_names import is_hidden
+from websearch.pages.extract.code_elements import KEEPING_STYLE, mark_code
+from websearch.pages.extract.element_names import is_decorative_alt, is_hidden
 from websearch.pages.extract.placing import fill_slots, is_shadow, place_streamed
 
 TYPE_CHECKING = False
@@ -42,9 +43,8 @@ KEEPING_CLASSES = name_set(
     " white-space-pre-line white-space-pre-wrap pre-line pre-wrap text-pre-line text-pre-wrap"
 )
 COLLAPSING_CLASSES = name_set("whitespace-normal whitespace-nowrap text-nowrap")
-_KEEPING_STYLE = r"white-space\s{0,9}:\s{0,9}(?:pre|break-spaces)"
 # A class whose rule in a style element keeps line breaks.
-_KEEPING_RULE = r"\.([\w-]{1,100})\s{0,9}\{[^{}]{0,300}" + _KEEPING_STYLE
+_KEEPING_RULE = r"\.([\w-]{1,100})\s{0,9}\{[^{}]{0,300}" + KEEPING_STYLE
 MAX_CSS = 200_000  # characters of each style element
 MAX_BREAKS = 20_000  # line breaks per page
 AS_WRITTEN = name_set("pre code textarea script style svg math title select") | {STATE}
@@ -63,6 +63,7 @@ SPEAKING = CELLS | name_set("ruby q template input ul ol")
 # Tag -> kind of an element that is rewritten in any case.
 KINDS = {"td": "cell", "th": "cell", "ul": "list", "ol": "list", "ruby": "ruby"}
 ICONS = name_set("svg i span em b")
+CONTROLS = name_set("a button label summary nav") | HEADINGS
 NO_ICONS = name_set("a button img ul ol") | {STATE}  # that begin a list item
 READINGS = name_set("rt rtc")  # in ruby; rp has parentheses for browsers without ruby
 _ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
@@ -93,6 +94,8 @@ def rewrite(nodes: list[Node]) -> list[Node]:
                 found["template"].append(node)
         elif "aria-label" in attributes:
             found["label"].append(node)
+        elif "line-through" in attributes.get("style", "") and tag == "span":
+            node.tag = "s"
         elif "data-cfemail" in attributes:
             found["mail"].append(node)
         elif "class" in attributes and is_screen_reader_class(attributes["class"]) and node.parent:
@@ -296,10 +299,11 @@ def keep_one_twin(parent: Node) -> None:
 
 
 def is_twin(text: str, pieces: Iterable[Node]) -> bool:
-    """Return whether a text contains the joined text of elements, or the reverse."""
+    """Return whether a text contains the text of elements, joined or of one, or the reverse."""
     own = letters_of(text)
-    other = "".join(letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces)
-    return bool(own and other) and (own in other or other in own)
+    others = [letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces]
+    others = [*(other for other in others if len(other) > 1), "".join(others)]
+    return any(own and other and (own in other or other in own) for other in others)
 
 
 def letters_of(text: str) -> str:
@@ -308,12 +312,24 @@ def letters_of(text: str) -> str:
 
 
 def write_label(node: Node) -> None:
-    """Replace an element's visual-only text by the label that it repeats."""
+    """Replace an element's visual-only text, or a drawing, by its label."""
     label = node.attributes["aria-label"][:MAX_LABEL].strip()
     children = children_of(node)
     is_drawn = 0 < len(children) <= MAX_PIECES and all(map(is_visual_only, children))
-    if not has_words(node) and is_drawn and is_twin(label, children):
+    if has_words(node):
+        return
+    if is_drawn and is_twin(label, children):
         node.children = [label]
+    elif node.attributes.get("role") == "img" and is_told_by_label(node, label):
+        node.tag, node.attributes, node.children = "span", {}, [label]
+
+
+def is_told_by_label(image: Node, label: str) -> bool:
+    """Return whether only its label says what an image shows; labels in links say what they do."""
+    parent = image.parent
+    if not parent or parent.tag in CONTROLS or is_visual_only(image) or is_decorative_alt(label):
+        return False
+    return letters_of(label) not in letters_of(text_beginning(parent, MAX_LABEL))
 
 
 def label_cell(cell: Node) -> None:
@@ -463,14 +479,14 @@ def keeps_breaks(attributes: dict[str, str], names: set[str]) -> bool:
         if not (KEEPING_CLASSES.isdisjoint(found) and names.isdisjoint(found)):
             return True
     style = attributes.get("style", "")
-    return "white-space" in style and re.search(_KEEPING_STYLE, style) is not None
+    return "white-space" in style and re.search(KEEPING_STYLE, style) is not None
 
 
 def collapses_breaks(attributes: dict[str, str]) -> bool:
     """Return whether an element's attributes make line breaks spaces again."""
     style = attributes.get("style", "")
     if "white-space" in style:
-        return re.search(_KEEPING_STYLE, style) is None
+        return re.search(KEEPING_STYLE, style) is None
     return not COLLAPSING_CLASSES.isdisjoint(attributes.get("class", "").split())
 
 

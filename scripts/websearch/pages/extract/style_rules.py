@@ -7,6 +7,7 @@ with other selectors and rules inside @media are never applied, but may_set() co
 from __future__ import annotations
 
 import re
+import zlib
 
 from websearch.base.html_tree import Node, name_set
 
@@ -20,13 +21,14 @@ MAX_CSS = 500_000  # characters of a page's style elements
 MAX_RULES = 5_000  # rules per page
 MAX_STEPS = 200_000  # comparisons of rules with elements; then no more rules apply
 MAX_DEPTH = 6  # parts of a selector
+FILTER_BITS = 2_048  # of the set of names around an element
 MAX_BLOCK = 2_000  # characters of selectors, and of declarations, in a hiding rule
 # Properties that decide whether text is visible, or suggest that a script changes this.
 SEEN_BY = name_set(
     "opacity font-size text-indent position left right top margin-left clip clip-path width height "
-    "max-width max-height overflow transform color background background-color background-image "
-    "background-clip -webkit-background-clip -webkit-text-fill-color text-shadow transition "
-    "animation animation-name will-change transition-property"
+    "max-width max-height overflow transform filter color background background-color "
+    "background-image background-clip -webkit-background-clip -webkit-text-fill-color text-shadow "
+    "transition animation animation-name will-change transition-property"
 )
 _COMPOUND = (
     r"([a-zA-Z][\w-]{0,40}|\*)?"
@@ -35,12 +37,12 @@ _COMPOUND = (
 _SIMPLE = r"([.#])([\w-]+)|\[([\w-]+)(?:([~|^$*]?)=[\"']?([^\]\"']*)[\"']?)?\]"
 # Values that may hide text, in groups, and the properties for each group; see hiding_blocks.
 _HIDING_VALUE = (
-    r":\s{0,3}(?:(0(?!\d)|\.0|1(?![.\d]))|(-\d{2})|(transparent|white|#|rgb)"
-    r"|(rect|inset|circle|polygon)|(scale|translate))"
+    r":\s{0,3}(?:(0(?!\d)|\.\d|1(?![.\d]))|(-\d{2})|(transparent|white|black|#|rgb|hsl)"
+    r"|(rect|inset|circle|polygon)|(scale|translate|opacity))"
 )
 _HIDING_PROPERTIES = (
     ("opacity", "font-size", "width", "height"), ("left", "right", "top", "text-indent"),
-    ("color",), ("clip", "clip-path"), ("transform",),
+    ("color",), ("clip", "clip-path"), ("transform", "filter"),
 )  # fmt: skip
 _KEY = r"[.#][\w-]{1,100}"
 
@@ -113,7 +115,7 @@ class PageStyles:
         self.css = without_comments("\n".join(texts)[:MAX_CSS])
         self.index: RuleIndex | None = None
         self.known: dict[Node, Styles] = {}
-        self.above: dict[Node, frozenset[str]] = {}
+        self.above: dict[Node, int] = {}
 
     def of(self, node: Node) -> Styles:
         """Return the styles that the rules and the style attribute set for an element."""
@@ -202,10 +204,11 @@ class PageStyles:
         if self.steps < 0 or not all(passes(test, node) for test in rule.parts[0]):
             return False
         above = node.parent
-        if len(rule.parts) > 1:
-            keys = self.keys_above(node)
-            if any(f"{part[-1][0]} {part[-1][1]}" not in keys for part in rule.parts[1:] if part):
-                return False
+        wanted = 0
+        for part in rule.parts[1:]:
+            wanted |= bits_of([f"{part[-1][0]} {part[-1][1]}"]) if part else 0
+        if wanted and wanted & ~self.keys_above(node):
+            return False
         for part in rule.parts[1:]:
             while above and not all(passes(test, above) for test in part):
                 above = above.parent
@@ -215,18 +218,28 @@ class PageStyles:
             above = above.parent
         return True
 
-    def keys_above(self, node: Node) -> frozenset[str]:
-        """Return the keys of all elements around an element."""
-        missing = []
-        while node.parent and node not in self.above:
-            missing.append(node)
-            node = node.parent
-        keys = self.above.get(node, frozenset())
-        for inner in reversed(missing):
-            if inner.parent:
-                keys = keys.union(keys_of(inner.parent))
-            self.above[inner] = keys
-        return keys
+    def keys_above(self, node: Node) -> int:
+        """Return bits_of the keys of all elements around an element."""
+        missing: list[Node] = []
+        around = node.parent
+        while around and around not in self.above:
+            missing.append(around)
+            around = around.parent
+        bits = self.above[around] if around else 0
+        for outer in reversed(missing):
+            bits = self.above[outer] = bits | bits_of(keys_of(outer))
+        return bits
+
+
+def bits_of(keys: list[str]) -> int:
+    """Return a small set of keys as bits; two keys may share a bit, as in browsers' filters.
+
+    A set of names for each element would need memory that is quadratic in the page.
+    """
+    bits = 0
+    for key in keys:
+        bits |= 1 << zlib.crc32(key.encode("utf-8", "replace")) % FILTER_BITS
+    return bits
 
 
 def without_comments(css: str) -> str:

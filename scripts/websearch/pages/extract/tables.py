@@ -59,7 +59,7 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
     """Return whether a table's cells show that it is data, not layout; parts: its rows and cells.
 
     Cells in a pipe table cannot contain headings, lines of code or tables. A row with nothing but
-    code is layout for line numbers.
+    code is layout for line numbers, and a picture next to all rows the icon of a note.
     """
     if node.attributes.get("role") in ("presentation", "none"):
         return False
@@ -72,6 +72,7 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
         or any(cell.chars > longest for cell in cells)
         or (len(rows) == 1 and not is_named_row(rows[0]))
         or any(map(is_code_row, rows))
+        or (1 < len(rows) == span_of(rows[0][0], "rowspan") and not rows[0][0].chars)
     ):
         return False
     spare = (len(parts) - len(cells)) // ROWS_PER_BLOCK if says_data else 0

@@ -21,7 +21,7 @@ MAX_TARGETS = 10  # ids per attribute of a control
 MAX_SCRIPT = 300  # characters of a control's script to search for ids
 MAX_LABEL = 200  # characters of a control's text
 MAX_MORE = 50  # characters of a control such as "Read more"
-MIN_ANSWER = 20  # characters of a text that a question or heading may open
+MIN_ANSWER = 20  # characters of a text that a heading may open; a question may open less
 MAX_IN_CONTROL = 6  # elements around a control to search for a heading or term
 NAMING = ("aria-controls", "data-target", "data-bs-target")
 ACTING = frozenset(("onclick", "aria-expanded", "data-toggle", "data-bs-toggle", *NAMING))
@@ -55,6 +55,9 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
     for control in controls:
         opened = [ids[name] for name in targets_of(control) if name in ids]
         opened = [node for node in opened if is_text_part(node)]
+        if asks(control):
+            opened += [node for node in next_to_controls([control]) if node not in opened]
+            answers.update(dict.fromkeys(opened, True))
         answers.update({node: is_answer(node) for node in opened if node not in answers})
         found.update(opened)
         if any(answers[node] for node in opened) and is_question(control):
@@ -103,6 +106,11 @@ def is_answer(node: Node) -> bool:
     return is_closed and len(text_beginning(node, 2 * MIN_ANSWER)) >= MIN_ANSWER
 
 
+def asks(control: Node) -> bool:
+    """Return whether a button's text ends with a question mark."""
+    return control.tag == "button" and text_beginning(control, MAX_LABEL).endswith(("?", "？"))
+
+
 def is_question(control: Node) -> bool:
     """Return whether a button without adjacent text is a question or a heading."""
     parent = control.parent
@@ -125,6 +133,7 @@ def next_to_controls(controls: list[Node]) -> Iterator[Node]:
     Also yield the elements right before and after a control such as "Read more", or its parent.
     """
     titles = [title for control in controls if (title := title_of(control))]
+    titles += filter(asks, controls)
     more = [control for control in controls if says_more(control)]
     more += [control.parent for control in more if control.parent and is_only_child(control)]
     place = places(dict.fromkeys(node.parent for node in (*titles, *more) if node.parent))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import time
 from urllib.parse import quote
@@ -12,11 +14,13 @@ from websearch.engines.base.turns import PacedEngine
 from websearch.engines.table import host_of
 from websearch.kit import SearchError, retry_after, status_error
 from websearch.pages.fetch.fetch import (
+    ALLOW_VARIABLE,
     Fetched,
     check_unresolved_host,
     fetch_page,
     host_and_port,
     is_excepted,
+    is_public,
 )
 
 TYPE_CHECKING = False
@@ -53,13 +57,23 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
 
 
 def is_private(url: str) -> bool:
-    """Return whether a URL's host is in a private network or exempted from the guard."""
+    """Return whether a URL's host is in a private network or exempted from the guard.
+
+    If networks are exempted, only the name's addresses show that.
+    """
+    import socket
+
     host, port = host_and_port(url)
     try:
         check_unresolved_host(host, port)
     except SearchError:
         return True
-    return is_excepted(host, port) and not host_of(NAME).has_other_address()
+    addresses: list[str] = []
+    if "/" in os.environ.get(ALLOW_VARIABLE, ""):
+        with contextlib.suppress(OSError):
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            addresses = [ip for ip in (str(one[4][0]) for one in found) if not is_public(ip)]
+    return is_excepted(host, port, addresses) and not host_of(NAME).has_other_address()
 
 
 # ===== the archive ================================================================================

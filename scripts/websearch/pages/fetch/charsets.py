@@ -123,6 +123,7 @@ MIN_LEAD = 0.03  # lead over the second-best score
 MAX_ERRORS = 0.34  # decoding errors per multi-byte letter in text that still counts as UTF-8
 MAX_WRONG = 0.02  # share of characters that never occur in text, such as U+FFFD
 LABEL_BYTES = 4_096  # bytes at the beginning of a page to search for a label
+_JAPANESE = rb"\x1b\$(?:[@B]|\([D-Q])"  # begins double-byte letters in ISO-2022-JP
 UNKNOWN_NOTE = "The page's encoding is unknown. Non-English letters may be wrong."
 _HEADER_CHARSET = r"""(?i)charset\s{0,9}=[\s"']{0,9}([\w:.-]{1,40})"""
 _META_CHARSET = rb"""(?i)<meta[^<>]{1,300}?charset\s{0,9}=[\s"']{0,9}([a-z0-9_:.-]{2,40})"""
@@ -140,19 +141,22 @@ def decode_page(body: bytes, content_type: str) -> tuple[str, str]:
     """Return a body as text, and a note if its encoding is unknown, or "".
 
     As in browsers, a byte order mark decides, then the label in the header, then the label in a
-    meta element or XML declaration. A label is ignored if the bytes contradict it. Without a label,
-    valid UTF-8 is UTF-8, and other bytes have the likeliest encoding.
+    meta element or XML declaration. A label is ignored if the bytes contradict it. Valid UTF-8 is
+    UTF-8, and ASCII with the escape sequences of ISO-2022-JP is that; other bytes without a label
+    have the likeliest encoding.
     """
     for mark, codec in BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return body.decode(codec, "replace"), ""
-    if body.isascii() and b"\x1b" not in body:
+    if body.isascii() and not re.search(_JAPANESE, body):
         wide = wide_codec(body) or wide_label(body, content_type)
         return body.decode(wide or "ascii", "replace"), ""
     if wide := wide_codec(body):
         return body.decode(wide, "replace"), ""
-    label = next((codec for codec in labels(body, content_type) if codec), "")
-    if is_utf8(body) and (label in ("", "utf-8") or is_single_byte(label)):
+    label = "iso2022_jp_ext" if body.isascii() else ""
+    label = label or next((codec for codec in labels(body, content_type) if codec), "")
+    is_weak = label in ("", "utf-8") or is_single_byte(label)
+    if is_utf8(body) and (is_weak or has_letters(body)):
         return body.decode("utf-8", "replace"), ""
     if label and label not in CANDIDATES and label != "utf-8":
         return body.decode(label, "replace"), ""
@@ -188,6 +192,11 @@ def charset_codec(label: str) -> str:
 def is_single_byte(codec: str) -> bool:
     """Return whether each byte is a character in an encoding."""
     return codec.startswith(("cp125", "iso8859", "koi8", "mac", "cp866", "cp874"))
+
+
+def has_letters(body: bytes) -> bool:
+    """Return whether UTF-8 has several non-ASCII letters, which other text hardly imitates."""
+    return sum(letter > "\x7f" for letter in body.decode("utf-8", "replace")) >= MIN_LETTERS
 
 
 def is_utf8(body: bytes) -> bool:

@@ -8,7 +8,13 @@ import re
 import time
 
 from websearch.base.calls import check_cancelled, wait_for
-from websearch.base.http_client import BrokenBodyError, exchange, identified_agent, proxy_for
+from websearch.base.http_client import (
+    BrokenBodyError,
+    connect_to_first,
+    exchange,
+    identified_agent,
+    proxy_for,
+)
 from websearch.base.site_rules import check_site
 from websearch.kit import (
     USER_AGENT,
@@ -25,7 +31,7 @@ from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 MAX_PAGE_BYTES = 5_000_000  # bytes per page after decompression; longer pages are cut
@@ -56,6 +62,10 @@ REFUSED_NETWORKS = (
     "::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7 fe80::/10 "
     "fec0::/10 ff00::/8"
 ).split()
+# Programs such as Clash, Surge and sing-box answer each name with an address of this network, and
+# connect to the name themselves. No name ends with .invalid (RFC 6761).
+FAKE_ADDRESSES = "198.18.0.0/15"
+IMPOSSIBLE_NAME = "web-search-check.invalid"
 # Suffixes of names that only private networks resolve (RFC 6762, RFC 8375, and by custom).
 PRIVATE_DOMAINS = (
     ".localhost", ".local", ".internal", ".intranet", ".private", ".corp", ".home", ".lan",
@@ -188,16 +198,54 @@ def refused_networks() -> list[Any]:
     return [ipaddress.ip_network(network) for network in REFUSED_NETWORKS]
 
 
-def is_excepted(host: str, port: int) -> bool:
-    """Return whether the environment exempts host:port from the guard."""
-    exceptions = map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))
-    return f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions
+def is_excepted(host: str, port: int, addresses: Iterable[str] = ()) -> bool:
+    """Return whether the environment exempts host:port, or all these addresses, from the guard."""
+    exceptions = {*map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))}
+    if f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions:
+        return True
+    networks = [text for text in exceptions if "/" in text]
+    found = [*addresses]
+    return bool(networks and found) and all(are_within([one], networks) for one in found)
 
 
-def refused_address(host: str) -> SearchError:
-    """Return the error for a host on this machine or in a private network."""
+def are_within(addresses: Iterable[str], networks: Iterable[str]) -> bool:
+    """Return whether each address is in one of the networks; texts that are neither are not."""
+    import ipaddress
+
+    try:
+        known = [ipaddress.ip_network(network, strict=False) for network in networks]
+        return all(
+            any(ipaddress.ip_address(one.partition("%")[0]) in network for network in known)
+            for one in addresses
+        )
+    except ValueError:
+        return False
+
+
+def has_fake_addresses() -> bool:
+    """Return whether a proxy program on this machine or network answers every name.
+
+    A name that cannot exist then has an address, too.
+    """
+    import socket
+
+    try:
+        found = socket.getaddrinfo(IMPOSSIBLE_NAME, 80, socket.AF_INET, socket.SOCK_STREAM)
+    except OSError:
+        return False
+    return are_within([str(address[4][0]) for address in found], [FAKE_ADDRESSES])
+
+
+def refused_address(host: str, is_fake: bool = False) -> SearchError:
+    """Return the error for a host on this machine or in a private network.
+
+    is_fake: whether its addresses are FAKE_ADDRESSES.
+    """
     message = f"{host} has no public address; private, local and metadata addresses are refused."
-    hint = f"The user may set {ALLOW_VARIABLE}=host:port in the environment; no parameter can."
+    value = FAKE_ADDRESSES if is_fake else "host:port (or a network)"
+    hint = f"The user may set {ALLOW_VARIABLE}={value} in the environment; no parameter can."
+    if is_fake:
+        hint = f"A proxy program or VPN may have made up its address. {hint}"
     return SearchError("refused", message, hint)
 
 
@@ -209,9 +257,7 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
     excepts: whether the exceptions in the environment apply.
     """
 
-    def connect(
-        address: tuple[str, int], timeout: object = None, source_address: object = None
-    ) -> Any:
+    def connect(address: tuple[str, int], timeout: float, source_address: object = None) -> Any:
         import socket
 
         try:
@@ -221,22 +267,14 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
                 raise
             hint = "Check the URL and this machine's network connection."
             message = f"The name {host} could not be resolved."
-            raise UnknownNameError("network", message, hint, retryable=True) from None
-        are_public = all(is_public(str(address[4][0])) for address in addresses)
-        if not are_public and not (excepts and is_excepted(host, port)):
-            raise refused_address(host)
-        failure: OSError = OSError("no address")
-        for family, kind, protocol, _, target in addresses:
-            connection = socket.socket(family, kind, protocol)
-            try:
-                connection.settimeout(timeout if isinstance(timeout, (int, float)) else None)
-                connection.connect(target)
-            except OSError as error:
-                connection.close()
-                failure = error
-            else:
-                return connection
-        raise failure
+            raise UnknownNameError("network", message, hint) from None
+        private = [ip for ip in (str(found[4][0]) for found in addresses) if not is_public(ip)]
+        if private and not (excepts and is_excepted(host, port, private)):
+            is_fake = host not in private and are_within(private, [FAKE_ADDRESSES])
+            if not (is_fake and has_fake_addresses()):
+                raise refused_address(host, is_fake)
+            check_unresolved_host(host, port)
+        return connect_to_first(addresses, timeout)
 
     return connect
 
@@ -260,7 +298,7 @@ def check_unresolved_host(host: str, port: int) -> None:
     else:
         allowed = "." in host and not host.endswith(PRIVATE_DOMAINS)
         allowed = allowed and host != socket.gethostname().lower()
-    if not allowed and not is_excepted(host, port):
+    if not allowed and not is_excepted(host, port, [host]):
         raise refused_address(host)
 
 

@@ -38,11 +38,11 @@ WALLS = (
 )
 
 # Reddit blocks programs without a Reddit key by IP address and TLS, regardless of their User-Agent;
-# its feeds still worked in 2026.
+# its feeds still worked in 2026. Threads are read by their feed (sites/reddit.py).
 _REDDIT = r"(?:[\w-]{1,30}\.)?reddit\.com"
 REDDIT_HINT = (
-    "Read the feed of the thread or subreddit: its URL at www.reddit.com plus .rss, such as "
-    "https://www.reddit.com/r/NAME/comments/ID/.rss. Or use the passages that a search returns."
+    "Read one thread every 30 seconds, or a subreddit's feed, such as "
+    "https://www.reddit.com/r/NAME/.rss. Or use the passages that a search returns."
 )
 
 

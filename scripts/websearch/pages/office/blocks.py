@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from websearch.base.html_tree import Node, texts_below
 from websearch.kit import one_line
-from websearch.pages.extract.inline_rules import is_decorative_alt
+from websearch.pages.extract.element_names import is_decorative_alt
 from websearch.pages.extract.rewriting import CHECKED, UNCHECKED
 from websearch.pages.pdf.encodings import encoding_table
 
@@ -55,6 +56,15 @@ class Piece(NamedTuple):
     text: str
     marks: tuple[str, ...] = ()
     target: str = ""
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell of a table: its blocks, and the columns and rows that it spans."""
+
+    blocks: list[Node]
+    width: int = 1
+    height: int = 1
 
 
 class Item(NamedTuple):
@@ -145,13 +155,15 @@ def numbered(number: int, blocks: list[Node]) -> list[Node]:
 def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> list[Node]:
     """Return a slide's heading and blocks, and the speaker notes as a quotation.
 
-    A slide without text returns [].
+    number: of the slide; 0 for the only one, which needs no number. A slide without text returns
+    [].
     """
     if any(map(has_text, notes)):
         label = element("p", element("strong", "Notes"))
         blocks = [*blocks, element("blockquote", label, *notes)]
     if title or any(map(has_text, blocks)):
-        return [element("h2", title or f"Slide {number}"), *blocks]
+        heading = title or (f"Slide {number}" if number else "")
+        return [*([element("h2", heading)] if heading else []), *blocks]
     return []
 
 
@@ -221,23 +233,33 @@ def with_code(blocks: Iterable[Node]) -> list[Node]:
 
 
 def table(
-    rows: Iterable[list[list[Node]]], is_late: Callable[[], bool] = lambda: False
+    rows: Iterable[list[Cell]], heads: int, is_late: Callable[[], bool] = lambda: False
 ) -> list[Node]:
-    """Return rows of cells, each a list of blocks, as a table; a single column becomes its blocks.
+    """Return rows of cells as a table like those of web pages; a single column becomes its blocks.
 
-    The first row becomes the header. is_late: returns whether to omit the remaining rows.
+    heads: number of header rows; 0 if the file does not say it. Then it is 1, or the number of rows
+    that cells of the first row span if others span columns. is_late: returns whether to omit the
+    remaining rows.
     """
-    filled = [row for row in rows if any(map(has_text, itertools.chain(*row)))]
-    if max(map(len, filled), default=0) < 2:
-        return [block for row in filled for cell in row for block in cell]
+    filled: list[list[Cell]] = []
+    below = 0  # rows that cells above still span
+    for row in rows:
+        if below or any(has_text(block) for cell in row for block in cell.blocks):
+            filled.append(row)
+            below = max([below, *(cell.height for cell in row)]) - 1
+    if max((sum(cell.width for cell in row) for row in filled), default=0) < 2:
+        return [block for row in filled for cell in row for block in cell.blocks]
+    is_wide = any(cell.width > 1 and cell.height == 1 for cell in filled[0])
+    heads = heads or (max(cell.height for cell in filled[0]) if is_wide else 1)
     parts: list[Node] = []
     for number, row in enumerate(filled):
         if is_late():
             break
         cells = []
-        for blocks in row:
-            flat = (part for block in blocks for part in flattened(block))
-            cell = element("td" if number else "th", *flat)
+        for part in row:
+            flat = (inner for block in part.blocks for inner in flattened(block))
+            spans = {"colspan": str(part.width), "rowspan": str(part.height)}
+            cell = element("td" if number >= heads else "th", *flat, **spans)
             cell.chars = sum(len(text.strip()) for text in texts_below(cell))
             cells.append(cell)
         parts.append(element("tr", *cells))

@@ -10,9 +10,12 @@ from websearch.pages.extract.rewriting import CHECKED, UNCHECKED
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     PRIVATE,
+    Cell,
     Item,
     Piece,
+    cell_line,
     element,
+    flattened,
     numbered,
     paragraph,
     symbol_table,
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
 MAX_LEVEL = 8  # deepest list level, from 0
 BODY_LEVEL = 9  # outline level of text that is not a heading
 MAX_SPAN = 63  # columns, as in Word
-MAX_SPANNED = 200_000  # empty cells per file that merged cells add
 MAX_INSTRUCTION = 4_000  # characters of a field's instruction
 MAX_QUOTED = 200  # characters of the text that a comment refers to, and of an author's name
 MAX_OPEN_COMMENTS = 20  # comments on the same text
@@ -89,11 +91,10 @@ class WordReader:
         }
         # The instruction of each open field, and the URL that its text links to.
         self.fields: list[tuple[str, str]] = []
-        self.note_number = 0
-        self.spare_cells = MAX_SPANNED
+        self.note_numbers: dict[tuple[str, str | None], int] = {}  # by kind and id
         self.title = self.note = ""
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
-        self.in_note = False
+        self.in_note = self.in_margin = False
         comments = archive.tree(archive.part(name, "comments") if with_comments else "")
         self.comments = {comment.get("id", ""): comment for comment in comments}
         self.quoted: dict[str, str] = {}  # comment id -> text that it refers to
@@ -105,8 +106,12 @@ class WordReader:
         return with_code(with_lists(self.parts_of(parent)))
 
     def body(self, parent: Element) -> list[Node]:
-        """Return the blocks of the body, then the comments with author and quoted text."""
-        blocks = self.blocks_of(parent)
+        """Return the blocks of the body between head and foot, then the comments.
+
+        Each comment has its author and the text that it refers to.
+        """
+        head, foot = (self.margin(parent, f"{name}Reference") for name in ("header", "footer"))
+        blocks = [*head, *self.blocks_of(parent), *foot]
         self.open_comments.clear()
         items = []
         for number, comment in self.comments.items():
@@ -119,6 +124,17 @@ class WordReader:
             items += [Item(0, 0, blocks_of_comment)] if blocks_of_comment else []
         heading = [element("h2", "Comments")] if items else []
         return [*blocks, *heading, *with_lists(items)]
+
+    def margin(self, body: Element, tag: str) -> list[Node]:
+        """Return the paragraphs of the heads or feet of pages, each once, without page numbers."""
+        targets = (self.relations.get(reference.get("r:id", "")) for reference in body.iter(tag))
+        names = dict.fromkeys(relation.target for relation in targets if relation)
+        self.in_margin = True
+        blocks = [block for name in names for block in self.blocks_of(self.archive.tree(name))]
+        self.in_margin = False
+        lines = filter(None, (cell_line(part) for block in blocks for part in flattened(block)))
+        words = (line for line in lines if any(map(str.isalpha, line)))  # not a typed page number
+        return [element("p", line) for line in dict.fromkeys(words)]
 
     def comment(self, mark: Element) -> None:
         """Record the beginning or the end of the text that a comment refers to."""
@@ -137,7 +153,7 @@ class WordReader:
                     return
                 yield from self.archive.contained(self.paragraph, child)
             elif child.tag == "tbl":
-                yield from self.archive.contained(table, self.rows(child), self.archive.is_late)
+                yield from self.archive.contained(self.table, child)
             elif child.tag in WRAPPERS:
                 yield from self.parts_of(child)
             elif child.tag in COMMENT_MARKS:
@@ -209,7 +225,8 @@ class WordReader:
                 text = with_symbols(child.text or "", font_of(parent))
                 for number in self.open_comments:
                     self.quoted[number] = (self.quoted.get(number, "") + text)[:MAX_QUOTED]
-                yield Piece(text, marks, target or self.field_target())
+                if not (self.in_margin and any(map(is_page_number, self.fields))):
+                    yield Piece(text, marks, target or self.field_target())
             elif tag in CHARACTERS:
                 ends_page = child.get("type") in ("page", "column")
                 yield Piece(" " if ends_page else CHARACTERS[tag], marks, target)
@@ -247,6 +264,8 @@ class WordReader:
         if child.tag == "hyperlink":
             target = address_of(self.relations, child, child.get("anchor", "")) or target
         elif child.tag == "fldSimple":
+            if self.in_margin and is_page_number((child.get("instr", ""), "")):
+                return
             target = link_target(child.get("instr", "")) or target
         elif child.tag == "oMath":
             yield from equation_pieces(child, marks)
@@ -270,42 +289,54 @@ class WordReader:
         return self.fields[-1][1] if self.fields else ""
 
     def note_mark(self, kind: str, note_id: str | None) -> Iterator[Piece]:
-        """Yield the number of a note; the note's text follows the paragraph."""
+        """Yield the number of a note; the text follows the paragraph with the first reference."""
         note = self.notes[kind].get(note_id)
         if note is None or self.in_note:
             return
-        self.note_number += 1
-        number = self.note_number
-        self.in_note = True
-        self.after += numbered(number, self.blocks_of(note))
-        self.in_note = False
+        if (kind, note_id) not in self.note_numbers:
+            number = self.note_numbers[kind, note_id] = len(self.note_numbers) + 1
+            self.in_note = True
+            self.after += numbered(number, self.blocks_of(note))
+            self.in_note = False
+        number = self.note_numbers[kind, note_id]
         yield Piece(str(number), ("sup",), f"#note-{number}")
 
-    def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
-        """Yield the rows of a table; a merged cell appears only in its first place."""
-        for row in parent:
-            if row.tag in WRAPPERS:
-                yield from self.rows(row)
-            if row.tag != "tr" or row.find("trPr/del") is not None:
-                continue
+    def table(self, parent: Element) -> list[Node]:
+        """Return a table; a cell that continues those above makes the first of them higher."""
+        merged: dict[int, Cell] = {}  # column -> the merged cell that begins in it
+        rows: list[list[Cell]] = []
+        heads = 0
+        for row in rows_of(parent):
             if self.archive.is_late():
-                return
-            before = value(row.find("trPr"), "gridBefore")
-            cells = self.empty_cells(number_of(before, 0, MAX_SPAN))
-            for cell in cells_of(row):
-                properties = cell.find("tcPr")
-                merge = properties.find("vMerge") if properties is not None else None
+                break
+            properties = row.find("trPr")
+            heads += is_on(properties, "tblHeader") and heads == len(rows)
+            column = number_of(value(properties, "gridBefore"), 0, MAX_SPAN)
+            rows.append([Cell([], column)] if column else [])
+            for part in cells_of(row):
+                look = part.find("tcPr")
+                width = number_of(value(look, "gridSpan"), 1, MAX_SPAN)
+                merge = look.find("vMerge") if look is not None else None
                 is_merged = merge is not None and merge.get("val", "continue") == "continue"
-                cells.append([] if is_merged else self.blocks_of(cell))
-                span = number_of(value(properties, "gridSpan"), 1, MAX_SPAN)
-                cells += self.empty_cells(span - 1)
-            yield cells
+                if is_merged and column in merged:
+                    merged[column].height += 1
+                else:
+                    cell = Cell([] if is_merged else self.blocks_of(part), width)
+                    rows[-1].append(cell)
+                    merged.pop(column, None)
+                    if merge is not None and not is_merged:
+                        merged[column] = cell
+                column += width
+        return table(rows, heads, self.archive.is_late)
 
-    def empty_cells(self, count: int) -> list[list[Node]]:
-        """Return empty cells, limited by the file's budget for them."""
-        count = max(0, min(count, self.spare_cells))
-        self.spare_cells -= count
-        return [[]] * count
+
+def rows_of(parent: Element) -> Iterator[Element]:
+    """Yield the rows of a table that are not deleted, including those in containers."""
+    for row in parent:
+        if row.tag in WRAPPERS:
+            yield from rows_of(row)
+        elif row.tag == "tr" and row.find("trPr/del") is None:
+            yield row
 
 
 def cells_of(row: Element) -> Iterator[Element]:
@@ -321,6 +352,11 @@ def link_target(field: str) -> str:
     """Return the URL in a link field; "" for other fields."""
     link = re.match(_LINK_FIELD, field)
     return link[1] + (f"#{link[2]}" if link[2] else "") if link else ""
+
+
+def is_page_number(field: tuple[str, str]) -> bool:
+    """Return whether a field, an instruction with a URL, is the number of a page or of pages."""
+    return re.match(r"(?i)\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", field[0]) is not None
 
 
 def is_on(properties: Element | None, name: str) -> bool:

@@ -42,7 +42,7 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> PageContent:
         elif part.tag == "table-row":
             repeats = number_of(part.get("number-rows-repeated"), 1)
             is_hidden = part.get("visibility") in HIDDEN
-            for row in archive.contained(read_row, part, sheets, left_out):
+            for row in archive.contained(read_row, part, number, sheets, left_out):
                 cells = left_out.shown(row, is_hidden)
                 for more in range(repeats if cells else 0):
                     if not sheets.add_row(number + more, cells):
@@ -56,8 +56,8 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> PageContent:
     return sheets.content()
 
 
-def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Iterator[Row]:
-    """Yield a single row: its cells that have a value."""
+def read_row(row: Element, number: int, sheets: SheetWriter, left_out: LeftOut) -> Iterator[Row]:
+    """Yield a single row: its cells that have a value. number: the row's number."""
     cells: Row = {}
     column = 0
     for cell in row:
@@ -68,10 +68,16 @@ def read_row(row: Element, sheets: SheetWriter, left_out: LeftOut) -> Iterator[R
             text = "=" + re.sub(_REFERENCE, "", formula.partition("=")[2])
         if text:
             link = next(cell.iter("a"), None)
+            wide, high = (number_of(cell.get(f"number-{name}-spanned"), 1)
+                          for name in ("columns", "rows"))  # fmt: skip
+            if max(wide, high) > 1:
+                sheets.merges.append((number, number + high - 1, column, column + wide - 1))
             shown = sheets.cell(text, link.get("href", "") if link is not None else "")
             for place in range(column, column + min(repeats, MAX_COLUMNS)):
                 cells[place] = shown
         column += repeats
+        if len(cells) > sheets.spare:
+            break
     yield cells
 
 

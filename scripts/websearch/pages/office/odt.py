@@ -12,6 +12,7 @@ from websearch.kit import one_line
 from websearch.pages.extract.formulas import FORMULA, UNREADABLE, mathml_text
 from websearch.pages.office.archive import number_of, part_name
 from websearch.pages.office.blocks import (
+    Cell,
     Item,
     Piece,
     has_text,
@@ -76,7 +77,8 @@ class OpenTextReader:
         self.title = self.note = ""
         self.counts: dict[str, int] = {}  # last item numbers, which a later list may continue
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
-        self.note_number = self.slide_number = self.hidden_slides = 0
+        self.note_number = self.hidden_slides = 0
+        self.slide_number = -(sum(1 for _ in content.iter("page")) == 1)  # see blocks.slide
         self.spare_cells, self.spare_chars = MAX_REPEATED, MAX_REPEATED_CHARS
 
     def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
@@ -102,7 +104,9 @@ class OpenTextReader:
                 words = child.findtext("desc") or child.findtext("title") or ""
                 yield from image(words if child.find("image") is not None else "")
             elif child.tag == "table":
-                yield from self.archive.contained(table, self.rows(child), self.archive.is_late)
+                heads = len(child.findall("table-header-rows/table-row"))
+                rows, is_late = self.rows(child), self.archive.is_late
+                yield from self.archive.contained(table, rows, heads, is_late)
             elif child.tag not in OMITTED and not is_hidden(child):
                 yield from self.parts_of(child)
 
@@ -222,30 +226,30 @@ class OpenTextReader:
             return Piece(text) if text else None
         return Piece(text, (FORMULA,))
 
-    def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
-        """Yield the rows of a table; a merged cell appears only in its first place."""
+    def rows(self, parent: Element) -> Iterator[list[Cell]]:
+        """Yield the rows of a table, without the cells that a merged cell covers."""
         for row in parent:
             if row.tag in ("table-header-rows", "table-rows", "table-row-group"):
                 yield from self.rows(row)
             elif row.tag == "table-row":
                 if self.archive.is_late():
                     return
-                cells: list[list[Node]] = []
-                for cell in row:
-                    if cell.tag in ("table-cell", "covered-table-cell"):
-                        blocks = self.blocks_of(cell) if cell.tag == "table-cell" else []
-                        repeats = self.repeats(cell, "number-columns-repeated", [blocks])
-                        cells += [blocks] * repeats
+                cells: list[Cell] = []
+                for part in row.iterfind("table-cell"):
+                    names = ("number-columns-spanned", "number-rows-spanned")
+                    cell = Cell(self.blocks_of(part), *(number_of(part.get(n), 1) for n in names))
+                    cells += [cell] * self.repeats(part, "number-columns-repeated", [cell])
                 yield from [cells] * self.repeats(row, "number-rows-repeated", cells)
 
-    def repeats(self, part: Element, name: str, cells: list[list[Node]]) -> int:
+    def repeats(self, part: Element, name: str, cells: list[Cell]) -> int:
         """Return how often a row or cell occurs, limited by the file's budget for copies.
 
         cells: the cells in each copy. Their text counts, because a copied cell may contain a table.
         """
         if number_of(part.get(name), 1) < 2:
             return 1
-        texts = (text for blocks in cells for block in blocks for text in texts_below(block))
+        blocks = (block for cell in cells for block in cell.blocks)
+        texts = (text for block in blocks for text in texts_below(block))
         chars = sum(map(len, texts))
         most = min(self.spare_cells // max(1, len(cells)), self.spare_chars // max(1, chars))
         count = max(1, number_of(part.get(name), 1, 1 + most))

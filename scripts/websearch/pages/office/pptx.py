@@ -8,6 +8,7 @@ import re
 from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     PRIVATE,
+    Cell,
     Item,
     Piece,
     element,
@@ -35,6 +36,7 @@ TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders repeated on every slide
 FOOTERS = ("dt", "ftr")  # those that contain text written by a person
 ON, OFF = ("1", "true"), ("0", "false")
+NO_STRIKE = "noStrike"
 # Letters that PowerPoint writes in Wingdings for "-->", "<--", "==>", "<==" and "<=>"; languages in
 # which one of them is a word.
 _ARROW = r"(?<!\S)[\u00e0\u00df\u00e8\u00e7\u00f3](?!\S)"
@@ -59,7 +61,8 @@ class SlideReader:
     def blocks_of(self, presentation: Element) -> list[Node]:
         """Return the content of the slides, in order."""
         blocks: list[Node] = []
-        for number, entry in enumerate(presentation.iter("sldId"), 1):
+        entries = list(presentation.iter("sldId"))
+        for number, entry in enumerate(entries, len(entries) > 1):
             if self.archive.is_late():
                 break
             if relation := self.slides.get(entry.get("r:id", "")):
@@ -120,7 +123,7 @@ class SlideReader:
         """Return the content of a shape: text, a table, a chart, a diagram or a description."""
         if shape.tag == "graphicFrame":
             if (grid := shape.find(".//tbl")) is not None:
-                return table([self.row(row) for row in grid.findall("tr")])
+                return table([self.row(row) for row in grid.findall("tr")], 1)
             if (chart := shape.find(".//chart")) is not None:
                 return chart_blocks(self.related(chart, "r:id"))
             diagram = shape.find(".//relIds")
@@ -136,13 +139,15 @@ class SlideReader:
         relation = self.relations.get(shape.get(name, ""))
         return self.archive.tree(relation.target if relation else "")
 
-    def row(self, row: Element) -> list[list[Node]]:
-        """Return the cells of a table row; cells covered by a merged cell are empty."""
-        cells: list[list[Node]] = []
+    def row(self, row: Element) -> list[Cell]:
+        """Return the cells of a table row, without those that a merged cell covers."""
+        cells: list[Cell] = []
         for cell in row.findall("tc"):
-            is_covered = "1" in (cell.get("hMerge"), cell.get("vMerge"))
-            body = None if is_covered else cell.find("txBody")
-            cells.append(with_lists(self.paragraphs(body, False)) if body is not None else [])
+            if cell.get("hMerge") not in ON and cell.get("vMerge") not in ON:
+                body = cell.find("txBody")
+                blocks = with_lists(self.paragraphs(body, False)) if body is not None else []
+                spans = [number_of(cell.get(name), 1) for name in ("gridSpan", "rowSpan")]
+                cells.append(Cell(blocks, *spans))
         return cells
 
     def paragraphs(self, body: Element, is_list: bool) -> Iterator[Node | Item]:
@@ -169,7 +174,7 @@ class SlideReader:
             if run.tag in ("r", "fld"):
                 link = run.find("rPr/hlinkClick")
                 address = address_of(self.relations, link) if link is not None else ""
-                yield Piece(run_text(run), (), address)
+                yield Piece(run_text(run), run_marks(run), address)
             elif run.tag == "br":
                 yield Piece("\n")
             elif run.tag == "m":
@@ -181,6 +186,16 @@ class SlideReader:
         return with_lists(
             Item(0, 0, [element("p", " ".join(" ".join(texts(point)).split()))]) for point in points
         )
+
+
+def run_marks(run: Element) -> tuple[str, ...]:
+    """Return the tags for a run's format: superscript, subscript, strikethrough."""
+    properties = run.find("rPr")
+    if properties is None:
+        return ()
+    shift = properties.get("baseline", "0").rstrip("%")
+    raised = () if not shift.strip("-0") else ("sub",) if shift.startswith("-") else ("sup",)
+    return raised if properties.get("strike", NO_STRIKE) == NO_STRIKE else (*raised, "del")
 
 
 def run_text(run: Element) -> str:
@@ -241,10 +256,11 @@ def chart_blocks(chart: Element) -> list[Node]:
         for index in indexes[:MAX_CHART_ROWS]
     ]
     cells = [
-        [[element("p", text)] if text else [] for text in row] for row in [["", *names], *rows]
+        [Cell([element("p", text)] if text else []) for text in row]
+        for row in [["", *names], *rows]
     ]
     caption = [element("p", element("strong", words))] if words else []
-    return caption + (table(cells) if indexes else [])
+    return caption + (table(cells, 1) if indexes else [])
 
 
 def values(series: Element, *names: str) -> dict[int, str]:

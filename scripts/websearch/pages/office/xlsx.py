@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
     from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
-    from websearch.pages.office.sheets import Row
+    from websearch.pages.office.sheets import Merge, Row
     from websearch.pages.page_content import PageContent
 
 MAX_STRINGS = 1_000_000  # shared strings per file
 MAX_LINKS = 50_000  # links per sheet
 ON = ("1", "true")
+_RANGE = r"([A-Za-z]{1,3})(\d{1,7}):([A-Za-z]{1,3})(\d{1,7})"
 _ESCAPED = r"_x([0-9a-fA-F]{4})_"
 
 
@@ -48,24 +49,32 @@ def read_workbook(
 def read_rows(reader: CellReader, name: str, sheets: SheetWriter) -> None:
     """Add the rows of a sheet. name: the sheet's part."""
     links = reader.links(name) if sheets.writer.keep_links else {}
+    shown: dict[int, int] = {}  # number in the file -> number without hidden rows
     for number, row in reader.rows(name):
         cells = {column: sheets.cell(text, links.get((number, column), ""))
                  for column, text in row.items()}  # fmt: skip
         # Do not count hidden rows, because only a visible empty row separates tables.
-        if not sheets.add_row(number - reader.left_out.rows, cells):
-            break
+        shown[number] = number - reader.left_out.rows
+        if not sheets.add_row(shown[number], cells):
+            return
+    sheets.merges = [
+        (shown[top], shown.get(bottom, shown[top] + bottom - top), left, right)
+        for top, bottom, left, right in reader.merges
+        if top in shown
+    ]
 
 
 class CellReader:
     """A reader of cells, with the file's shared strings, formats and first day.
 
-    left_out: counts for the current sheet.
+    left_out: counts for the current sheet. merges: its merged cells, by the numbers in the file.
     """
 
     def __init__(self, archive: Archive, workbook: str, first_day: dt.date | None) -> None:
         self.archive = archive
         self.first_day = first_day
         self.left_out = LeftOut()
+        self.merges: list[Merge] = []
         self.strings = []
         for item in archive.elements(archive.part(workbook, "sharedStrings"), "si"):
             self.strings.append(string(item))
@@ -76,9 +85,18 @@ class CellReader:
         self.fonts = read_fonts(styles)
 
     def rows(self, name: str) -> Iterator[tuple[int, Row]]:
-        """Yield each row's number in a sheet, and its visible cells that have a value."""
+        """Yield each row's number in a sheet, and its visible cells that have a value.
+
+        Then merges is filled.
+        """
+        merges = self.merges = []
         number = 0
-        for row in self.archive.elements(name, "row", "col"):
+        for row in self.archive.elements(name, "row", "col", "mergeCell"):
+            if row.tag == "mergeCell":  # these come after the rows
+                if (found := re.fullmatch(_RANGE, row.get("ref", ""))) and len(merges) < MAX_LINKS:
+                    columns = column_of(found[1]), column_of(found[3])
+                    merges.append((int(found[2]), int(found[4]), *columns))
+                continue
             if row.tag == "col":  # these come before the rows
                 if row.get("hidden") in ON:
                     self.left_out.hide(number_of(row.get("min"), 1) - 1, number_of(row.get("max")))

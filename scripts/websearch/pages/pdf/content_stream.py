@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch.pages.pdf.bidi import RIGHT_TO_LEFT
-from websearch.pages.pdf.fonts import Font, make_font
+from websearch.pages.pdf.fonts import Font, make_font, usable_text
 from websearch.pages.pdf.layers import hidden_layers, is_off
 from websearch.pages.pdf.layout import PageText
 from websearch.pages.pdf.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 IDENTITY = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 TEXT_OPERATOR = re.compile(rb"T[jJ]|['\"]|Do")
 MAX_FONT_ENTRIES = 150_000  # widths and texts in all cached fonts: about 30 MB
-HYPHENS = ("-", "\u2010", "\u00ad")
+HYPHENS = ("-", "\u2010")
 
 
 class ActualText:
@@ -243,7 +243,7 @@ class ContentReader:
         text = self.file.field(properties, "ActualText")
         mark: ActualText | bool = is_hidden
         if isinstance(text, bytes) and self.actual is None:
-            mark = self.actual = ActualText(decode_text(text))
+            mark = self.actual = ActualText(usable_text(decode_text(text)))
         if len(self.marks) < MAX_ITEMS:
             self.marks.append(mark)
             self.hidden += is_hidden

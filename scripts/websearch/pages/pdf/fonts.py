@@ -30,7 +30,14 @@ NARROW_END = "\u0250"  # end of the Latin letters
 MAX_FONT_FILE = 4_000_000  # bytes to read from an embedded program
 # Code points of glyphs in symbol fonts.
 PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
-BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # in the most common symbol fonts
+# Ligatures, the space and hyphen of other codes, and bullets of the most common symbol fonts.
+MEANINGS = str.maketrans(
+    {
+        "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
+        "\ufb05": "st", "\ufb06": "st", "\u00a0": " ", "\u00ad": "-",
+        "\uf0b7": "\u2022", "\uf0a7": "\u2022",
+    }
+)  # fmt: skip
 
 
 class Font:
@@ -153,8 +160,8 @@ def base_texts(file: PdfFile, fields: dict[str, Any], reads_program: bool) -> li
 
 
 def usable_text(text: str) -> str:
-    """Return a glyph's text without private-use characters, which have no meaning."""
-    return PRIVATE_USE.sub("", text.translate(BULLETS))
+    """Return the text that a glyph shows, without private-use characters."""
+    return PRIVATE_USE.sub("", text.translate(MEANINGS))
 
 
 def unicode_map(file: PdfFile, fields: dict[str, Any]) -> CMap | None:

@@ -52,12 +52,6 @@ ALMOST_FULL = 0.2  # maximum free share of the block's width in a line that cont
 LONG_PARAGRAPH = 100  # characters
 MAX_TWINS = 5_000  # texts whose positions are remembered
 PARALLEL = 0.99  # cosine of the angle between pieces on a line
-REPLACED = str.maketrans(
-    {
-        "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
-        "\ufb05": "st", "\ufb06": "st", "\u00a0": " ", "\u00ad": "-",
-    }
-)  # fmt: skip
 # Dots that lead from an entry to its page number or price.
 LEADER = re.compile(r"(?:[.\u00b7\u2026][ \t]?){5,}")
 BROKEN_WORD = re.compile(r"[^\W\d_][-\u2010]$")
@@ -116,7 +110,7 @@ class Line:
             text = plain_letters(reading_order(glyphs, self.size))
         else:
             text = self.joined_text(as_markdown)
-        text = re.sub(r"[ \t]*\t[ \t]*| {4,}", "\t", text.translate(REPLACED).strip())
+        text = re.sub(r"[ \t]*\t[ \t]*| {4,}", "\t", text.strip())
         parts = [part.strip() for part in LEADER.split(re.sub(" {2,}", " ", text))]
         self.text = " \u2026 ".join(parts).strip()
         self.is_entry = len(parts) > 1

@@ -15,6 +15,7 @@ MAX_SCRIPT = 12  # characters
 _JOINED = (
     r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|[aoº°ª]|tm|sm|[\u00ae\u2122\u2120\u00a9]"
 )
+_FRACTION = r"(?<=\d)\^(\d{1,4})\u2044_?(\d{1,4})"  # a raised and a lowered number
 _NOTE = r"\d{1,3}(?:[,\u2013-]\d{1,3}){0,3}"
 _OPERATION = r"\w\s?[-+\u2212*/]\s?\w"
 _AFTER_WORDS = r"[^\W\d_]{4}\Z|[.,;:!?)\"\u201d\u2019]\Z"  # text before a footnote number
@@ -48,7 +49,7 @@ class LineText:
 
     def text(self) -> str:
         """Return the text of the line."""
-        return "".join(self.parts)
+        return re.sub(_FRACTION, r" \1/\2", "".join(self.parts))
 
 
 def marked_script(before: str, base: Piece, piece: Piece, script: str) -> str:

@@ -1,4 +1,4 @@
-"""Read pages through their site's API: GitHub, Stack Exchange, Hacker News, arXiv.
+"""Read pages through their site's API: GitHub, Stack Exchange, Hacker News, arXiv, Reddit, X.
 
 Each site is a module with two functions:
 
@@ -29,6 +29,8 @@ SITES = {
     r"|(?:meta\.)?mathoverflow\.net": ("stackexchange", "stackexchange"),
     r"news\.ycombinator\.com": ("hackernews", "hackernews"),
     r"(?:(?:www|export)\.)?arxiv\.org": ("arxiv", "arxiv"),
+    r"(?:(?:www|old|new|np|sh)\.)?reddit\.com": ("reddit", "reddit"),
+    r"(?:(?:www|mobile)\.)?(?:x|twitter)\.com": ("x", "x"),
 }
 
 

@@ -6,7 +6,7 @@ import json
 import re
 
 from websearch.kit import list_field, object_field
-from websearch.pages.extract.script_data import short_number
+from websearch.pages.extract.page_data import short_number
 from websearch.pages.page_content import PageContent
 
 TYPE_CHECKING = False
