@@ -554,7 +554,9 @@ def nearest_markdown(document: Document) -> str:
 
 def dropped_markdown(dropped: list[Document]) -> str:
     """Return the list of dropped elements, fenced as untrusted; "" if there are none."""
-    form = "{rule}: {element} ({chars}): {text}"
+    form = "{verdict}, {rule}: {element} ({chars}): {text}"
     lines = [form.format(**element) for element in dropped]
     listed = fence_untrusted("\n".join(lines))
-    return f"Dropped (rule: element (characters): text):\n\n{listed}" if lines else ""
+    return (
+        f"Not in the text (verdict, rule: element (characters): text):\n\n{listed}" if lines else ""
+    )
