@@ -98,6 +98,7 @@ _READERS_COMMENTS = (
     r"(?i)(?:^|\s)(?:comment-?list|comments?-area|comments-list|comment-respond|respond|commentform"
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
+TAG_WORDS = name_set("tag tags taglist category categories")  # say little about a post
 MIN_BYLINES = 3  # of one look that name the authors and dates of posts or cards
 MIN_POST = 150  # characters of prose in a post that has comments
 LONG_POST = 1_000  # the same if no name marks readers' comments; each comment is shorter
@@ -176,7 +177,7 @@ def repeated_bylines(page: PageTree) -> set[Node]:
         return set()
     looks: dict[str, list[Node]] = {}
     for node in page.nodes:
-        if not words_of(node).isdisjoint(NAME_RULES["byline"]):
+        if not words_of(node).isdisjoint(NAME_RULES["byline"] - TAG_WORDS):
             looks.setdefault(look_of(node), []).append(node)
     return {node for alike in looks.values() if len(alike) >= MIN_BYLINES for node in alike}
 
