@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 NO_CONTENT = name_set(
     "applet area audio base button canvas datalist dialog embed frame frameset iframe input "
-    "link map math menu meta meter noembed noframes noscript object optgroup option param "
-    "progress script select source style svg template textarea title track video"
+    "link map math meta noembed noframes noscript object optgroup option param script select "
+    "source style svg template textarea title track video"
 )
 LANDMARKS = name_set(
     "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
@@ -257,7 +257,8 @@ def never_content(node: Node, page: PageTree) -> bool:
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer may be a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
-    return not (crawler_copy or unfolds)
+    is_open = node.tag == "dialog" and "open" in node.attributes
+    return not (crawler_copy or unfolds or is_open)
 
 
 def is_note(node: Node, page: PageTree) -> bool:
