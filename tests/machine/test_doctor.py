@@ -638,8 +638,7 @@ class SkillFolder(DoctorCase):
         line = lines_of(self.run_copy(self.copy_of_the_skill()).document, "skill folder")[0]
         self.assertEqual(line["status"], "ok", line)
         version = load_script("websearch.kit").VERSION
-        copy = "a copy without a list (FILES.sha256)"
-        self.assertRegex(line["message"], rf" is {re.escape(copy)}, version {version}$")
+        self.assertRegex(line["message"], rf" is a copy, version {version}$")
 
     def test_a_package_that_cannot_be_loaded_is_reported(self) -> None:
         folder = self.copy_of_the_skill()
@@ -651,37 +650,6 @@ class SkillFolder(DoctorCase):
             self.assertEqual((run.code, run.stderr), (70, ""))
             self.assertIn("websearch/", run.document["error"])
             (folder / "scripts/websearch/kit.py").touch()
-
-    def test_missing_and_changed_files_are_named(self) -> None:
-        skills = self.home / "skills"
-        run = run_script("install.py", "install", "--dir", str(skills))
-        self.assertEqual(run.code, 0, run.stderr)
-        copy = skills / "web-search"
-        (line,) = lines_of(self.run_copy(copy).document, "skill folder")
-        self.assertRegex(line["message"], " is a complete installed copy, version ")
-        (copy / "mine.txt").touch()
-        (copy / "references/scale.md").unlink()
-        with (copy / "SKILL.md").open("a", encoding="utf-8") as file:
-            file.write("mine\n")
-        run = self.run_copy(copy)
-        self.assertEqual(run.code, 0)
-        lacking, changed = lines_of(run.document, "skill folder")
-        self.assertEqual(lacking["status"], "failed")
-        self.assertEqual(lacking["message"], f"{copy} lacks references/scale.md.")
-        self.assertEqual(changed["status"], "warning")
-        self.assertTrue(changed["message"].endswith("since it was installed: SKILL.md."), changed)
-        for path in (copy / "assets/mcp").iterdir():
-            path.write_text("{}", encoding="utf-8")
-        changed = lines_of(self.run_copy(copy).document, "skill folder")[1]
-        said = changed["message"].partition("installed: ")[2]
-        self.assertRegex(said, r"^SKILL\.md(, assets/mcp/\w+\.\w+){4} and 3 more\.$")
-        (copy / "scripts/websearch/reading/read.py").unlink()
-        run = self.run_copy(copy)
-        self.assertEqual((run.code, run.document["details"]["kind"]), (70, "internal"))
-        self.assertIn("reading/read.py", run.document["error"])
-        (copy / "scripts/websearch/reading/read.py").touch()
-        (copy / "scripts/websearch/ways_in/http_api.py").unlink()
-        self.assertEqual(self.run_copy(copy).code, 0)
 
     def test_copies_that_agents_find_are_listed(self) -> None:
         self.assertIn("scripts/install.py install", self.line("installed")["hint"])
