@@ -27,7 +27,8 @@ LINKS = {
 }  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
-PASSAGES = 3  # per result; the others are folded
+RESULT_LINES, USUAL_LINES = 12, 7  # of passages, per result and on average; the rest is folded
+LINE_CHARS = 90
 LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -169,8 +170,8 @@ def search_results(document: Document, query: str) -> str:
         return error_box(document) + notes(document["details"])
     if "queries" in document:
         return notes(document) + question_groups(document)
-    shown = "".join(result(item, query) for item in document.get("results", []))
-    return f'{notes(document)}<ol class="results">\n{shown}</ol>\n'
+    shown = results(document.get("results", []), query)
+    return f"{notes(document)}{shown}"
 
 
 def question_groups(document: Document) -> str:
@@ -189,13 +190,27 @@ def question_groups(document: Document) -> str:
             parts.append(f'<p>Also <a href="#source-{item["number"]}">{name}</a></p>\n')
         new = [item for item in items if item["number"] not in shown]
         shown |= {item["number"] for item in new}
-        rows = "".join(result(item, outcome["query"], level=3) for item in new)
-        parts.append(f'<ol class="results">\n{rows}</ol>\n' if rows else "")
+        parts.append(results(new, outcome["query"], level=3) if new else "")
     return "".join(parts)
 
 
-def result(item: dict[str, Any], query: str, level: int = 2) -> str:
-    """Return a result with its best passages or snippet; the other passages are folded.
+def results(items: Sequence[dict[str, Any]], query: str, level: int = 2) -> str:
+    """Return results with the parts that answer a query; level: the HTML level of headings."""
+    texts = [str(item.get("text") or item.get("snippet") or "") for item in items]
+    pairs = [(str(item.get("title", "")), text) for item, text in zip(items, texts, strict=True)]
+    best = best_passages(pairs, [query], lines_of, RESULT_LINES, USUAL_LINES * len(items))
+    shown = zip(items, best, texts, strict=True)
+    rows = "".join(result(item, query, part, text, level) for item, part, text in shown)
+    return f'<ol class="results">\n{rows}</ol>\n'
+
+
+def lines_of(markdown: str) -> int:
+    """Return about how many lines Markdown takes on a page."""
+    return sum(1 + len(line) // LINE_CHARS for line in markdown.split("\n") if line)
+
+
+def result(item: dict[str, Any], query: str, best: str, whole: str, level: int) -> str:
+    """Return a result with its best passages; its whole text is folded.
 
     level: the HTML level of its heading.
     """
@@ -206,10 +221,9 @@ def result(item: dict[str, Any], query: str, level: int = 2) -> str:
     facts = [item.get("date", ""), item.get("author", ""), item.get("license", "")]
     facts += [f"archived {item['archived']}"] if "archived" in item else []
     words = query_words(query)
-    best, more = best_passages(item.get("text") or item.get("snippet") or "", words, PASSAGES)
-    text = render("\n\n".join(best), words, first_level=level + 1)
-    others = render(more, words, first_level=level + 1)
-    if others:
+    text, others = render(best, words, first_level=level + 1), ""
+    if lines_of(whole) > lines_of(best):
+        others = render(whole, words, first_level=level + 1)
         others = f"<details><summary>More of this page</summary>\n{others}</details>\n"
     note = f'<p class="note">Not read: {html.escape(item["error"])}</p>' if "error" in item else ""
     return (
