@@ -218,16 +218,24 @@ class Pages(DeskCase):
         text = self.page(f"/?q=sourdough&more={quote('rye flour' + chr(10) + 'oven')}").document
         self.assertIn("sourdough\nrye flour\noven</textarea>", text)
 
-    def test_results_show_their_best_passages_and_fold_the_others(self) -> None:
+    def test_results_show_their_best_passages_and_fold_the_whole_text(self) -> None:
         parts = [
-            f"## Head {n}\n\npassage {n} about {'bread' if n > 2 else 'rye'}" for n in range(6)
+            f"## Head {n}\n\npassage {n} about {'bread' if n > 2 else 'rye ' * 90}" for n in range(6)
         ]
         item = {"url": "https://a.example/", "text": "\n\n".join(["## Empty", *parts])}
-        shown, _, rest = views.result(item, "bread").partition("<details>")
+        shown, _, rest = views.results([item], "bread").partition("<details>")
         self.assertEqual(re.findall(r"passage (\d)", shown), ["3", "4", "5"])
-        self.assertEqual(re.findall(r"passage (\d)", rest), ["0", "1", "2"])
-        self.assertNotIn("Empty", shown + rest)
-        self.assertEqual(re.findall(r"<h(\d)", shown), ["2", "3", "3", "3"])
+        self.assertEqual(re.findall(r"passage (\d)", rest), list("012345"))
+        self.assertNotIn("Empty", shown)
+
+    def test_long_tables_are_folded(self) -> None:
+        html = markdown_html.render("|a|\n|-|\n" + "|b|\n" * 13)
+        self.assertIn("12 of 13 rows, show all", html)
+        self.assertNotIn("show all", markdown_html.render("|a|\n|-|\n" + "|b|\n" * 12))
+
+    def test_tables_in_lists_are_tables(self) -> None:
+        html = markdown_html.render("- | a | b |\n  | - | - |\n  | 1 | 2 |\n| [… 3 rows] |\n  | 4 | 5 |")
+        self.assertEqual((html.count("<table>"), html.count("<th>"), html.count("<tr>")), (1, 2, 4))
 
     def test_a_brief_names_unanswered_questions_and_shows_each_once(self) -> None:
         source = {"number": 1, "title": "Both", "url": "https://a.example/", "queries": [1, 2]}

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
-# Lines of passages, without --full: per result, and on average. With title and URL a result has at
-# most 12 lines, and five results fit a screen of 50.
-RESULT_LINES, USUAL_LINES = 10, 6.4
+# Lines of passages, without --full: per result, on average, and per cell of a table. Five results
+# fit a screen of 50.
+RESULT_LINES, USUAL_LINES, CELL_LINES = 12, 6.4, 2
 PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the name of the installed command
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
 FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a field name in a hint, useless to people
@@ -144,7 +144,8 @@ class View:
     def result_blocks(self, document: Document, render: Renderer, asked: list[str]) -> list[str]:
         """Return the blocks to show: warnings, results or sources, and a summary line."""
         width, items = render.width, items_of(document)
-        inner = Renderer(width - 3, render.query, render.table_width - 3)
+        most = 0 if self.is_full else CELL_LINES
+        inner = Renderer(width - 3, render.query, render.table_width - 3, most)
         blocks = ["\n".join(filled(text, width)) for text in document.get("warnings", [])]
         texts = [item.get("text") or item.get("snippet") or "" for item in items]
         if not self.is_full:

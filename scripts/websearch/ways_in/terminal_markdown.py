@@ -48,15 +48,16 @@ class Renderer(Page):
     """A renderer for terminals.
 
     width: of text, in columns. words: query words to highlight. table_width: of tables, in columns
-    (default: width).
+    (default: width). cell_lines: the most lines of a table's cell; 0 means no limit.
     """
 
     blank, rule = "\n", "---\n"
 
-    def __init__(self, width: int, words: Sequence[str] = (), table_width: int = 0) -> None:
+    def __init__(self, width: int, words: Sequence[str] = (), table_width: int = 0,
+                 cell_lines: int = 0) -> None:  # fmt: skip
         super().__init__(words)
         self.width, self.query, self.mark = width, words, styled(RED, "{}")
-        self.table_width = max(width, table_width)
+        self.table_width, self.cell_lines = max(width, table_width), cell_lines
 
     def escape(self, text: str) -> str:
         """Return the text unchanged, because kit.clean_text has removed control characters."""
@@ -98,7 +99,7 @@ class Renderer(Page):
     def nested(self, lines: list[str], depth: int, indent: int) -> list[str]:
         """Return lines of Markdown, rendered to be indented by this number of columns."""
         width = max(LARGEST_INDENT, self.width - indent)
-        inner = Renderer(width, self.query, self.table_width - indent)
+        inner = Renderer(width, self.query, self.table_width - indent, self.cell_lines)
         return inner.blocks(lines, depth + 1).removesuffix("\n").split("\n")
 
     def table(self, head: list[str], rows: list[list[str]]) -> str:
@@ -117,7 +118,7 @@ class Renderer(Page):
             return joined(line for text in texts for line in filled(text, self.width, "", 2))
         lines = []
         for row in (names, *shown):
-            cells = [filled(cell, size) for cell, size in zip(row, widths, strict=True)]
+            cells = [self.cell(cell, size) for cell, size in zip(row, widths, strict=True)]
             for parts in itertools.zip_longest(*cells, fillvalue=""):
                 padded = (
                     part + " " * (size - columns_of(part))
@@ -125,6 +126,14 @@ class Renderer(Page):
                 )
                 lines.append("  ".join(padded).rstrip())
         return joined(lines)
+
+    def cell(self, text: str, width: int) -> list[str]:
+        """Return a table's cell as lines; a cut one ends with "…"."""
+        lines = filled(text, width)
+        if not self.cell_lines or len(lines) <= self.cell_lines:
+            return lines
+        kept = lines[: self.cell_lines]
+        return [*kept[:-1], filled(kept[-1], width - 1)[0] + "…"]
 
     def span(self, match: re.Match[str], depth: int) -> str:
         """Return the styled text for a match of INLINE; a link becomes its text and URL."""
