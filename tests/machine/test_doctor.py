@@ -128,7 +128,7 @@ class Report(DoctorCase):
         text = call_main(command, "--format", "markdown").stdout.decode()
         checks = self.check()["checks"]
         self.assertEqual(len(re.findall(r"(?m)^- (?:ok|warning|failed) +\S", text)), len(checks))
-        self.assertRegex(text, r"(?m)^A search works: \d+ ok")
+        self.assertRegex(text, r"(?m)^Ready to search \(no engine was asked\): \d+ ok")
         broken = {"GLSI_SEARCH_ENGINE": "altavista"}
         run = run_script("doctor.py", "--format", "markdown", env=broken)
         self.assertIn("No search works: ", run.stdout.decode())
@@ -758,6 +758,24 @@ class Live(DoctorCase):
         nobody = self.live("--live", SERPER_BASE_URL=NO_ADDRESS, SEARXNG_BASE_URL=NO_ADDRESS)
         self.assertIn("refused the connection", nobody["serper"]["message"])
         self.assertEqual(nobody["searxng"]["status"], "failed")
+
+    def test_the_verdict_claims_only_what_was_tried(self) -> None:
+        def line(name: str, status: str, message: str = "") -> dict[str, str]:
+            return {"name": name, "status": status, "message": message}
+
+        unresolved = "The name duckduckgo.com could not be resolved."
+        good, bad = line("brave live", "ok"), line("serper live", "failed", "Refused.")
+        rows = (
+            ([line("python", "ok")], "Ready to search (no engine was asked)"),
+            ([good, bad], "A search works, but not with serper"),
+            ([good], "A search works"),
+            ([bad], "No search works"),
+            ([line("serper live", "failed", unresolved)], doctor.NO_NETWORK[:-1]),
+            ([line("network", "warning", doctor.NO_NETWORK)], doctor.NO_NETWORK[:-1]),
+        )
+        for checks, expected in rows:
+            with self.subTest(expected):
+                self.assertEqual(doctor.verdict({"ok": True, "checks": checks}), expected)
 
     def test_a_model_that_the_key_cannot_ask_is_a_warning(self) -> None:
         line = self.live("--live", GEMINI_MODEL="gemini-0.1-none")["gemini"]
