@@ -255,6 +255,15 @@ class KeyCommand(DoctorCase):
         self.assertEqual((run.code, path.read_bytes()), (2, before))
         self.assertIn("longer than 1,000,000 characters", run.document["error"])
 
+    def test_remove_deletes_the_lines_of_a_key_only(self) -> None:
+        path = self.write_secrets("# mine\nSERPER_API_KEY: x\nA: y\nSERPER_API_KEY: z\n")
+        run = self.run_key("remove", "SERPER_API_KEY", "--format", "markdown")
+        self.assertEqual(run.stdout.decode(), f"SERPER_API_KEY is removed from {path}.\n")
+        self.assertEqual(path.read_text(encoding="utf-8"), "# mine\nA: y\n")
+        again = self.run_key("remove", "SERPER_API_KEY")
+        self.assertEqual(again.code, 2)
+        self.assertIn("SERPER_API_KEY is not set in ", again.document["error"])
+
     def test_set_refuses_invalid_keys_and_unknown_names(self) -> None:
         for words, stdin, said in (
             (["set", "SERPER_API_KEY"], "", "The key is empty"),
@@ -262,8 +271,8 @@ class KeyCommand(DoctorCase):
             (["set", "SERPER_API_KEY"], f'"{CANARY}"', "does not contain a key"),
             (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "does not contain a key"),
             (["set", "SERPER_KEY"], CANARY, "No script reads 'SERPER_KEY'"),
-            (["set"], CANARY, "key needs list, or set and a name"),
-            (["get", "SERPER_API_KEY"], "", "key needs list, or set and a name"),
+            (["set"], CANARY, "key needs list, or set or remove and a name"),
+            (["get", "SERPER_API_KEY"], "", "key needs list, or set or remove and a name"),
         ):
             with self.subTest(words, stdin=stdin):
                 run = self.run_key(*words, stdin=stdin)

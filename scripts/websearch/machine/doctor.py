@@ -481,7 +481,7 @@ def settings_markdown(program: str) -> str:
     table = "\n".join(f"| {row} |" for row in ("Setting | Value | Comes from", "-|-|-", *cells))
     return (
         f"{table}\n\nDefaults and keys are lines in {path}, such as DEFAULT_COUNT: 3.\n"
-        f"{program} key set NAME sets a key; to remove it, delete its line.\n"
+        f"{program} key set NAME sets a key, key remove NAME removes it.\n"
         f"{program} doctor checks what works on this machine."
     )
 

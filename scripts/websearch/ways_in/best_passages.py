@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from websearch.kit import Document
     from websearch.markdown.units import Piece
 
 _COUNTED_GAP = re.compile(r"(?m)^[ |]*\[… [\d,]+ (?:row|line)s?\][ |]*\n?")
@@ -80,3 +81,11 @@ def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
         text = _COUNTED_GAP.sub("", shown_text(excerpt, pieces))
         parts.append(_MARKED_HEAD.sub("", _GAP.sub(r"\1", text)).strip("\n"))
     return "\n\n".join(parts)
+
+
+def unanswered_questions(document: Document) -> list[str]:
+    """Return the numbered questions of a brief that no text of a source answers."""
+    sources = [item for item in document.get("sources", []) if "text" in item]
+    answered = {number for item in sources for number in item["queries"]}
+    queries = enumerate(document.get("queries", []), 1)
+    return [f"{n}. {query['query']}" for n, query in queries if n not in answered]

@@ -19,7 +19,7 @@ from websearch.kit import (
     object_field,
     one_line,
 )
-from websearch.ways_in.best_passages import best_passages, query_words
+from websearch.ways_in.best_passages import best_passages, query_words, unanswered_questions
 from websearch.ways_in.terminal_markdown import BOLD, DIM, RED, Renderer, filled, styled
 
 TYPE_CHECKING = False
@@ -174,9 +174,7 @@ class View:
             blocks.append(opened_sentence(self.opened, items[self.opened - 1]))
         return blocks
 
-    def shown_item(
-        self, item: dict[str, Any], number: int, width: int, passages: list[str]
-    ) -> str:
+    def shown_item(self, item: dict[str, Any], number: int, width: int, passages: list[str]) -> str:
         """Return a result or source: number and title, URL and facts, lines of passages."""
         title = one_line(str(item.get("title") or item["url"]), 200 if self.is_full else width - 4)
         numbered = filled(title, width, f"{number}. ")
@@ -194,14 +192,6 @@ class View:
 def text_lines(render: Renderer, text: str) -> list[str]:
     """Return Markdown as terminal lines without blank lines."""
     return [line for line in render.lines(text) if line.strip()]
-
-
-def unanswered_questions(document: Document) -> list[str]:
-    """Return the numbered questions of a brief that no text of a source answers."""
-    sources = [item for item in document.get("sources", []) if "text" in item]
-    answered = {number for item in sources for number in item["queries"]}
-    queries = enumerate(document.get("queries", []), 1)
-    return [f"{n}. {query['query']}" for n, query in queries if n not in answered]
 
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:

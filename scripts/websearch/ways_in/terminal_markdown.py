@@ -75,11 +75,11 @@ class Renderer(Page):
                  for text, start in zip(texts, starts, strict=True)]  # fmt: skip
         return joined(line for part in shown for line in part)
 
-    def heading(self, level: int, text: str) -> str:
+    def heading(self, level: int, text: str) -> str:  # noqa: ARG002  for the desk
         """Return a heading in bold."""
         return joined(filled(styled_words(BOLD, self.inline(text)), self.width))
 
-    def code(self, lines: list[str], info: str) -> str:
+    def code(self, lines: list[str], info: str) -> str:  # noqa: ARG002  for the desk
         """Return the lines of a code block, indented."""
         return joined(f"    {line}" for line in lines)
 
@@ -87,7 +87,7 @@ class Renderer(Page):
         """Return the lines of a quotation, each with its character."""
         return joined(f"> {line}" for line in self.nested(lines, depth, 2))
 
-    def listing(self, is_numbered: bool, items: list[tuple[str, list[str]]], depth: int) -> str:
+    def listing(self, items: list[tuple[str, list[str]]], depth: int) -> str:
         """Return the items of a list, as (marker, lines), below their markers."""
         shown = []
         for marker, lines in items:

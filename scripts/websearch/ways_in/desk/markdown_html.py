@@ -1,8 +1,9 @@
 """Walk untrusted Markdown and render it, here as HTML for the desk's pages.
 
 The renderer supports headings, paragraphs, lists, tables, quotations, rules, code, links and
-emphasis. Anything else is escaped as text. The terminal's renderer overrides the methods for blocks. Only http and https links remain; an image becomes its
+emphasis. Anything else is escaped as text. Only http and https links remain; an image becomes its
 description. Every repetition in the patterns is bounded, so the time grows linearly with the text.
+The terminal's renderer overrides the methods that write blocks.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ class Page:
             else:
                 break
             index += 1
-        return self.listing(is_numbered, items, depth), index
+        return self.listing(items, depth), index
 
     def quotation(self, lines: list[str], depth: int) -> str:
         """Return the lines of a quotation as HTML."""
@@ -166,9 +167,9 @@ class Page:
         more = more if len(rows) > SHOWN_ROWS else ""
         return f'<div class="wide" tabindex="0">{table}</table></div>\n{more}'
 
-    def listing(self, is_numbered: bool, items: list[tuple[str, list[str]]], depth: int) -> str:
+    def listing(self, items: list[tuple[str, list[str]]], depth: int) -> str:
         """Return the items of a list, as (marker, lines), as HTML."""
-        tag = "ol" if is_numbered else "ul"
+        tag = "ol" if items[0][0][0].isdigit() else "ul"
         shown = "".join(f"<li>{self.list_item(lines, depth)}</li>\n" for _, lines in items)
         return f"<{tag}>\n{shown}</{tag}>\n"
 
