@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from websearch.markdown.units import Piece
 
 _COUNTED_GAP = re.compile(r"(?m)^[ |]*\[… [\d,]+ (?:row|line)s?\][ |]*\n?")
+FIRST_SIZE = 3  # kept for each page that has no part yet
 _GAP = re.compile(r"(?m)^\[…\]\n?|\[(…)\]")  # replaces omitted text
 _MARKED_HEAD = re.compile(r"(?m)^[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +(?=\|)")  # in a list item
 
@@ -57,14 +58,21 @@ def best_passages(
     )  # fmt: skip
     for score, number, unit in ranked:
         is_first = not chosen[number]
-        if not is_first and (not score or used[number] >= room or sum(used) >= total):
+        own = texts[number].of(unit)
+        if not is_first and (not score or used[number] >= room or not tells(unit, own)):
             continue
         text = shown_parts(texts[number], {**chosen[number], unit: score})
-        needed = size(text)
-        if is_first or (needed <= room and sum(used) - used[number] + needed <= total):
+        needed, waiting = size(text), sum(not units for units in chosen)
+        left = total - sum(used) + used[number] - FIRST_SIZE * waiting
+        if is_first or needed <= min(room, left):
             chosen[number][unit] = score
             shown[number], used[number] = text, needed
     return shown
+
+
+def tells(unit: Piece, text: str) -> bool:
+    """Return whether a unit tells something by itself: a row, or a text with a word."""
+    return unit.kind == "row" or bool(re.search(r"[^\W\d_]{2}", text))
 
 
 def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
