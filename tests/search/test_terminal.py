@@ -577,6 +577,11 @@ class FrontDoor(TerminalCase):
             ("web-search brief --engine wiki", 3, {"wikipedia"}),
             ("web-search brief --engine key", 3, {"keyless"}),
             ("web-search completion f", 2, {"fish"}),
+            ("web-search rye --since w", 3, {"week"}),
+            ("web-search brief --focus pap", 3, {"papers"}),
+            ("web-search cache st", 2, {"stats"}),
+            ("web-search key rem", 2, {"remove"}),
+            ("web-search key set SERPER", 3, {"SERPER_API_KEY"}),
         ):
             words = " ".join(map(repr, line.split()))
             asked = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _web_search"
@@ -594,6 +599,15 @@ class FrontDoor(TerminalCase):
         self.assertEqual(
             (code, json.loads(text)["details"]["hint"]), (2, "Pass bash, zsh or fish.")
         )
+
+    def test_help_config_and_key_in_a_pipe_do_what_they_say(self) -> None:
+        self.server.clear()
+        code, text = self.run_words("help", "search", "--md")
+        self.assertEqual((code, text[:13]), (0, "usage: web_se"))
+        self.assertEqual(self.server.requests, [])
+        self.assertIn("| Setting | Value |", self.run_words("config", "--md")[1])
+        code, text = self.run_words("key")
+        self.assertEqual((code, "keys" in json.loads(text)), (0, True))
 
     def test_each_command_that_the_help_names_has_its_help(self) -> None:
         listed = re.search(r"More commands: (.*?) \(", self.run_words("--help")[1])
