@@ -337,7 +337,7 @@ class BytesAtHand(SiteCase):
 
     paths = ("articles/sourdough", "feed.rss", "data/prices.json", "text/readme.md", "shell",
              "charset/windows-1251", "papers/lighthouse.pdf", "empty", "wall/captcha",
-             "scripts/next")  # fmt: skip
+             "scripts/article-body")  # fmt: skip
 
     def test_a_page_is_read_as_read_page_reads_it(self) -> None:
         for path in self.paths:
@@ -519,6 +519,7 @@ class Explain(SiteCase):
             (found,) = [one for one in dropped if words in one["text"]]
             self.assertEqual(found["element"], element)
             self.assertRegex(found["rule"], r"^[a-z]+")
+            self.assertIn(found["verdict"], ("beside", "furniture", "unseen"))
         sizes = [one["chars"] for one in dropped]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
         self.assertTrue(all(size > 0 for size in sizes))
@@ -540,7 +541,7 @@ class Explain(SiteCase):
             SCRIPT, self.address("articles/sourdough"), "--explain", "--format", "markdown"
         )
         text = run.stdout.decode()
-        listed = text.partition("Dropped (rule: element (characters): text):")[2]
+        listed = text.partition("Not in the text (verdict, rule: element (characters): text):")[2]
         self.assertRegex(
             listed, r"(?s)^\n\n\[untrusted page text .*: div.share-bar \(.*\[end of \w+\]"
         )

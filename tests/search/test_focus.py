@@ -146,6 +146,18 @@ class Sources(FocusCase):
         self.assertIn("focus news asks brave or serper", document["error"])
         self.assertIn("Set {engine} to brave or serper.", document["details"]["hint"])
 
+    def test_a_focus_pays_no_engine_that_the_owner_left_out(self) -> None:
+        keys = {"BRAVE_SEARCH_API_KEY": KEY, "SERPER_API_KEY": KEY}
+        for variables, asked in (
+            ({"WEB_SEARCH_BUDGET": "brave:25"}, ["/res/v1/news/search"]),
+            ({"WEB_SEARCH_ENGINES": "serper,duckduckgo"}, ["/news"]),
+            ({"WEB_SEARCH_ENGINES": "duckduckgo"}, []),
+        ):
+            self.use(**keys, **variables)
+            self.server.clear()
+            self.search("python", focus="news")
+            self.assertEqual([sent.path for sent in self.server.requests], asked)
+
     def test_news_asks_the_engines_that_find_news_and_sorts_by_date(self) -> None:
         document = self.search("python", focus="news")
         self.assertEqual(document["details"]["kind"], "auth")

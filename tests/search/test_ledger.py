@@ -311,6 +311,8 @@ class Budget(LedgerCase):
         plan = self.run_command(*words, "--dry-run", "--verbose").document["request"]
         self.assertEqual((plan["lines"], plan["left"]), (len(self.questions) - 6, {"serper": 3}))
         self.assertEqual(len(plan["results"]), plan["lines"])
+        words = ("batch", str(some), *words[2:], "--dry-run")
+        self.assertEqual(self.run_command(*words).document["request"], {"lines": 0})
 
     def test_keyless_asks_no_engine_with_a_key(self) -> None:
         self.use("serper", "searxng")

@@ -885,7 +885,7 @@ class Unusable(StoreCase):
                 store.put_pages([page("https://a.test/", "egret"), page("https://b.test/", "gull")])
                 self.assertTrue(store.get_answer("new", 60.0))
                 self.assertEqual(len(store.get_pages(["https://a.test/"], 60.0)), 1)
-                self.assertEqual(store.add_spent("2026-10", "brave", 3), 3)
+                self.assertEqual(store.add_spent("2026-10", "brave", 3), {"brave": 3})
                 self.assertEqual(store.warnings, [])
                 self.assertEqual(store.recall("egret", 5), [])
                 (warning,) = store.warnings
@@ -914,7 +914,7 @@ class Unusable(StoreCase):
             self.assertIn("locked", store.warnings[0])
             started = time.monotonic()  # the others of a search know of it
             for number in range(5):
-                self.assertEqual(self.open().add_spent("2026-11", "brave", number), 0)
+                self.assertEqual(self.open().add_spent("2026-11", "brave", number), {})
             self.assertLess(time.monotonic() - started, store_file.LOCK_SECONDS)
 
     def test_read_only_file_still_answers(self) -> None:
@@ -1049,7 +1049,7 @@ class Size(StoreCase):
         store.put_answer("new", {"query": "q", "urls": []})
         self.assertEqual((store.stats()["bytes"], store.warnings), (before, []))
         self.assertEqual((store.get_answer("new", None), self.urls(store, "gull")), (None, []))
-        self.assertEqual(store.add_spent("2026-11", "brave", 1), 1)
+        self.assertEqual(store.add_spent("2026-11", "brave", 1), {"brave": 1})
 
     def test_removal_takes_an_eighth_at_most_and_stops_in_time(self) -> None:
         store = self.large(400)

@@ -24,7 +24,7 @@ _LETTER = rf"[^\W{UNSPACED}]"
 SCALES = {
     "hundred|hundert": 2,
     "thousand|tausend|mil(?:le)?\\b|k\\b|тыс": 3,
-    "m(?:illi?[oó]n|io\\b|ln\\b|n\\b|\\b)|милл?и|млн": 6,
+    "m(?:illi?[oó]n|io\\b|ln\\b|n\\b|\\b(?![/²³]))|милл?и|млн": 6,
     "milliard|mrd|billion|bn\\b|b\\b|млрд": 9, "trillion|tn\\b": 12, "[万萬]": 4, "[亿億]": 8,
 }  # fmt: skip
 _SCALE = "|".join(f"({words})" for words in SCALES)
@@ -32,7 +32,7 @@ _WRITTEN_SCALE = re.compile(rf"(?i)(?<!{_LETTER})(?<!\d)(?<!\d[\s-])(?:{_SCALE})
 # Where digits may begin: not in a word and not in an exponent. Versions may follow letters (v4.7,
 # go1.21.5), or "^" in a list of packages.
 _BEGIN = (
-    rf"(?:(?<!{_LETTER})(?:(?<!\^)|[vV](?=\d{{1,9}}\.\d))"
+    rf"(?:(?:(?<!{_LETTER})|(?<=[¼½¾]))(?:(?<!\^)|[vV](?=\d{{1,9}}\.\d))"
     r"|(?<!\d)(?=\d{1,9}\.\d{1,9}\.\d))"
 )
 _DIGITS = (
@@ -61,30 +61,58 @@ day days tag tage tagen jour jours día días giorno giorni
 week weeks wk wks woche wochen semaine semaines semana semanas settimana settimane
 month months monat monate monaten mois mes meses mese mesi
 year years yr yrs jahr jahre jahren ans année années año años anno anni
-ms millisecond milliseconds millisekunde millisekunden
+ms millisecond milliseconds msec millisekunde millisekunden
+us µs μs microsecond microseconds
+ns nanosecond nanoseconds
 mm millimeter millimeters millimetre millimetres millimètre millimètres milímetros millimetri
 cm centimeter centimeters centimetre centimetres zentimeter centimètre centimètres centimetri
 m meter meters metre metres metern mètre mètres metros metri
 km kilometer kilometers kilometre kilometres kilomètre kilomètres kilómetros chilometri
+m² m2 sqm
+km² km2
 mile miles mi meile meilen milles millas miglia
 foot feet ft fuß pied pieds pies piedi
 inch inches zoll pouces pulgadas pollici
+ug µg μg mcg microgram micrograms
 mg milligram milligrams milligramm milligramme milligrammes miligramos milligrammi
 g gram grams gramme grammes gramm gramos grammi
 kg kilogram kilograms kilo kilos kilogramm kilogramme kilogrammes kilogramos chilogrammi
 ton tons tonne tonnes tonnen toneladas tonnellate
 lb lbs pounds
+bit bits
+byte bytes
 kb kilobyte kilobytes
 mb megabyte megabytes
 gb gigabyte gigabytes
 tb terabyte terabytes
+kib kibibyte kibibytes
+mib mebibyte mebibytes
+gib gibibyte gibibytes
+kbit kbps kbit/s kilobit kilobits
+mbit mbps mbit/s megabit megabits
+gbit gbps gbit/s gigabit gigabits
+hz hertz
+khz kilohertz
+mhz megahertz
+ghz gigahertz
+w watt watts
 kw kilowatt kilowatts
 mw megawatt megawatts
 gw gigawatt gigawatts
+kwh
+mwh
+gwh
+twh
+km/h kmh kph
+mph
+m/s
+ml milliliter milliliters millilitre millilitres
+gallon gallons gal
 l liter liters litre litres litern litros litri
 hectare hectares ha hektar hectáreas ettari
 knot knots kn knoten nœuds nudos nodi
 hp horsepower ps pferdestärken
+cent cents
 $ usd dollar dollars us$
 € eur euro euros
 £ gbp
@@ -94,11 +122,31 @@ crown crowns krone kroner kronor kronen couronnes
 °f fahrenheit
 """
 UNITS = {word: line.split()[0] for line in _UNITS.strip().split("\n") for word in line.split()}
+# Units of one dimension, as multiples of the first.
+_RATIOS = {
+    "second": "second 1 minute 60 hour 3600 day 86400 week 604800 ms 0.001 us 0.000001 ns 1e-9",
+    "m": "m 1 km 1000 cm 0.01 mm 0.001", "g": "g 1 kg 1000 mg 0.001 ug 0.000001 ton 1000000",
+    "l": "l 1 ml 0.001", "hz": "hz 1 khz 1e3 mhz 1e6 ghz 1e9",
+    "w": "w 1 kw 1e3 mw 1e6 gw 1e9", "kwh": "kwh 1 mwh 1e3 gwh 1e6 twh 1e9",
+    "kbit": "kbit 1 mbit 1e3 gbit 1e6", "$": "$ 1 cent 0.01",
+}  # fmt: skip
+RATIOS = {
+    unit: (base, Decimal(ratio))
+    for base, text in _RATIOS.items()
+    for unit, ratio in zip(text.split()[::2], text.split()[1::2], strict=True)
+}
 VERSION = "version"  # the unit of v4.7, 17.0.0 and v17.0.0
 _UNIT = re.compile(
     r"(?i)[\s-]?(?:(?:" + "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True)) + r")"
     rf"(?!{_LETTER}))"
 )
+# A unit that is not listed, such as mSv, µmol or g/dl; it matches itself.
+_OTHER_UNIT = re.compile(
+    r"[\s-]?([µμ]?[A-Za-z]{1,4}/[a-zA-Z]{1,4}|[kMGTmnpµμ][A-Z][a-z]{0,2}|[µμ][a-z]{1,4}|[a-z]{1,3}[²³])(?!\w|/)"
+)
+_POINTS = re.compile(r"(?i)[\s-]?(?:percentage|per\s?cent|%)[\s-]points?\b")
+_MINUS = re.compile(r"(?:\A|[\s(\[|=<>≤≥:,~`\"'])(?<!\d\s)[-\u2010-\u2012\u2212–](?:[$€£]\s?)?\Z")
+_RANGE = re.compile(r"(?i)\s?(?:[-–—]|to|bis|à|a|and|und|et|y)\s?[$€£¥]?")
 _CURRENCY = re.compile(r"(?i)(?:us\$|[$€£¥]|\b(?:usd|eur|gbp|jpy))\s?-?\Z")
 # Footnote numbers such as [12] or [3, 5–7] point to the references; they state nothing.
 _REFERENCES = re.compile(r"\[\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\](?!\()")
@@ -109,6 +157,7 @@ class Number(NamedTuple):
 
     plain: its values as digits; scaled: these times the word after it ("1.2 million"), empty
     without such a word. unit: "%", "day", "$", ..., or VERSION; "" without a unit next to it.
+    is_negative: a minus sign precedes it; its values are those without the sign.
     """
 
     start: int
@@ -119,6 +168,7 @@ class Number(NamedTuple):
     power: int
     unit: str
     is_word: bool
+    is_negative: bool = False
 
 
 @functools.cache
@@ -157,14 +207,40 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
         unit = unit_beside(text, found.start(), found.end(), has_ranges and not scale)
         if not found["word"] and is_version(found[0], found["digits"], plain):
             unit = VERSION
+        is_negative = bool(_MINUS.search(text, max(0, found.start() - 4), found.start()))
         numbers.append(
             Number(
                 found.start(), found.end(), " ".join(found[0].split()), frozenset(plain),
                 frozenset(scaled if scale else ()), 0 if is_letter else power, unit,
-                bool(found["word"]),
+                bool(found["word"]), is_negative,
             )
         )  # fmt: skip
-    return numbers
+    return joined(numbers, text)
+
+
+def joined(numbers: list[Number], text: str) -> list[Number]:
+    """Return numbers with word pairs as one ("hundred and nineteen"), ranges with one scale."""
+    found: list[Number] = []
+    for number in numbers:
+        before = found[-1] if found else None
+        between = text[before.end : number.start] if before else ""
+        if before and before.is_word and number.is_word and between in (" ", "-", " and "):
+            first, second = (min(decimals(one.scaled or one.plain)) for one in (before, number))
+            power = number.power if number.scaled and number.power > before.power else 0
+            own = min(decimals(number.plain)) if power else second
+            if first >= 100 and own < first:
+                values = frozenset({shown((first + own).scaleb(power))})
+                found[-1] = number._replace(
+                    start=before.start, plain=values, scaled=frozenset(), power=0,
+                    text=" ".join(text[before.start : number.end].split()),
+                )  # fmt: skip
+                continue
+        if before and _RANGE.fullmatch(between) and not before.scaled:
+            values = frozenset(shown(one.scaleb(number.power)) for one in decimals(before.plain))
+            if number.scaled and number.unit in (before.unit, ""):
+                found[-1] = before._replace(scaled=values)
+        found.append(number)
+    return found
 
 
 def blank(found: re.Match[str]) -> str:
@@ -187,8 +263,13 @@ def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
     """Return the unit of a number: after it, or a currency before it; "" without a unit."""
     before = _CURRENCY.search(text, max(0, start - 5), start)
     found = before or _UNIT.match(text, end)
+    other = None if before else _OTHER_UNIT.match(text, end)
+    if other and not (found and found.end() >= other.end()):
+        return UNITS.get(other[1].lower(), other[1])
     if found:
         return UNITS[found[0].strip(" \u00a0\n-").lower()]
+    if _POINTS.match(text, end):
+        return "percentage point"
     return "%" if (_PERCENTS if has_ranges else _PERCENT).match(text, end) else ""
 
 

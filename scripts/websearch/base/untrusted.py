@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from websearch.kit import without_live_links
+from websearch.kit import clean_text, without_live_links
 
 # Tags that load, link, run or hide something, and comments.
 _LIVE_HTML = (
@@ -41,9 +41,9 @@ def unescape(text: str) -> str:
 
 
 def plain_address(url: str) -> str:
-    """Return a URL on one line with encoded Markdown characters."""
+    """Return a URL on one line with encoded Markdown characters, without deceptive characters."""
     signs = r"[<>`\\]|\](?=[(\[])"
-    return re.sub(signs, lambda sign: f"%{ord(sign[0]):02X}", "%20".join(url.split()))
+    return re.sub(signs, lambda sign: f"%{ord(sign[0]):02X}", "%20".join(clean_text(url).split()))
 
 
 def disarm_text(text: str) -> str:

@@ -10,9 +10,11 @@ from websearch.check.show_markdown import VERDICTS, to_markdown
 from websearch.kit import (
     DryRun,
     SearchError,
+    clean_tree,
     deadline_of,
     drop_empty,
     error_document,
+    is_loopback,
     read_argument,
     run_operation,
 )
@@ -41,7 +43,11 @@ WRONG_QUOTATION = (
     "Write what the source says (source_text), cite the page that says it (found_in), or omit it."
 )
 WRONG_NUMBER = "Correct the number, cite a page that has it, or omit it."
+UNREAD = "Check again later, or cite a page that can be read."
+NO_NETWORK = "Not checked: no network."
+OFFLINE = "Check again with a network connection; the links may work."
 DEAD_LINK = "Cite a page that answers instead of a dead link."
+KNOWN_NAME = "example.com"  # a working network resolves it (RFC 2606)
 
 # fmt: off
 COMMANDS: dict[str, ShownCommand] = {
@@ -67,7 +73,7 @@ COMMANDS: dict[str, ShownCommand] = {
             {"name": "strict", "type": "bool",
              "help": "also use exit code 1 for doubtful numbers"},
         ],
-        "expendable": ("proof", "computed"),
+        "expendable": ("proof",),
     },
 }
 # fmt: on
@@ -158,12 +164,14 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         verbose = bool(params.get("verbose"))
         checks = [check_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
         name_stored_holders(checks, urls, deadline)
-        linked = [item for item in cited.sentences if item.urls]
+        linked = [item for item in cited.sentences if item.urls or item.undefined]
         numbers = [numbers_or_unread(item, pages, deadline, verbose) for item in linked]
-        lines = [item.line for item in cited.sentences if not item.urls]
+        lines = [item.line for item in cited.sentences if item not in linked]
         facts = {
+            "links": len(cited.links),
             "dead_links": dead_links(cited.links, pages),
             "never_shown": unknown,
+            "no_network": sum(page.error == NO_NETWORK for page in pages.values()),
             "uncited_lines": list(dict.fromkeys(lines)),
             "unclosed_lines": cited.unclosed_lines,
             **({"verbose": True} if verbose else {}),
@@ -228,10 +236,14 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
 
 
 def is_counting(item: Cited) -> bool:
-    """Return whether a sentence has a number that is not a label or a year in a name."""
+    """Return whether a sentence has a number; labels count only with a source."""
     from websearch.check.numbers import numbers_in
+    from websearch.check.page_numbers import days_of, versions_of
 
-    return any(numbers_in(item.text, item.language))
+    numbers, skipped = numbers_in(item.text, item.language)
+    return bool(
+        numbers or days_of(item.text) or (item.urls and (skipped or versions_of(item.text)))
+    )
 
 
 # ===== pages ======================================================================================
@@ -281,9 +293,26 @@ def read_sources(
             read = read_for_search(some, params, reading_ends, report, store)
             pages |= {page.url: page for page in read}
         store.mark_cited([url for url in missing if url in unshown])
+    kinds = {url: page.error.kind for url, page in pages.items() if page.error}
+    unreached = [url for url, kind in kinds.items() if kind == "network" and not is_loopback(url)]
+    if unreached and lacks_network(unreached[0]):
+        offline = Page(error=SearchError("network", NO_NETWORK))
+        pages |= dict.fromkeys(unreached, offline)
     unread = "The page is not in the store, and offline fetches nothing."
     unknown = Page(error=SearchError("no_results", unread))
     return {url: SourcePage(url, pages.get(url, unknown)) for url in urls}
+
+
+def lacks_network(url: str) -> bool:
+    """Return whether an unread page is behind a proxy, or this machine resolves no name."""
+    import socket
+
+    from websearch.base.http_client import proxy_for
+
+    try:
+        return bool(proxy_for(url) or not socket.getaddrinfo(KNOWN_NAME, None))
+    except OSError:
+        return True
 
 
 def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
@@ -331,7 +360,7 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
                     result_or_error(target_of, page["url"], False), SearchError
                 ):
                     continue
-                if Quotation(check["quote"]).is_in(ComparedText(page["text"])):
+                if Quotation(check["quote"], deadline).is_in(ComparedText(page["text"])):
                     check["found_in"] = page["url"]
                     break
 
@@ -363,7 +392,7 @@ def numbers_or_unread(
         check_numbers, item, pages, deadline, verbose=verbose
     )
     if isinstance(answer, SearchError):
-        head = {"sentence": item.shown, "url": item.urls[0]}
+        head = {"sentence": item.shown, **({"url": item.urls[0]} if item.urls else {})}
         return {**head, "error": answer.message, "line": item.line}
     return answer
 
@@ -372,19 +401,15 @@ def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) 
     """Return the verdict on a quotation; the best one if it has several sources."""
     from websearch.check.quotations import LATE, Quotation, is_verbatim
 
-    quotation = Quotation(item.text)
+    quotation = Quotation(item.text, deadline, item.context)
     head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
     if time.monotonic() > deadline:
         return {**head, **({"url": item.urls[0]} if item.urls else {}), **LATE, **line}
-    answers = [
-        {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.urls
-    ]
+    answers = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.urls]
     answers = answers or [{"verdict": "unread", "error": "The draft cites no source for it."}]
     best = min(answers, key=lambda answer: BEST_FIRST.index(answer["verdict"]))
     if best["verdict"] != "verbatim":  # another link in the sentence may be its source
-        also = [
-            {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.also
-        ]
+        also = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.also]
         best = next(filter(is_verbatim, also), best)
     if best["verdict"] != "verbatim":
         cited = {page_of(url) for url in item.urls}
@@ -397,11 +422,11 @@ def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) 
     return {**head, **best, **line}
 
 
-def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
+def judged(quotation: Quotation, page: SourcePage) -> Document:
     """Return the verdict on a quotation in a page; unread with an error if the page is unusable."""
     if page.error:
         return {"verdict": "unread", "error": page.error}
-    answer = quotation.judged(page.compared, deadline)
+    answer = quotation.judged(page.compared)
     is_open = answer["verdict"] not in ("verbatim", "unread") and page.outside
     if is_open and quotation.is_in(page.compared_outside):
         return {"verdict": "verbatim", "note": OUTSIDE_NOTE}
@@ -416,6 +441,9 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
     from websearch.check.numbers import ComparedNumbers
     from websearch.check.quotations import LATE_ERROR
 
+    if not item.urls:
+        error = f"The draft does not say what {item.undefined} is."
+        return {"sentence": item.shown, "error": error, "line": item.line}
     cited = [pages[page_of(url)] for url in dict.fromkeys(item.urls)]
     read = [page for page in cited if not page.error]
     answer: Document = {"sentence": item.shown, "url": item.urls[0]}
@@ -439,8 +467,16 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
             compared, missing = compare(sources + outside)
     except TimeoutError:
         return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
-    facts = {"missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof()}
-    return {**answer, **drop_empty(facts), **marked, "line": item.line}
+    used = {page.url for candidates in compared.candidates for page, _ in candidates}
+    unused = [page.url for page in read if page.url not in used] if used else []
+    facts = {
+        "missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof(),
+        "without": unused,
+    }  # fmt: skip
+    skipped = {"skipped": compared.skipped, "line": item.line}
+    if not (compared.numbers or compared.days or compared.is_versioned or own):
+        return skipped
+    return {**answer, **drop_empty(facts), **marked, **skipped}
 
 
 def outcome(
@@ -453,11 +489,17 @@ def outcome(
         for item in numbers
         for number in item.pop("computed", ())
     ]
+    computed.sort(key=lambda number: not number.get("is_wrong"))
+    skipped = [
+        {"text": text, "line": item["line"]} for item in numbers for text in item.pop("skipped", ())
+    ]
+    numbers = [item for item in numbers if "sentence" in item]
     order = ("missing", "error", "doubtful")
     numbers.sort(key=lambda sentence: [name not in sentence for name in order])
     verdicts = [check["verdict"] for check in checks]
     counts = {verdict: verdicts.count(verdict) for verdict in reversed(VERDICTS)}
     counts["numbers"] = len(numbers)
+    counts["links"] = facts.pop("links")
     for count, name in (("missing", "missing"), ("unread", "error"), ("doubtful", "doubtful")):
         counts[f"numbers_{count}"] = sum(name in sentence for sentence in numbers)
     errors = errors_of(len(checks), counts, computed, facts, strict)
@@ -467,29 +509,30 @@ def outcome(
         hint = " ".join(dict.fromkeys(hint for _, hint in errors))
         head = error_document(SearchError("no_results", f"{message}.", hint))
     found = {"checks": checks, "numbers": numbers, "counts": counts}
-    return {
-        **head,
-        "provider": "web_search",
-        **found,
-        **drop_empty({"computed": computed, **facts}),
-    }
+    more = drop_empty({"computed": computed, "skipped": skipped, **facts})
+    cleaned: Document = clean_tree({**head, "provider": "web_search", **found, **more})
+    return cleaned
 
 
 def errors_of(
     checks: int, counts: dict[str, int], computed: list[Document], facts: Document, strict: bool
 ) -> list[tuple[str, str]]:
     """Return a draft's errors as (phrase, hint); if there are none, the exit code is 0."""
-    altered = checks - counts["verbatim"]
+    unread_quotes = counts["unread"]
+    altered = checks - counts["verbatim"] - unread_quotes
+    later = OFFLINE if facts["no_network"] else UNREAD
     wrong = sum(bool(number.get("is_wrong")) for number in computed)
     sentences = f"of {counts['numbers']} sentences with"
     missing, unread = counts["numbers_missing"], counts["numbers_unread"]
     doubtful, dead = counts["numbers_doubtful"] if strict else 0, len(facts["dead_links"])
     lines = (
         (altered, f"of {checks} quotations not verbatim", WRONG_QUOTATION),
+        (unread_quotes, f"of {checks} quotations not checked", later),
         (missing, f"{sentences} a number that is not in the source", WRONG_NUMBER),
-        (unread, f"{sentences} numbers whose source could not be read", WRONG_NUMBER),
+        (unread, f"{sentences} numbers whose source could not be read", later),
         (doubtful, f"{sentences} a doubtful number", WRONG_NUMBER),
         (wrong, "miscalculated", WRONG_NUMBER),
         (dead, "dead links" if dead > 1 else "dead link", DEAD_LINK),
+        (facts["no_network"], "links not checked: no network", OFFLINE),
     )
     return [(f"{count} {what}", hint) for count, what, hint in lines if count]

@@ -27,6 +27,7 @@ LONGEST_ATTRIBUTION = 500  # characters
 LEAST_WORDS = 4  # words per quotation; shorter quotations are titles, terms or irony
 LEAST_CITED_WORDS = 2  # the same with a link in the sentence
 CHARS_OF_A_WORD = 2  # in a script without spaces
+BEFORE_CHARS = 40  # of the draft before a quotation, where it may deny it
 COVER = "\u2060"  # replaces code and URLs; not a word character or a space
 LINK = "\ufffc"  # replaces links where the text around them matters
 
@@ -35,9 +36,10 @@ _CODE = re.compile(
     r"|(`{1,3})[^`\n]{1,500}\2"
 )
 _INLINE = re.compile(r"`([^`\n]{1,500})`")
-# Code that is a number or expression: `1024 * 1024`, `30 s`, `v17.0.0`.
+# Code that is a number, expression or required version: `1024 * 1024`, `v17.0.0`, `x<3.0`.
 _NUMBER = re.compile(
     r"`{1,3}[ $€£+-]{0,3}(?:[vV](?=\d{1,9}\.\d))?\d[\d .,_*×/^+-]{0,40}[%a-zA-Z]{0,12} ?`{1,3}"
+    r"|`[^`\n]{1,80}[<>=]{1,2}\s?\d{1,4}(?:\.\d{1,4}){1,3}[\"']?`"
 )
 _URL = r"https?://(?:[^\s<>\"“”‘’«»()（）「」『』、。，；\[\]|`]|\([^\s<>()]{0,200}\)){1,2000}"
 _LINK = re.compile(
@@ -52,6 +54,7 @@ _ENTRY = re.compile(
     r"|(?:[-*+][ \t]{1,4})?(?:\\?\[(\d{1,3})\\?\]:?|(\d{1,3})[.)])(?=[ \t]))"
     r"[^\n]{0,2000}(?:\n[ \t]{1,9}(?![-*+>\d])\S[^\n]{0,2000})?"
 )
+_MARKER = re.compile(r"\[\^?\d{1,3}\](?![(:])")
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]|\|")
 _LETTER = rf"[^\W{UNSPACED}]"
 # Text in the quotation marks of many languages. An apostrophe does not close a quotation.
@@ -98,7 +101,8 @@ class Cited(NamedTuple):
 
     shown: the sentence including quotations and code, whose numbers do not count. also: more links
     in a quotation's sentence. context: the words in the sentence's code; in a table also its
-    header, and for a cell the label of its row.
+    header, for a cell the label of its row, and for a quotation the words before it. undefined: a
+    marker that the draft never defines.
     """
 
     text: str
@@ -108,6 +112,7 @@ class Cited(NamedTuple):
     also: tuple[str, ...] = ()
     context: str = ""
     language: str = "en"
+    undefined: str = ""
 
 
 class CitedParts(NamedTuple):
@@ -190,7 +195,10 @@ class Draft:
                     self.text[span[0] - 1] != self.plain[span[0] - 1]
                 ):  # HTML, like its quotation marks
                     text = html.unescape(_TAG.sub(" ", text)).strip()
-                quotations.append(Cited(text, self.line_of(span[0]), urls, also=also))
+                start = max(0, span[0] - BEFORE_CHARS)
+                before = re.split(r"[.,;:!?]", self.plain[start : span[0] - 1])[-1]
+                line = self.line_of(span[0])
+                quotations.append(Cited(text, line, urls, also=also, context=before))
         return quotations
 
     def unclosed_lines(self) -> list[int]:
@@ -238,7 +246,11 @@ class Draft:
                     shown = one_sentence(self.readable[begin:last])
                     line = self.line_of(first)
                     context = words_in_code(shown)
-                    cited = Cited(sentence, line, urls, shown, (), context, self.language)
+                    marker = None if urls else _MARKER.search(self.text, first, last)
+                    undefined = marker[0] if marker else ""
+                    cited = Cited(
+                        sentence, line, urls, shown, (), context, self.language, undefined
+                    )
                     sentences.append(cited)
         return sentences
 

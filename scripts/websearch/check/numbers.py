@@ -18,6 +18,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from websearch.base.numbers import (
+    RATIOS,
     UNITS,
     VERSION,
     Number,
@@ -27,20 +28,23 @@ from websearch.base.numbers import (
     shown,
 )
 from websearch.base.words import STOP_WORDS
+from websearch.check.opposites import limit_of, opposite
 from websearch.check.page_numbers import (
-    BORDER,
+    VERSION_OF,
     WORD,
     Occurrence,
     PageNumbers,
     as_grouped,
     days_of,
+    is_version,
     kind_of,
     names_in_order,
     near_words,
     noun_after,
-    stem_of,
     stems,
+    tokens_of,
     values_of,
+    versions_of,
 )
 from websearch.check.rounded import Rounding, rounding_of
 
@@ -53,8 +57,10 @@ TOGETHER = 0.7  # weight per other number of the sentence in the same piece of t
 NEARER = 1.8  # factor by which another number must fit better than the proof to cause a doubt
 CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
+MOST_WORDS = 0.6  # share of the sentence's words in a place that says the same
 MOST_TOLD = 5  # rivals to examine
-NAMED_BEFORE = 3  # sentences before a number that may name its subject
+NEIGHBORS = 2  # sentences on either side of a number that are the same place
+SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
 MOST_OCCURRENCES = 500  # per value and page
 BEST_OCCURRENCES = 20  # occurrences whose nearest words are compared
 MOST_DOUBTED = 50  # numbers per sentence
@@ -70,21 +76,39 @@ _LABEL = re.compile(
     r"|\b(?-i:ISO|RFC|IEC|IEEE|DIN|EN|PEP|CVE|BCP|ANSI|ECMA|UTF|SHA)(?:/[A-Z]+)?[ -]?\d[\d.:-]*"
     r"|\b((?-i:[A-Z])[^\W\d_]*-)\d[\d.]*"
     r"|\bv\d{1,9}\.\d{1,9}(?!\d|\.\d)"
+    r"|\b9\d(?:\.\d)?\s?%\s?(?:CI\b|confidence)"
+    r"|\b(?:ctrl|alt|shift|cmd|option|meta|win)\s?[-+]\s?\d"
+    r"|\b(?:one|1) (?:in|out of) (?:every )?"
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine)[ -]"
+    r"(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s"
 )
+_SHARE_WORD = re.compile(r"(?i)\b(?:half|twice|doubled?|tripled?|dozens?)\b")
+_PART = re.compile(r"(?!version)" + _LABEL.pattern.removeprefix("(?i)"), re.IGNORECASE)
 _DOTTED = re.compile(r"(\d{1,20}(?:\.\d{1,20}){2,8})|[\s\S]")
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(
     r"(?<=[^\W\d_] )([A-Z][^\W\d_]+(?:\.js)?) (\d{1,9}(?:\.\d{1,9})?)(?![\d%]|[.,]\d)(?=\W|$)"
 )
 _YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\d\Z")
-_VERSION = re.compile(r"\b[A-Z][\w+#]+(?:\.js)? \d{1,9}\.\d{1,9}(?![\d%]|\.\d)(?= [a-z]|\W|$)")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
-_NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
+_OF = re.compile(r"\s(?:[a-z]{1,20}\s)?(?:out of|of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
+_PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
+_RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
 FROM_CHARS = 12  # characters before a number that are searched for "from"
 NAME_CHARS = 70  # maximum length of two words and a year
-_NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+
+
+class Doubt(NamedTuple):
+    """Why a number may be wrong, or "", and the sentence or row of the page that says so."""
+
+    note: str
+    text: str
+
+
+NO_DOUBT = Doubt("", "")
 
 
 class Proof(NamedTuple):
@@ -123,12 +147,12 @@ class DraftNumber:
         """Return whether a number in a page has this number's value, scale and unit."""
         own, its = self.number, found.number
         values = its.scaled or values_of(its)
+        if own.unit != its.unit and (ratio := ratio_of(own.unit, its.unit)):
+            return any(shown(v * ratio) in values for v in decimals(own.scaled or own.plain))
         if own.unit == "%" and its.unit not in ("%", VERSION):
             shares = {shown(value / 100) for value in decimals(own.plain)}
-            if values & (shares - {"0", "1"}):
-                return True
-            if found.cell < 0:
-                return False
+            if found.cell < 0 or values & (shares - {"0", "1"}):
+                return bool(values & (shares - {"0", "1"}))
         if its.unit == "%" and not own.unit:
             parts = {shown(value * 100) for value in decimals(own.plain)}
             if {value for value in own.plain if "." in value} and values & parts:
@@ -166,18 +190,27 @@ class DraftNumber:
 
 
 def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list[str]]:
-    """Return the numbers in a draft's sentence, except labels, and its YYYY-MM-DD dates."""
-    days = _ISO_DAY.findall(text)
-    for pattern in (_ISO_DAY, _LABEL, _VERSION):
-        text = pattern.sub(without_label, text)
-    text = _NAMED.sub(without_name, text)
+    """Return the numbers in a draft's sentence, and its labels and shares that are not checked."""
+    skipped: list[str] = []
+
+    def cover(found: re.Match[str]) -> str:
+        if found.re is VERSION_OF and not is_version(found):
+            return found[0]
+        covered = without_label(found) if found.re is not _NAMED else without_name(found)
+        if covered != found[0] and found.re not in (_ISO_DAY, VERSION_OF):
+            skipped.append(" ".join(found[0].split()))
+        return covered
+
+    for pattern in (_ISO_DAY, _LABEL, VERSION_OF, _NAMED):
+        text = pattern.sub(cover, text)
+    skipped += [found[0] for found in _SHARE_WORD.finditer(text)]
     numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
-    return [DraftNumber(number, text) for number in numbers], days
+    return [DraftNumber(number, text) for number in numbers], skipped
 
 
 def without_label(found: re.Match[str]) -> str:
     """Return a covered label; versions with two points in it stay, unless it names a part."""
-    if found.lastindex:
+    if found.lastindex:  # a version
         return _DOTTED.sub(lambda part: part[1] or "\u2060", found[0])
     return "\u2060" * len(found[0])
 
@@ -214,11 +247,16 @@ class ComparedNumbers:
         self.deadline = deadline
         self.pages = pages
         self.language = language
-        self.numbers, self.days = numbers_in(text, language)
-        self.written_days = days_of(text) - set(self.days)
+        self.numbers, self.skipped = numbers_in(text, language)
+        self.days = days_of(text)
+        self.versions = [
+            one for one in versions_of(text) if not _PART.match(f"{one.name} {one.text}")
+        ]
+        unknown = [one for one in self.versions if not any(one.name in p.versions for p in pages)]
+        self.skipped += [f"{one.name} {one.text}" for one in unknown]
+        self.is_versioned = len(unknown) < len(self.versions)
+        self.text, self.tokens = text, tokens_of(text)
         self.words = stems(f"{text} {context}")
-        names = [name for name in _NAMES.finditer(text) if not self.is_common(name[0])]
-        self.names = [(stems(name[0]), name.start()) for name in names]
         powers = scale_powers(context)
         self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
         self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
@@ -226,11 +264,6 @@ class ComparedNumbers:
             for page, found in candidates:
                 self.holders.setdefault((page, found.piece), set()).add(index)
         self.proofs = [self.proof_of(index) for index in range(len(self.numbers))]
-        self.used = {(proof.page, proof.occurrence.piece) for proof in self.proofs if proof}
-
-    def is_common(self, word: str) -> bool:
-        """Return whether a page also writes a capitalized word in lower case."""
-        return any(f" {word.lower()}" in page.text for page in self.pages)
 
     def missing(self) -> list[str]:
         """Return the numbers and dates that no page has.
@@ -243,13 +276,13 @@ class ComparedNumbers:
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if not (proof or is_counted)
         ]
-        if not (self.days or self.written_days):
-            return lost
+        lost += [
+            version
+            for _, version, _ in self.other_versions()
+            if not any(f" {' '.join(version.split('.'))} " in page.tokens for page in self.pages)
+        ]
         known = set().union(*(days for page in self.pages for days in page.days))
-        # A page without any date in a month proves nothing about that month.
-        months = {day[:7] for day in known}
-        others = [day for day in self.written_days if day[:7] in months]
-        return lost + [day for day in (*self.days, *others) if day not in known]
+        return lost + sorted(day for day in self.days if not is_known(day, known))
 
     def proof(self) -> list[dict[str, str]]:
         """Return {number, url, text, note?} for each proven number."""
@@ -265,25 +298,56 @@ class ComparedNumbers:
         ]
 
     def doubtful(self) -> list[dict[str, str]]:
-        """Return {number, note} for each number or date that may be wrong."""
+        """Return {number, note, text?} for each number or date that may be wrong."""
         swapped = self.swapped()
-        found = []
+        found: list[dict[str, str]] = []
         for index, (number, proof) in enumerate(
             zip(self.numbers[:MOST_DOUBTED], self.proofs[:MOST_DOUBTED], strict=True)
         ):
             if proof:
                 is_open = number.rounding and number.rounding.is_open
-                note = self.doubt(index, proof) or swapped.get(index, "")
-                note = note or (number.note(proof) if is_open else "")
+                own = proof.page.shown(proof.occurrence)
+                doubt = self.doubt(index, proof)
+                doubt = doubt if doubt.note else Doubt(swapped.get(index, ""), own)
+                doubt = doubt if doubt.note or not is_open else Doubt(number.note(proof), own)
             else:
                 is_word = all(number.number.is_word for number in self.numbers)
                 note = "The page does not have it. Was it counted?" if is_word else ""
-            if note:
-                found.append({"number": number.text, "note": note})
-        if days := {*self.days, *self.written_days}:
-            named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
-            note = "The page has this day only in a reference."
-            found += [{"number": day, "note": note} for day in sorted(days & aside - named)]
+                doubt = Doubt(note, "")
+            if doubt.note:
+                text = {"text": doubt.text} if doubt.text else {}
+                found.append({"number": number.text, "note": doubt.note, **text})
+        found += [
+            {"number": version, "note": f"For {name} the page has {', '.join(sorted(known))}."}
+            for name, version, known in self.other_versions()
+            if any(f" {' '.join(version.split('.'))} " in page.tokens for page in self.pages)
+        ]
+        found += self.limited_versions()
+        named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
+        note = "The page has this day only in a reference."
+        found += [{"number": day, "note": note} for day in sorted(self.days & aside - named)]
+        return found
+
+    def other_versions(self) -> list[tuple[str, str, set[str]]]:
+        """Return (name, version, versions on the pages) for each version that no page has."""
+        others = []
+        for name, version, *_ in self.versions:
+            known = [one for page in self.pages for one in page.versions.get(name, ())]
+            if known and not any(f"{one.text}.".startswith(f"{version}.") for one in known):
+                others.append((name, version, {one.text for one in known}))
+        return others
+
+    def limited_versions(self) -> list[dict[str, str]]:
+        """Return {number, note, text} for each version with the opposite limit on the pages."""
+        found = []
+        for own in self.versions:
+            mine = limit_of(self.text, own.start, own.end)
+            for page in self.pages:
+                same = [one for one in page.versions.get(own.name, ()) if one.text == own.text]
+                limits = [limit_of(page.text, one.start, one.end) for one in same]
+                if limits and all(limit[0] * mine[0] < 0 for limit in limits):
+                    note = f"The page says “{limits[0][1]}”, not “{mine[1]}”."
+                    found.append({"number": own.text, "note": note})
         return found
 
     def candidates_of(
@@ -297,6 +361,8 @@ class ComparedNumbers:
         plain = decimals(own.plain)
         values |= {shown(value * factor) for value in plain for factor in (Decimal("0.01"), 100)}
         values |= {shown(value.scaleb(power)) for value in plain for power in powers}
+        ratios = {ratio_of(own.unit, unit) for unit in RATIOS} if own.unit in RATIOS else set()
+        values |= {shown(value * ratio) for value in decimals(values) for ratio in ratios if ratio}
         if powers and not own.power:
             scaled = frozenset(shown(value.scaleb(power)) for value in plain for power in powers)
             number.number = own._replace(scaled=own.scaled | scaled)
@@ -346,88 +412,71 @@ class ComparedNumbers:
 
     # ----- doubts
 
-    def doubt(self, index: int, proof: Proof) -> str:
-        """Return the reason that a proof may be about something else, or ""."""
-        page, found, number = proof.page, proof.occurrence, self.numbers[index]
-        if self.language != page.language:  # the words cannot be compared
-            return ""
-        context, noun = page.context(found.piece), number.noun
-        far = (
-            name
-            for name, start in self.names
-            if name and name <= page.words and not any(map(self.is_near, name))
-            if not BORDER.search(number.sentence, number.number.end, start)  # a later clause
-        )
-        is_alone = not self.others(index, page, found)
-        if is_alone and self.words and self.words.isdisjoint(context):
-            note = "On the page, no word of the sentence is near it."
-        elif any(far):
-            note = "The page does not have it near the name in the sentence."
-        elif noun in page.counted and not any(page.is_about(one, found) for one in number.nouns):
-            note = "The page uses it for something else."
-        elif self.counts_another(number, proof):
-            note = "The page has another number for this."
-        elif self.is_of_another_year(number, proof):
-            note = "The page has it for another year."
-        elif self.is_other_column(proof):
-            note = "The page has it in another column."
-        elif self.is_other_row(number, proof):
-            note = "The page has it in another row."
-        elif self.is_nearer(number, proof):
-            note = "Another number in the same sentence of the page fits better."
-        else:
-            rival = self.rival(index, proof)
-            note = f"This fits the sentence better: {rival}" if rival else ""
-        return note
+    def doubt(self, index: int, proof: Proof) -> Doubt:
+        """Return why a proof may be about something else, and the place of the page that says so.
 
-    def is_near(self, name: str) -> bool:
-        """Return whether a name is in the context of one of the sentence's proofs, or just before.
-
-        The sentences before a proof count only if the proof itself contains no other names.
+        The page's own sentence is never doubted, nor a sentence in another language.
         """
-        for page, index in self.used:
-            own = page.of(index)
-            others = {stem_of(word.lower()) for word in _NAME.findall(own)} - self.words
-            before = range(max(0, index - (0 if others else NAMED_BEFORE)), index + 1)
-            if name in page.context(0) or any(name in page.context(other) for other in before):
-                return True
-        return False
+        page, found, number = proof.page, proof.occurrence, self.numbers[index]
+        if self.language != page.language or self.tokens in page.tokens:
+            return NO_DOUBT
+        own = page.shown(found)
+        is_alone = not self.others(index, page, found)
+        start, text = page.sentence_of(found)
+        its = found.number._replace(start=found.number.start - start, end=found.number.end - start)
+        if note := opposite(number.sentence, number.number, text, its):
+            doubt = Doubt(note, own)
+        elif is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
+            doubt = Doubt("On the page, no word of the sentence is near it.", own)
+        elif counted := self.counted_by(number, proof):
+            doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
+        elif self.is_other_column(proof):
+            doubt = Doubt("The page has it in another column.", own)
+        elif self.is_other_row(number, proof):
+            doubt = Doubt("The page has it in another row.", own)
+        elif nearer := self.nearer(number, proof):
+            doubt = Doubt(f"In this place the page has {nearer.number.text}.", page.shown(nearer))
+        else:
+            doubt = self.rival(index, proof)
+        return doubt
 
-    def counts_another(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether the proof's sentence has another number with the draft's noun."""
+    def counted_by(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
+        """Return another number that the page gives for the draft's noun.
+
+        None if the proof is about that noun, or if the page gives the draft's number for it.
+        """
         page, found = proof.page, proof.occurrence
-        if not number.noun or found.cell >= 0:
-            return False
-        nouns = {other: noun_after(page.text, other.number) for other in page.by_piece[found.piece]}
-        own = nouns.pop(found, "")
-        same = [other for other, noun in nouns.items() if noun == number.noun]
-        is_other = bool(own or found.number.unit) and own != number.noun
-        return is_other and own not in self.words and bool(same)
+        counted = page.counted.get(number.noun, []) if number.noun else []
+        if any(number.fits(other, page) for other in counted):
+            return None
+        own = noun_after(page.text, found.number)
+        is_other = (own or found.number.unit) and found.cell < 0 and own not in self.words
+        is_beside = is_other and any(other.piece == found.piece for other in counted)
+        if not is_beside and any(page.is_about(noun, found) for noun in number.nouns):
+            return None
+        shared = self.words - {number.noun}
+        used = self.used_on(page)
+        near = (
+            other
+            for other in counted
+            if other not in used
+            and (other.piece == found.piece or shared & page.context(other.piece).keys())
+        )
+        return next(near, None)
 
-    def is_of_another_year(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether a number's proof has years, but not the year in the draft."""
-        piece = proof.page.by_piece[proof.occurrence.piece]
-        known = {other.number.text for other in piece if kind_of(other.number)[1]}
-        if proof.occurrence.cell >= 0 or not known or number.text in known:
-            return False
-        years = {
-            other.text
-            for other in self.numbers
-            if kind_of(other.number)[1] and other is not number and is_beside(other, number)
-        }
-        headings = proof.page.label(proof.occurrence)
-        return bool(years) and not any(year in headings for year in years)
+    def used_on(self, page: PageNumbers) -> set[Occurrence]:
+        """Return the occurrences on a page that prove numbers of the sentence."""
+        return {proof.occurrence for proof in self.proofs if proof and proof.page is page}
 
     def is_other_column(self, proof: Proof) -> bool:
         """Return whether the draft's sentence is about another column than the proof."""
         page, found = proof.page, proof.occurrence
         if found.cell < 0:
             return False
-        used = {other.occurrence for other in self.proofs if other and other.page is page}
         _, own = page.cell_words(found)
         if not own or own & self.words:
             return False
-        others = [other for other in page.by_piece[found.piece] if other not in used]
+        others = [other for other in page.by_piece[found.piece] if other not in self.used_on(page)]
         columns = [page.cell_words(other)[1] for other in others]
         return any(column and column <= self.words for column in columns)
 
@@ -455,23 +504,33 @@ class ComparedNumbers:
         others = [away for away, is_same in named if is_same]
         return not is_own and (not others or others[0] > 2 * nearest)
 
-    def is_nearer(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether a number not in the draft fits the draft's words better than the proof."""
+    def nearer(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
+        """Return another number of the proof's sentence that fits the draft's words better.
+
+        None for the parts of a range or score, and for a list in an unclear order.
+        """
         page, found = proof.page, proof.occurrence
-        used = {other.occurrence for other in self.proofs if other and other.page is page}
+        text, start, end = number.sentence, number.number.start, number.number.end
+        is_part = _PART_OF_RANGE.search(text[max(0, start - 8) : start])
+        if is_part or _RANGE_AFTER.match(text, end) or page.is_in_unclear_order(found):
+            return None
+        used = self.used_on(page)
         others = [
-            other
+            (score(number.near, page.near(other)), other)
             for other in page.beside(found)
-            if other not in used and may_be_alike(other.number, found.number)
+            if other not in used
+            and may_be_alike(other.number, found.number)
+            and not other.number.is_word
+            and not found.number.is_word
         ]
-        nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
-        return nearest > NEARER * proof.affinity + 0.1
+        best, other = max(others, default=(0.0, None))
+        return other if best > NEARER * proof.affinity + 0.1 else None
 
-    def rival(self, position: int, proof: Proof) -> str:
-        """Return a sentence or row that fits better and has another number, or "".
+    def rival(self, position: int, proof: Proof) -> Doubt:
+        """Return the doubt that a sentence or row fits better and has another number.
 
-        One with another number of the draft's sentence is about another part of that sentence.
-        position: of the number among the sentence's.
+        Nothing is doubted if the number is near that place, or in its headings. position: of the
+        number among the sentence's.
         """
         number = self.numbers[position]
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
@@ -479,33 +538,55 @@ class ComparedNumbers:
             for word in self.words:
                 for index in page.by_word.get(word, ())[:MOST_RIVALS]:
                     scores[page, index] += page.context(index)[word]
-        own = proof.page.piece_of(proof.occurrence)
+        own, kind = proof.page.piece_of(proof.occurrence), kind_of(number.number)
+        is_bare = kind == ("", False) and not number.noun and not number.number.is_word
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
-            is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
-            kind = kind_of(number.number)
-            alike = [found for found in page.by_piece[index] if kind_of(found.number) == kind]
-            others = self.holders.get((page, index), set()) - {position}
-            is_other = (page, index) not in self.used and alike and not others
-            is_alike = is_row or bool(piece and own and "row" not in (piece.kind, own.kind))
-            if is_other and is_alike and points >= proof.score + (CLEARLY if is_row else MUCH):
-                return page.shown(max(alike, key=lambda one: score(number.near, page.near(one))))
-        return ""
+            if not (piece and own):
+                break
+            is_row = piece.frames == own.frames and piece.kind == "row"
+            used = self.used_on(page)
+            alike = [
+                found
+                for found in page.by_piece[index]
+                if found not in used
+                and (
+                    found.cell == proof.occurrence.cell
+                    if is_row
+                    else kind_of(found.number) == kind or (is_bare and not kind_of(found.number)[1])
+                )
+            ]
+            others = self.holders.get((page, index), set())
+            is_near = page is proof.page and abs(index - proof.occurrence.piece) <= NEIGHBORS
+            is_whole = score(self.words, page.context(index)) >= MOST_WORDS * len(self.words)
+            # A year in a neighboring sentence may be meant, unless this one says everything else.
+            is_near = (is_near and kind[1] and not is_whole) or position in others
+            is_alike = is_row or "row" not in (piece.kind, own.kind)
+            if alike and is_alike and not is_near and (page, index) != (proof.page, own.index):
+                best = max(alike, key=lambda one: score(number.near, page.near(one)))
+                is_in_heading = number.text in page.label(best) if not is_row else False
+                margin = CLEARLY if is_row or len(self.words) == 1 else MUCH
+                if not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
+                    return Doubt(
+                        f"In this place the page has {best.number.text}.", page.shown(best)
+                    )
+        return NO_DOUBT
 
     def swapped(self) -> dict[int, str]:
         """Return notes on pairs of numbers that would fit better if swapped."""
         notes: dict[int, str] = {}
         proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
         for (first, one), (second, two) in pairwise(proven):
-            is_turned = self.is_turned(first, second)
+            is_turned = self.is_turned(first, second) or self.is_wrong_share(first, second)
             is_known = one.page is two.page and one.page.language == self.language
+            is_known = is_known and self.tokens not in one.page.tokens
             is_alike = is_turned or self.are_alike(first, second)
             if not (is_known and is_alike and self.may_swap(one, two)):
                 continue
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
-            if is_turned or other > 1.1 * own + 0.03:
+            if is_turned or other > SWAPPED * own + 0.03:
                 notes[first] = f"Should it be {self.numbers[second].text}?"
                 notes[second] = f"Should it be {self.numbers[first].text}?"
         return notes
@@ -519,9 +600,16 @@ class ComparedNumbers:
         )
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]
-        is_list = bool(_AND.fullmatch(between))  # in 1985 and 1990
+        is_list = bool(_AND.fullmatch(between)) or bool(_OF.fullmatch(between))  # 1985 and 1990
         is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
         return is_year == is_other_year and may_be_same(unit, other) and not is_list
+
+    def is_wrong_share(self, first: int, second: int) -> bool:
+        """Return whether the first number is a part of the second and greater: "16 of the 8"."""
+        one, two = (self.numbers[index].number for index in (first, second))
+        between = self.text[one.end : two.start]
+        values = [max(decimals(number.scaled or number.plain), default=0) for number in (one, two)]
+        return bool(_OF.fullmatch(between)) and values[0] > values[1] and one.unit == two.unit
 
     def is_turned(self, first: int, second: int) -> bool:
         """Return whether "from" precedes one number here and the other on the page."""
@@ -550,6 +638,12 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
 
 
+def ratio_of(unit: str, other: str) -> Decimal:
+    """Return how many of another unit of the same dimension a unit is; 0 for other units."""
+    (base, ratio), (same, its) = (RATIOS.get(name, (name, Decimal(0))) for name in (unit, other))
+    return ratio / its if base == same and its else Decimal(0)
+
+
 def has_decimals(number: Number, found: Occurrence) -> bool:
     """Return whether a number has decimals and is compared with a cell, which may omit its unit.
 
@@ -568,9 +662,9 @@ def may_be_same(unit: str, other: str) -> bool:
     """Return whether two units may be the same.
 
     A missing unit matches any unit, because in a list only the last number has the unit. Only
-    versions are like versions.
+    versions are like versions, and percentages like percentages.
     """
-    return unit == other or not ((unit and other) or VERSION in (unit, other))
+    return unit == other or not ((unit and other) or {VERSION, "%"} & {unit, other})
 
 
 def distance(one: Number, two: Number) -> int:
@@ -578,10 +672,20 @@ def distance(one: Number, two: Number) -> int:
     return max(two.start - one.end, one.start - two.end)
 
 
-def is_beside(one: DraftNumber, two: DraftNumber) -> bool:
-    """Return whether two numbers in a sentence are in the same clause."""
-    first, second = sorted((one.number, two.number), key=lambda number: number.start)
-    return not BORDER.search(one.sentence, first.end, second.start)
+def is_known(day: str, known: set[str]) -> bool:
+    """Return whether pages may have a day: they have it, perhaps without its year, or no dates.
+
+    day: YYYY-MM-DD or MM-DD. A page without a date in a year says nothing about that year, unless
+    it has the day in another one.
+    """
+    same = {one for one in known if one[-5:] == day[-5:]}
+    if len(day) == 5:
+        return bool(same) or not any(
+            one[-2:] == day[-2:] or one[-5:-3] == day[-5:-3] for one in known
+        )
+    if day in known or day[-5:] in known:
+        return True
+    return not (same or any(one[:4] == day[:4] and len(one) > 5 for one in known))
 
 
 def is_from(text: str, start: int) -> bool:

@@ -9,7 +9,16 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import NamedTuple
 
-from websearch.base.numbers import UNITS, Number, blank, decimals, numbers_of, scale_powers, shown
+from websearch.base.numbers import (
+    UNITS,
+    Number,
+    blank,
+    decimals,
+    numbers_of,
+    readings,
+    scale_powers,
+    shown,
+)
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.kit import one_line
 from websearch.markdown.units import PageText, cells_of
@@ -37,7 +46,27 @@ BORDER = re.compile(
     rf"[,;:.](?!\d)|\d[\d.,]*|\b(?:{'|'.join(_AND)}"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
-_CONVERTED = re.compile(r"\(\d[^()]{0,30}\)")  # the same in another unit: 60 m (197 ft) wide
+_CONVERTED = re.compile(r"\([^()]{0,20}\d[^()]{0,40}\)")  # 60 m (197 ft) wide, 5.0 (95% CI: 4, 6)
+_ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_NUMBER = r"\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?"
+_TO = r"(?:\s?[-–—]\s?|,?\s(?:to|and|or|until|bis|und|et|au|al|y)\s|,\s)"
+_LIST = rf"{_NUMBER}(?:{_TO}{_NUMBER}){{0,3}}"
+# 27 May 2007, 2 to 4 February; May 27, 1937: days, month, year.
+_DAY_FIRST = re.compile(
+    rf"(?<![\d.,])(?P<days>{_LIST})\s(?:of\s|de\s)?(?P<month>[^\W\d_]{{3,10}})\b\.?"
+    r"(?:,?\s(?:de\s)?(?P<year>\d{4})\b)?"
+)
+_MONTH_FIRST = re.compile(
+    rf"\b(?P<month>[A-Z][^\W\d_]{{2,9}})\.?\s(?P<days>{_LIST})(?!\d|[.,]\d)(?:,?\s(?P<year>\d{{4}})\b)?"
+)
+_NUMERIC_DAY = re.compile(r"(?<![\d./])(\d{1,2})[./](\d{1,2})[./](\d{4}|\d\d)(?![\d./])")
+# A version after a product's name or the word "version": Python 3.9, x<3.0, CMake version 3.24.
+VERSION_OF = re.compile(
+    r"([A-Za-z][\w#-]*\+{0,2})(?:\.js)?(?:,?\s(?P<word>[Vv]ersions?|[Rr]elease))?[\s:(]{0,2}"
+    r"(?:(?P<operator>[<>=~^≥≤!]{1,2})\s?|[\s(-])[vV]?(?P<number>\d{1,4}(?:\.\d{1,4}){1,3})(?:\+|\.[xX*])?(?![\d%]|[.,]\d|\s?(?:%|per\s?cent|[mb]illion))"
+)
+_YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
+_GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
 # Units, scales and words that introduce a source.
 NOT_TELLING = {*UNITS} | set(
@@ -54,6 +83,15 @@ class Occurrence(NamedTuple):
     number: Number
     piece: int
     cell: int  # -1 outside of tables
+
+
+class Version(NamedTuple):
+    """A version and its place; name: the name before it in lower case, or "version"."""
+
+    name: str
+    text: str
+    start: int
+    end: int
 
 
 class PageNumbers:
@@ -75,7 +113,12 @@ class PageNumbers:
             piece = self.pieces[index] if self.pieces else None
             is_row = piece is not None and piece.kind == "row"
             cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
-            found = Occurrence(as_grouped(number, self.language), index, cell)
+            glued = _GLUED_NOTE.fullmatch(number.text)  # "2.2.9 The next": 9 is a footnote
+            if glued and re.match(r" [A-Z]", self.text[number.end : number.end + 2]):
+                own = number._replace(plain=number.plain | readings(glued[1]))
+            else:
+                own = as_grouped(number, self.language)
+            found = Occurrence(own, index, cell)
             self.by_piece.setdefault(index, []).append(found)
             for value in values_of(found.number):
                 self.by_value.setdefault(value, []).append(found)
@@ -112,24 +155,30 @@ class PageNumbers:
                     yield found
 
     @functools.cached_property
-    def counted(self) -> set[str]:
-        """Return the words right after the page's numbers and in its column headers."""
-        found = set()
-        for number in (one.number for some in self.by_piece.values() for one in some):
-            found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
-        heads = (
-            self.text[piece.start : piece.end] for piece in self.pieces if piece.kind == "head"
-        )
-        return found.union(*map(stems, heads))
+    def counted(self) -> dict[str, list[Occurrence]]:
+        """Return noun -> the numbers right before it, and those in the columns that it heads."""
+        counted: dict[str, list[Occurrence]] = {}
+        for found in (one for some in self.by_piece.values() for one in some):
+            for noun in noun_after(self.text, found.number), noun_after(self.text, found.number, 2):
+                counted.setdefault(noun, []).append(found)
+        return counted
 
     @functools.cached_property
-    def words(self) -> set[str]:
-        """Return all significant words of the page."""
-        return stems(self.text)
+    def tokens(self) -> str:
+        """Return the words and numbers of the page, each between two spaces."""
+        return tokens_of(self.text)
+
+    @functools.cached_property
+    def versions(self) -> dict[str, list[Version]]:
+        """Return name -> the versions right after it."""
+        found: dict[str, list[Version]] = {}
+        for version in versions_of(self.text):
+            found.setdefault(version.name, []).append(version)
+        return found
 
     @functools.cached_property
     def days(self) -> tuple[set[str], set[str]]:
-        """Return the dates in the text and those in its references, as YYYY-MM-DD."""
+        """Return the dates in the text and those in its references, as days_of does."""
         from websearch.passages.ranking import units_aside
 
         aside = {self.page.units[place].index for place in units_aside(self.page)}
@@ -232,6 +281,11 @@ class PageNumbers:
         """Return the piece of an occurrence."""
         return self.pieces[found.piece] if self.pieces else None
 
+    def sentence_of(self, found: Occurrence) -> tuple[int, str]:
+        """Return the start and the text of an occurrence's piece."""
+        piece = self.piece_of(found)
+        return (piece.start, self.text[piece.start : piece.end]) if piece else (0, self.text)
+
     def near(self, found: Occurrence) -> dict[str, float]:
         """Return the significant words around a number in the page; nearer words weigh more."""
         if found.cell >= 0 and not self.beside(found):
@@ -259,10 +313,45 @@ class PageNumbers:
 
 
 def days_of(text: str) -> set[str]:
-    """Return the dates in a text, as YYYY-MM-DD."""
-    from websearch.base.written_dates import written_dates
+    """Return the dates in a text as YYYY-MM-DD, or as MM-DD without a year."""
+    from websearch.base.written_dates import month_names
 
-    return {written.day.isoformat() for written in written_dates(text[:MOST_DATED])}
+    text = text[:MOST_DATED]
+    days = {f"{int(one[1]):04}-{one[2]}-{one[3]}" for one in _ISO_DAY.finditer(text)}
+    for found in (*_DAY_FIRST.finditer(text), *_MONTH_FIRST.finditer(text)):
+        month = month_names().get(found["month"].lower(), 0)
+        year = f"{found['year']}-" if found["year"] else ""
+        numbers = map(int, re.findall(r"\d+", found["days"]))
+        days |= {f"{year}{month:02}-{day:02}" for day in numbers if month and 0 < day < 32}
+    for found in _NUMERIC_DAY.finditer(text):
+        first, second = int(found[1]), int(found[2])
+        year = found[3] if len(found[3]) == 4 else f"20{found[3]}"
+        days |= {f"{year}-{a:02}-{b:02}" for a, b in ((first, second), (second, first)) if a < 13}
+    return days
+
+
+def is_version(found: re.Match[str]) -> bool:
+    """Return whether a match of VERSION_OF is a version, not an amount."""
+    behind = WORD.match(found.string, found.end() + 1)
+    is_amount = behind and behind[0].lower() in UNITS
+    is_sure = found["operator"] or found["word"] or found[1][0].isupper() or "version" in found[1]
+    is_name = found[1].lower() not in STOP_WORDS or found["word"]
+    return bool(is_name and (is_sure or found["number"].count(".") > 1)) and not is_amount
+
+
+def versions_of(text: str) -> list[Version]:
+    """Return each version right after a name or the word "version"."""
+    found = (one for one in VERSION_OF.finditer(text) if is_version(one))
+    names = ((one[1].lower(), one) for one in found)
+    return [
+        Version("version" if name in STOP_WORDS else name, one["number"], *one.span("number"))
+        for name, one in names
+    ]
+
+
+def tokens_of(text: str) -> str:
+    """Return the words and numbers of a text in lower case, each between two spaces."""
+    return " ".join(["", *re.findall(r"[^\W_]+", text.lower()), ""])
 
 
 def stems(text: str) -> set[str]:
@@ -287,7 +376,7 @@ def stem_of(word: str) -> str:
 
 
 def near_words(text: str, start: int, end: int) -> dict[str, float]:
-    """Return the significant words of a text, weighted by their nearness to a number.
+    """Return the significant words and the years of a text, weighted by their nearness to a number.
 
     Words beyond a comma, an "and" or another number usually belong to something else.
     """
@@ -295,7 +384,8 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
     text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
     around = [_CONVERTED.sub(blank, part) for part in (text[:start], text[end:])]
     text = text[start:end].join(around)
-    words = stemmed(text)
+    words = sorted([*stemmed(text), *((year.start(), year[0]) for year in _YEAR.finditer(text))])
+    words = [(place, word) for place, word in words if not start <= place < end]
     before = [(word, text[place:start]) for place, word in words if place < start][::-1]
     behind = [(word, text[end:place]) for place, word in words if place >= end]
     weights: dict[str, float] = {}

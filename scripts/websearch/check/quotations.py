@@ -7,6 +7,7 @@ numbers.
 from __future__ import annotations
 
 import functools
+import math
 import re
 import time
 from array import array
@@ -44,6 +45,12 @@ NEXT_WORDS = 2  # last words of a gap over several sentences that may deny quote
 NEGATION_REACH = 4  # last words of a longer gap in one sentence that may deny quoted text
 JOINED_CHARS = 100  # distance from which two places count as joined; nearer, words were omitted
 LEAST_JOINED = 3  # minimum words in each half of a quotation joined from two places
+SHORTEST_GAP = 4  # words; a word such as "may" in a gap this short changes the text around it
+HEDGES = frozenset("may might could unlikely supposedly allegedly far fails failed".split())
+# Words that deny the text right after them.
+_DENIES = re.compile(
+    r"(?:\b(?:no|not|never|without|cannot|kein(?:e[nrms]?)?|nicht|ohne|pas|sans|sin|nunca)|n't)\W{1,2}\Z"
+)
 GLUE_NOTE = "Only spaces, or hyphens at the ends of lines, differ."
 LATE_ERROR = "There was no time left to compare it."
 LATE = {"verdict": "unread", "error": LATE_ERROR}
@@ -62,6 +69,7 @@ _FORMULA = re.compile(
 # An author's omissions and insertions: "...", "[...]", "(…)", "[the company]", but not "[t]his".
 _DOTS = r"(?:…|\.(?:\s?\.){2,3})"
 _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
+_INSERTED = re.compile(r"\[([^\[\]]{2,60})\](?!\()")
 _LETTER = rf"[^\W{UNSPACED}]"
 _TOKEN = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:'{_LETTER}+|(?<=\d)[.,]\d+)*|[^\w\s]")
 # A line end marks the place between two characters of one word or number.
@@ -151,16 +159,21 @@ class ComparedText:
         around = f"{text[max(0, index - 2) : index]}\n{text[index : index + 2]}"
         return bool(_INSIDE.search(around))
 
-    def spans_of(self, parts: Sequence[ComparedText]) -> Iterator[list[tuple[int, int]]]:
+    def spans_of(
+        self, parts: Sequence[ComparedText], deadline: float
+    ) -> Iterator[list[tuple[int, int]]]:
         """Yield the places of a quotation's parts, in order, with short parts near others.
 
         Parts are placed as near to the last one as possible, because the text between was omitted.
+        Raises TimeoutError after the deadline.
         """
         texts = [part.compared.strip(_EDGES) for part in parts]
         is_short = [len(part.words) < SHORT_PART for part in parts]
         for tries, first_end in enumerate(self.find(texts[0], 0)):
             spans = [(first_end - len(texts[0]), first_end)]
             for index, text in enumerate(texts[1:], 1):
+                if time.monotonic() > deadline:
+                    raise TimeoutError
                 is_near = is_short[index] or is_short[index - 1]
                 last = spans[-1][1]
                 limit = last + NEAR_CHARS + len(text) if is_near else None
@@ -336,6 +349,8 @@ def negation_in(gap: str) -> bool:
     near = words[-(NEGATION_REACH if len(sentences) == 1 else NEXT_WORDS) :]
     if len(sentences) == 1:
         near += words[: SHORT_GAP if len(words) <= SHORT_GAP else 1]
+        if len(words) <= SHORTEST_GAP and not HEDGES.isdisjoint(words):
+            return True
     return not NEGATIONS.isdisjoint(near) or any(word.endswith("n't") for word in near)
 
 
@@ -345,16 +360,31 @@ def negation_in(gap: str) -> bool:
 class Quotation:
     """A quotation in the form for comparing: the whole text, and its parts between gaps."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, deadline: float = math.inf, before: str = "") -> None:
+        self.deadline = deadline
+        self.is_denied = bool(
+            _DENIES.search(before.lower()[-NEAR_CHARS:]) or negation_in(before.lower())
+        )
         self.whole = ComparedText(text)
-        text = _NOTE.sub("", text).strip()
-        parts = (ComparedText(piece.strip(f"{_EDGES}\n\t")) for piece in _GAP.split(text))
-        self.parts = [part for part in parts if part.words]
-        self.begins_with_gap = bool(_GAP.match(text))
+        self.text = _NOTE.sub("", text).strip()
+        self.begins_with_gap = bool(_GAP.match(self.text))
+
+    @functools.cached_property
+    def parts(self) -> list[ComparedText]:
+        """Return the parts between gaps. Raises TimeoutError after the deadline."""
+        parts = []
+        for piece in _GAP.split(self.text):
+            if time.monotonic() > self.deadline:
+                raise TimeoutError
+            parts.append(ComparedText(piece.strip(f"{_EDGES}\n\t")))
+        return [part for part in parts if part.words]
 
     def is_in(self, page: ComparedText) -> bool:
-        """Return whether a page contains the quotation literally."""
-        return self.literally(page).get("verdict") == "verbatim"
+        """Return whether a page contains the quotation literally; False after the deadline."""
+        try:
+            return self.literally(page).get("verdict") == "verbatim"
+        except TimeoutError:
+            return False
 
     def literally(self, page: ComparedText) -> Document:
         """Return the verdict if a page contains the quotation, whole or in parts, else {}."""
@@ -375,17 +405,27 @@ class Quotation:
 
         The page, the quotation and the parts have the same form.
         """
-        whole = next(page.spans_of([quoted]), None)
+        wholes = (self.measured(page, spans[0]) for spans in page.spans_of([quoted], self.deadline))
+        whole: Document = next(wholes, {})
         if whole:
-            return self.measured(page, whole[0])
+            return next((answer for answer in (whole, *wholes) if is_verbatim(answer)), whole)
         if len(parts) == 1 and not self.begins_with_gap:
             return {}
-        answers = (self.with_gaps(page, spans) for spans in page.spans_of(parts))
+        answers = (self.with_gaps(page, spans) for spans in page.spans_of(parts, self.deadline))
         first: Document = next(answers, {})
         return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
-        """Return verbatim, or altered if a number has feet for inches or the reverse."""
+        """Return verbatim, or altered if the page denies it or has feet for inches.
+
+        A draft that denies the quotation itself may begin it right after the page's "not".
+        """
+        before = page.compared[max(0, span[0] - 20) : span[0]]
+        denial = None if self.is_denied else _DENIES.search(before)
+        if denial:
+            text = page.slice(span[0] - len(denial[0]), span[1])
+            differs = [{"quote": "", "source": denial[0].strip()}]
+            return {"verdict": "altered", "source_text": text, "differs": differs}
         text = page.slice(span[0], min(span[1] + 1, len(page.compared)))
         own, its = primes(self.whole.text), dict(primes(text))
         differs = [
@@ -407,6 +447,9 @@ class Quotation:
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         denying = [gap for gap in gaps if negation_in(ComparedText(page.slice(*gap)).compared)]
+        inserted = ComparedText(" ".join(_INSERTED.findall(self.text))).words
+        if not NEGATIONS.isdisjoint(inserted):
+            denying = denying or gaps
         start = spans[0][0]
         before = re.search(r"\w+[\W]?\Z", page.compared[max(0, start - 30) : start])
         if self.begins_with_gap and before and negation_in(before[0]):
@@ -429,19 +472,20 @@ class Quotation:
         note = {"note": f"The parts are far apart: {places(page, spans)}."} if far else {}
         return {"verdict": "verbatim", **(left_out if left_out["left_out"] else {}), **note}
 
-    def judged(self, page: ComparedText, deadline: float) -> Document:
+    def judged(self, page: ComparedText) -> Document:
         """Return {verdict, source_text?, differs?, left_out?, note?} for a page.
 
         The verdict is verbatim, altered, absent, or unread after the deadline. differs: {quote,
         source} for the first words that differ; "" means no word.
         """
-        answer = self.literally(page) or self.glued(page)
-        if answer:
-            return answer
         try:
-            nearest = [near for part in self.parts for near in page.nearest(part, deadline)]
+            return self.literally(page) or self.glued(page) or self.nearly(page)
         except TimeoutError:
             return dict(LATE)
+
+    def nearly(self, page: ComparedText) -> Document:
+        """Return the verdict for a page that does not contain the quotation literally."""
+        nearest = [near for part in self.parts for near in page.nearest(part, self.deadline)]
         whole = sum(weight_of(word) for part in self.parts for word in part.words)
         joined = self.joined(page)
         is_near = sum(near.same for near in nearest) >= max(COMMON_WEIGHT, NEAR * whole)
@@ -459,7 +503,7 @@ class Quotation:
 
     def apart(self, page: ComparedText) -> str:
         """Return a note with the places of parts that the page contains separately."""
-        found = [next(page.spans_of([part]), [(0, 0)])[0] for part in self.parts]
+        found = [next(page.spans_of([part], self.deadline), [(0, 0)])[0] for part in self.parts]
         if found != sorted(found):
             return f"The parts are in another order: {places(page, found)}."
         return f"The parts are far apart: {places(page, found)}."

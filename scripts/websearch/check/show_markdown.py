@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SHOWN_CHARS = 500  # per quotation or note
 MOST_LINES = 10  # listed lines with uncited numbers
+SENTENCE_CHARS = 150  # per sentence of the draft
+FAULTS = {"missing", "error", "doubtful"}
 VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order of the document
 
 
@@ -30,6 +32,7 @@ def to_markdown(document: Document) -> str:
         if numbers
         else "",
         "" if checks or numbers else "Nothing to check: no quotation and no number with a link.",
+        "Not checked: no network." if document.get("no_network") else "",
         *(
             lines_sentence(document.get(name, []), what)
             for name, what in (
@@ -38,15 +41,17 @@ def to_markdown(document: Document) -> str:
             )
         ),
     ]
-    is_verbose = document.get("verbose")
-    wrong = [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
-    wrong += [
-        numbers_markdown(item, bool(is_verbose))
+    is_verbose = bool(document.get("verbose"))
+    computed = document.get("computed", [])
+    found = [computed_markdown(item) for item in computed if item.get("is_wrong")]
+    found += [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
+    found += [
+        numbers_markdown(item, is_verbose)
         for item in document["numbers"]
-        if is_verbose or {"missing", "error", "doubtful"} & {*item} or noted(item)
+        if is_verbose or {"missing", "error", "doubtful", "without"} & {*item} or noted(item)
     ]
-    wrong += [computed_markdown(item) for item in document.get("computed", [])]
-    wrong += [
+    found += [computed_markdown(item) for item in computed if not item.get("is_wrong")]
+    found += [
         f"- {what}, line {link['line']}: {plain_address(link['url'])}"
         + (f", copy: {plain_address(link['archived_url'])}" if "archived_url" in link else "")
         for name, what in (
@@ -55,11 +60,25 @@ def to_markdown(document: Document) -> str:
         )
         for link in document.get(name, [])
     ]
+    passed = [item["line"] for item in document["numbers"] if not FAULTS & {*item}]
+    skipped = [
+        f"{line_of(item['text'])} (line {item['line']})" for item in document.get("skipped", [])
+    ]
+    named = ", ".join(skipped[:MOST_LINES]) + " and more" * (len(skipped) > MOST_LINES)
+    last = [
+        lines_sentence(sorted({*passed}), "Passed: numbers in"),
+        f"Not checked: {named}." if skipped else "",
+        f"Compared: {checks} quotations, numbers of {numbers} sentences, {counts['links']} links.",
+    ]
     hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
-    advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
+    advice = [fence_untrusted("\n".join(found)), *hint] if found else []
     cut = {} if is_whole_in_markdown(document) else document.get("truncated", {})
+    if "hint" in cut:  # a draft has no query to narrow
+        cut = {**cut, "hint": cut["hint"].partition(" Ask for")[0]}
     framed = {**document, "ok": True, "truncated": cut}
-    return frame_markdown(framed, " ".join(filter(None, summary)), *advice)
+    return frame_markdown(
+        framed, " ".join(filter(None, summary)), *advice, " ".join(filter(None, last))
+    )
 
 
 def is_whole_in_markdown(document: Document) -> bool:
@@ -115,10 +134,12 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
     if doubtful:
         what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
     proof = item.get("proof", [])
+    sentence = line_of(item["sentence"], SENTENCE_CHARS)
     lines = [
-        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
+        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {sentence}",
         line_of(item.get("error", "")),
-        *(doubt_line(number, proof) for number in doubtful),
+        *doubt_lines(doubtful),
+        *(f"Not on this page: {plain_address(url)}" for url in item.get("without", [])),
         *(f"{one['number']}: {one['note']}" for one in noted(item) if not is_verbose),
         *(
             line_of(f"{number['number']} is in: {number['text']} {number.get('note', '')}")
@@ -135,11 +156,15 @@ def noted(item: Document) -> list[Document]:
     return [one for one in proof if "note" in one and one["number"] not in doubtful]
 
 
-def doubt_line(number: Document, proof: list[Document]) -> str:
-    """Return why a number is doubtful, with the page's sentence or row if there is one."""
-    text = next((one["text"] for one in proof if one["number"] == number["number"]), "")
-    page = f" The page: “{line_of(text)}”" if text else ""
-    return line_of(f"{number['number']}: {number['note']}") + page
+def doubt_lines(doubtful: list[Document]) -> list[str]:
+    """Return why numbers are doubtful, each with the page's sentence or row, which is told once."""
+    lines: list[str] = []
+    texts = [number.get("text", "") for number in doubtful]
+    for number, text, following in zip(doubtful, texts, [*texts, ""][1:], strict=True):
+        is_last = text and text != following
+        page = f" The page: “{line_of(text)}”" if is_last else ""
+        lines.append(line_of(f"{number['number']}: {number['note']}") + page)
+    return lines
 
 
 def place_of(item: Document) -> str:
@@ -148,6 +173,6 @@ def place_of(item: Document) -> str:
     return f"line {item['line']}, {address}"
 
 
-def line_of(text: str) -> str:
+def line_of(text: str, limit: int = SHOWN_CHARS) -> str:
     """Return text from a draft or page on one line, without active Markdown."""
-    return one_line(disarm_text(text), SHOWN_CHARS)
+    return one_line(disarm_text(text), limit)

@@ -7,7 +7,6 @@ import time
 from dataclasses import replace
 
 from websearch.base.calls import result_or_error
-from websearch.base.html_tree import texts_below
 from websearch.base.untrusted import unescape
 from websearch.kit import SearchError, clean_text, drop_empty, one_line, shorten
 from websearch.markdown.foreign_text import harmless_markdown
@@ -66,8 +65,6 @@ MAX_FINAL_URL = 1_000  # characters of the URL after redirects
 FIELD_CHARS = {
     "title": 300, "author": 200, "published": 40, "updated": 40, "license": 60, "language": 40,
 }  # fmt: skip
-MAX_DROPPED = 100  # dropped elements that explain lists
-DROPPED_CHARS = 60  # characters of a dropped element's text
 RAW_NOTE = "The unconverted response."
 PAYWALL_NOTE = "The page says that its full text is for subscribers only; this may be a part of it."
 _PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
@@ -282,14 +279,16 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
         note = note or PAYWALL_NOTE
     if text and (line := offer_line(page, text)):
         text = f"{line}\n\n{text}"
-    dropped = {"dropped": dropped_elements(page)} if params.get("explain") else {}
-    outside = BesideText(content).markdown(base, text)
+    beside = BesideText(content)
+    dropped = {"dropped": beside.explain()} if params.get("explain") else {}
+    outside, data = beside.markdown(base, text, keep_links), ""
     if len(text) < MAX_WALL_TEXT and ("itemprop" in html or "json" in html):
         from websearch.pages.extract.page_data import data_values
 
-        outside = "\n\n".join(filter(None, (outside, data_values(page, text))))
+        data = data_values(page, text)
     if outside and page.shows_beside:
-        text, outside = f"{text}\n\n{outside}", ""
+        text, outside = f"{text}\n\n{outside}".strip(), ""
+    outside = "\n\n".join(filter(None, (outside, data)))
     fields = {**metadata.fields, **dropped}
     return PageContent(text, fields, note, cut or page.cut, is_foreign, outside, versions)
 
@@ -305,27 +304,3 @@ def base_address(page: PageTree, url: str) -> str:
             except ValueError:
                 return url
     return url
-
-
-def dropped_elements(page: PageTree) -> list[Document]:
-    """Return the dropped elements that contain text, the largest first, up to MAX_DROPPED.
-
-    Each is {rule, element, chars, text}. Elements inside a dropped element are not listed again.
-    """
-    elements: list[Document] = []
-    for node in page.nodes:
-        if not node.dropped or (node.parent and node.parent.dropped):
-            continue
-        text = " ".join("".join(texts_below(node)).split())
-        names = "".join(f".{name}" for name in node.attributes.get("class", "").split())
-        names += f"#{node.attributes['id']}" if node.attributes.get("id") else ""
-        elements.append(
-            {
-                "rule": node.dropped,
-                "element": one_line(node.tag + names, DROPPED_CHARS),
-                "chars": len(text),
-                "text": one_line(text, DROPPED_CHARS),
-            }
-        )
-    elements.sort(key=lambda element: -int(element["chars"]))
-    return [element for element in elements[:MAX_DROPPED] if element["chars"]]

@@ -16,14 +16,12 @@ from websearch.kit import (
     deadline_of,
     run_operation,
 )
+from websearch.pages.extract.beside import MAX_EXPLAINED
 from websearch.pages.fetch.fetch import (
     normal_url,
     page_headers,
 )
 from websearch.reading.finding import MAX_TEXTS
-from websearch.reading.one_page import (
-    MAX_DROPPED,
-)
 from websearch.reading.page import Page, stored_page
 from websearch.reading.page_reading import PageReading, late_error
 from websearch.reading.pages_document import SECTION_MAX_CHARS, pages_document, to_markdown
@@ -104,7 +102,7 @@ COMMANDS: dict[str, Command] = {
              "help": "if a page is gone or blocked, or its server fails, read its newest copy in "
                      "the Internet Archive"},
             {"name": "explain", "type": "bool", "rare": True,
-             "help": f"also list the {MAX_DROPPED} largest elements that a rule dropped"},
+             "help": f"also list the {MAX_EXPLAINED} largest elements outside the text, and why"},
         ],
         "expendable": ("warnings",),
         "cannot": dict.fromkeys(

@@ -156,7 +156,8 @@ def ask_in_order(answer: Answer, call: Call) -> None:
         if not (is_unsent or may_fall_back(error.kind)):
             break
     failure = no_engine_answered(answer.failures)
-    if not may_fall_back(failure.kind) or not offer_stale(answer, order, call.store, failure):
+    can_be_stale = may_fall_back(failure.kind) and not call.is_dry
+    if not (can_be_stale and offer_stale(answer, order, call.store, failure)):
         raise failure
 
 

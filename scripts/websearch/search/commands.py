@@ -136,7 +136,7 @@ COMMANDS: dict[str, ShownCommand] = {
     "search": {
         "to_markdown": search_markdown,
         "help": "search, read the pages found, return the passages that answer",
-        "expendable": ("attempts",),
+        "expendable": ("attempts", "unread"),
         "params": [QUERY, *SEARCHING],
         "cannot": PAGE_ONLY_PARAMS,
     },
@@ -166,7 +166,7 @@ COMMANDS: dict[str, ShownCommand] = {
     "brief": {
         "to_markdown": brief_markdown,
         "help": "answer several questions, related or not, with one list of sources",
-        "expendable": ("attempts",),
+        "expendable": ("attempts", "unread"),
         "params": [
             {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
              "flags": ["-q"], "help": f"the questions, {MIN_QUESTIONS} to {MAX_QUESTIONS}",
@@ -186,7 +186,7 @@ COMMANDS: dict[str, ShownCommand] = {
         "help": "run many searches from a file or standard input; --jsonl streams one document "
                 "per line",
         "batch": True,
-        "expendable": ("attempts",),
+        "expendable": ("attempts", "unread"),
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a question or JSON object per line; @- is standard input"},
@@ -377,7 +377,9 @@ def run_batch_file(
     options, spent = options or {}, RunBudget()
     run = functools.partial(run_batch, budget=spent)
     if params.get("dry_run") and options.get("skip_done"):
-        return run(left_to_do(read_queries(params, INPUT_HINT), options), report)
+        params = left_to_do(read_queries(params, INPUT_HINT), options)
+        nothing: Document = {"ok": True, "dry_run": True, "request": {"lines": 0}}
+        return run(params, report) if params["queries"] else nothing
     if "input" not in params or params.get("dry_run") or not options.get("jsonl"):
         return run_with_input(run, INPUT_HINT, params, report, options)
     others = {name: item for name, item in params.items() if name not in ("input", "queries")}
@@ -389,8 +391,10 @@ def left_to_do(params: dict[str, Any], options: dict[str, Any]) -> dict[str, Any
     """Return the parameters of a batch without the queries that files of skip_done settle."""
     files = [path for path in options["skip_done"] if os.path.exists(os.path.expanduser(path))]
     others = {name: item for name, item in params.items() if name != "queries"}
+    queries = params.get("queries", [])
+    queries = queries if isinstance(queries, list) else [queries]
     lines = JsonLines({**options, "skip_done": files}, "input", others)
-    return {**others, "queries": [query for query in params["queries"] if not lines.is_done(query)]}
+    return {**others, "queries": [query for query in queries if not lines.is_done(query)]}
 
 
 def answer_document(
@@ -419,12 +423,15 @@ def answer_document(
             is_dry=bool(params.get("dry_run")),
             verbose=bool(params.get("verbose")),
         )
+        document: Document = {}
         try:
             document = searched(questions, params, call)
         except SearchError as error:
-            history.note(store, caller, kind, params, False)
-            raise with_recall_hint(error, questions[0].words, store) from error
-        history.note(store, caller, kind, params, True)
+            add_recall_hint(error, questions[0].words, store)
+            raise
+        finally:
+            if not call.is_dry:
+                history.note(store, caller, kind, params, bool(document))
         return document
 
 
@@ -459,14 +466,13 @@ def searched(questions: list[Question], params: dict[str, Any], call: Call) -> D
     return show_sources(show, sources, verbose=call.verbose)
 
 
-def with_recall_hint(error: SearchError, query: str, store: PageStore) -> SearchError:
-    """Return the error of a failed search; its hint suggests recall if stored pages match."""
+def add_recall_hint(error: SearchError, query: str, store: PageStore) -> None:
+    """Suggest recall in the hint of a failed search if stored pages match."""
     is_out_of_reach = error.kind in ("blocked", "network", "timeout", "rate_limit", "quota")
     pages = store.count_pages(query) if is_out_of_reach else 0
     if pages:
         some = f"{pages} stored page{'s contain' if pages > 1 else ' contains'} these words"
         error.hint = f"{error.hint} {some}: use recall.".strip()
-    return error
 
 
 # ===== the other commands =========================================================================

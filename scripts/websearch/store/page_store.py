@@ -43,14 +43,14 @@ MAX_TEXT_CHARS = 500_000  # per page: a long book
 MAX_OUTSIDE_CHARS = 20_000  # of the text that rules dropped from a page
 MAX_TITLE_CHARS = 1_000  # a longer title is text, and the index weighs titles five times
 MAX_DATE_CHARS = 100  # a longer value is not a date
-# A file above its limit shrinks after the answer is out, in steps in which others can write. Up to
-# the last tenth, new answers and pages are still stored.
+# A file above its limit shrinks after the answer is out, in steps in which others can write. It
+# stays within a tenth above its limit.
 UPKEEP_SECONDS = 1.0  # for all steps of a call
 WAIT_SECONDS = 0.5  # for the answer of a call in a server; in other programs until the end
 REMOVED_PART = 32  # a step removes this part of the pages and answers, a call four such parts
 REMOVED_PARTS = 4
 PAGES_AT_ONCE = 25  # per step at most: about 0.1 s
-LAST_TENTH = 1.1
+STORED_UNTIL = 1.05  # share of the limit; a merge may then add as much for a moment
 FORGET_SECONDS = 2.0  # for removing words from the index; later writes go on with it
 CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 NO_FULL_TEXT = (
@@ -315,7 +315,7 @@ class PageStore(StoreFile):
 
         used = self._used()
         self._is_large = self._is_large or used > self._max_bytes
-        if used < self._max_bytes * LAST_TENTH:
+        if used < self._max_bytes * STORED_UNTIL:
             self.use(write, None, writing=True)
 
     def close(self) -> None:
@@ -346,7 +346,7 @@ class PageStore(StoreFile):
 
         seconds: until it stops; a later call goes on. One process does this at a time.
         """
-        end = time.monotonic() + seconds
+        end, self._is_large = time.monotonic() + seconds, False
         with contextlib.suppress(*store_errors()), database.upkeep_lock(self.path, 0.0):
             removals = REMOVED_PARTS
             while self._used() > self._max_bytes and time.monotonic() < end:

@@ -274,15 +274,12 @@ class UntrustedText(CannedPage):
         )  # fmt: skip
         definition = "\n\n[y]: http://evil.example/5\n"
         escaped = live.replace("&", "&amp;").replace("<", "&lt;")
-        data = json.dumps({"props": {"content": live * 4}}).replace("<", "\\u003c")
         article = json.dumps({"@type": "Article", "articleBody": live * 4}).replace("<", "\\u003c")
         for kind, body in {
             "text/plain": live + definition,
             "text/markdown": f"# Title\n\n{live}{definition}",
             "application/rss+xml": f"<rss><item><title>x</title><link>http://x/</link><description>{escaped}"
             "</description></item></rss>",
-            "text/html; data": f"<div id=root></div><script id=__NEXT_DATA__ "
-            f'type="application/json">{data}</script>',
             "text/html; ld": f'<script type="application/ld+json">{article}</script>',
         }.items():
             with self.subTest(kind):

@@ -7,15 +7,19 @@ so they are kept separately: in page order, with their headings, without menus.
 
 from __future__ import annotations
 
+import itertools
 import re
 
-from websearch.base.html_tree import BLOCKS, Node, children_of, name_set
+from websearch.base.html_tree import BLOCKS, Node, children_of, texts_below
+from websearch.kit import one_line
+from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.name_rules import element_rule
 from websearch.pages.extract.page_tree import ancestors, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from websearch.kit import Document
     from websearch.pages.extract.content import Content
 
 TEXT, BESIDE, FURNITURE, UNSEEN = "text", "beside", "furniture", "unseen"
@@ -23,13 +27,17 @@ TEXT, BESIDE, FURNITURE, UNSEEN = "text", "beside", "furniture", "unseen"
 VERDICTS = {
     "": TEXT,
     **dict.fromkeys(("element", "data", "unseen", "hidden", "hidden class", "control", "gutter",
-                     "generator", "nosnippet", "title", "tabs"), UNSEEN),
+                     "generator", "nosnippet", "title", "tabs", "picture"), UNSEEN),
     **dict.fromkeys(("menu", "consent", "languages", "previous and next", "copy",
                      "empty section"), FURNITURE),
 }  # fmt: skip
 # Reasons that make an element furniture only if it has neither a value nor running text.
-DOUBTFUL = name_set("navigation signup share landmark overlay advertisement")
+DOUBTFUL = frozenset(
+    ("navigation", "signup", "share", "landmark", "overlay", "advertisement", "end of the page")
+)
+HIDDEN_IS_TEXT = 2  # page.leniency from which hidden parts count as text
 MAX_BESIDE = 20_000  # characters of Markdown
+MAX_EXPLAINED, MAX_EXPLAINED_TEXT = 100, 60  # elements, and characters of each text
 MENU_SHARE = 0.8  # share of a box's text in links that makes it a menu, unless it has a value
 MIN_MENU = 3  # links in a menu
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
@@ -48,9 +56,9 @@ def verdict_of(reason: str) -> str:
 
 
 class BesideText:
-    """The parts of a page beside its text; blocks: the outermost ones, in page order.
+    """The parts of a page beside its text; outermost: the elements that are not in the text.
 
-    The elements of the blocks are no longer dropped in the tree, so the text must be written first.
+    What is beside the text is no longer dropped in the tree, so the text must be written first.
     """
 
     def __init__(self, content: Content) -> None:
@@ -60,42 +68,70 @@ class BesideText:
         self.values: set[Node] = set()  # elements with a value or with running text
         self.chars: dict[Node, int] = {}
         self.links: dict[Node, tuple[int, int]] = {}  # number of links and their characters
-        self.blocks = self.find_blocks()
+        self.outermost = self.find_outermost()
 
-    def markdown(self, base: str, text: str) -> str:
-        """Return the blocks as Markdown, without what text has or an earlier block.
+    def markdown(self, base: str, text: str, keep_links: bool = False) -> str:
+        """Return the blocks as Markdown, without what text or an earlier block has.
 
-        If they are too long, only those with a value are written.
+        If they are too long, only those with a value are written. A heading right above one of its
+        own or a higher level was that of a menu.
         """
-        if sum(self.chars[node] for node in self.blocks) > MAX_BESIDE:
-            self.blocks = [node for node in self.blocks if node in self.values]
-        known = set(text.split("\n\n"))
-        new: list[str] = []
-        for part in MarkdownWriter(base).markdown(*self.blocks)[:MAX_BESIDE].split("\n\n"):
-            if part not in known:
-                known.add(part)
-                new.append(part)
-        return "\n\n".join(new).strip()
+        blocks = [node for node in self.outermost if not node.dropped]
+        if sum(self.chars[node] for node in blocks) > MAX_BESIDE:
+            blocks = [node for node in blocks if node in self.values]
+        written = MarkdownWriter(base, keep_links).markdown(*blocks)
+        parts = written[:MAX_BESIDE].split("\n\n")
+        known = {*text.split("\n\n"), ""}
+        new = [part for part in dict.fromkeys(parts) if part not in known]
+        levels = [len(part) - len(part.lstrip("#")) for part in new] + [1]
+        kept = (
+            part
+            for part, (level, after) in zip(new, itertools.pairwise(levels), strict=True)
+            if not 0 < after <= level or _VALUE.search(part)
+        )
+        return "\n\n".join(kept)
 
-    def find_blocks(self) -> list[Node]:
-        """Return the outermost elements beside the text, without menus and unseen parts."""
-        found: list[Node] = []
-        taken: set[Node | None] = set()  # elements in blocks, or in furniture
+    def explain(self) -> list[Document]:
+        """Return the elements with text that are not in the text, the largest first.
+
+        Each is {verdict, rule, element, chars, text}. At most MAX_EXPLAINED are listed.
+        """
+        listed: list[Document] = []
+        for node, reason in self.outermost.items():
+            text = " ".join("".join(texts_below(node)).split())
+            names = "".join(f".{name}" for name in node.attributes.get("class", "").split())
+            names += f"#{node.attributes['id']}" if node.attributes.get("id") else ""
+            listed.append(
+                {
+                    "verdict": verdict_of(node.dropped) if node.dropped else BESIDE,
+                    "rule": reason,
+                    "element": one_line(node.tag + names, MAX_EXPLAINED_TEXT),
+                    "chars": len(text),
+                    "text": one_line(text, MAX_EXPLAINED_TEXT),
+                }
+            )
+        listed.sort(key=lambda element: -int(element["chars"]))
+        return [element for element in listed[:MAX_EXPLAINED] if element["chars"]]
+
+    def find_outermost(self) -> dict[Node, str]:
+        """Return the outermost elements that are not in the text, with the reasons; judge them."""
+        found: dict[Node, str] = {}
+        taken: set[Node | None] = set()  # the elements in those found
         inside: set[Node | None] = set(self.parts)
         for node in self.page.nodes:
             if node.parent in inside:
                 inside.add(node)
             if node.parent in taken:
                 taken.add(node)
-            elif node in inside and not node.dropped:
-                continue
-            elif node not in self.around:
+            elif node not in self.around and (node not in inside or node.dropped):
                 taken.add(node)
-                if verdict_of(node.dropped or "outside") == BESIDE:
-                    found.append(node)
-        for node in found:
-            self.restore(node)
-        return [node for node in found if node.dropped == "" and self.chars[node]]
+                found[node] = self.unseen_reason(node) or node.dropped or "outside"
+        for node, reason in found.items():
+            if verdict_of(reason) == BESIDE:
+                self.restore(node)
+            else:
+                node.dropped = reason
+        return found
 
     def restore(self, block: Node) -> None:
         """Judge the elements of a block on their own, not by a rule for an element around them."""
@@ -104,15 +140,28 @@ class BesideText:
         block.dropped = ""
         for node in order:  # the loop extends it
             for child in children_of(node):
-                reason = self.page.unseen_reason(child) or element_rule(child, self.page)
+                reason = self.own_reason(child)
                 child.dropped = reason if reason and verdict_of(reason) != BESIDE else ""
                 if not child.dropped:
                     reasons[child] = reason
                     order.append(child)
         for node in reversed(order):
             self.count(node)
-            if node not in self.values and (reasons[node] in DOUBTFUL or self.is_menu(node)):
-                node.dropped = reasons[node] or "menu"
+            is_doubtful = reasons[node] in DOUBTFUL or self.is_menu(node)
+            if not self.chars[node] or (is_doubtful and node not in self.values):
+                node.dropped = "menu"
+
+    def unseen_reason(self, node: Node) -> str:
+        """Return why a reader does not see an element, or ""."""
+        if node.tag == "img":
+            return "picture"
+        is_closed = is_unseen(node) and node not in self.page.unfolded
+        is_hidden = is_closed and self.page.leniency < HIDDEN_IS_TEXT
+        return self.page.unseen_reason(node) or ("hidden" if is_hidden else "")
+
+    def own_reason(self, node: Node) -> str:
+        """Return the reason that an element itself gives for its verdict, or ""."""
+        return self.unseen_reason(node) or element_rule(node, self.page)
 
     def is_menu(self, node: Node) -> bool:
         """Return whether an element has hardly more than links with short labels."""

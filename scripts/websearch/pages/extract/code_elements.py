@@ -98,6 +98,7 @@ def mark_json(code: Node, lists: list[Node]) -> None:
             inner.parent.children.insert(place + 1, "  " * (depth - 1))
         deeper = depth + (inner.tag == "li")
         waiting += [(child, deeper) for child in children_of(inner)]
+        inner.tag = "div" if inner.tag in ("li", "ul") else inner.tag
 
 
 def drop_code_label(pre: Node) -> None:

@@ -25,6 +25,9 @@ find_content applies the rules in this order, because each step uses the result 
 9. Find leads between the title and the content, including elements dropped as "related".
 10. Keep boxes next to the content that show the page's own data (page_data.py).
 11. Append the notes that the content refers to but does not contain (notes.py).
+
+A rule only gives a reason (Node.dropped). beside.py decides about all elements by their reasons:
+text, beside the text, furniture of the site or unseen.
 """
 
 from __future__ import annotations
@@ -95,6 +98,8 @@ _READERS_COMMENTS = (
     r"(?i)(?:^|\s)(?:comment-?list|comments?-area|comments-list|comment-respond|respond|commentform"
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
+TAG_WORDS = name_set("tag tags taglist category categories")  # say little about a post
+MIN_BYLINES = 3  # of one look that name the authors and dates of posts or cards
 MIN_POST = 150  # characters of prose in a post that has comments
 LONG_POST = 1_000  # the same if no name marks readers' comments; each comment is shorter
 # Complete classes or ids of the element with the page's text: "entry-content", "td-post-content".
@@ -166,6 +171,17 @@ def around_article(page: PageTree) -> set[Node]:
     return set(ancestors(core)) if is_article else set()
 
 
+def repeated_bylines(page: PageTree) -> set[Node]:
+    """Return the bylines of posts, reviews and cards: outside articles, of a look that repeats."""
+    if page.is_article or page.is_documentation:
+        return set()
+    looks: dict[str, list[Node]] = {}
+    for node in page.nodes:
+        if not words_of(node).isdisjoint(NAME_RULES["byline"] - TAG_WORDS):
+            looks.setdefault(look_of(node), []).append(node)
+    return {node for alike in looks.values() if len(alike) >= MIN_BYLINES for node in alike}
+
+
 def drop_boilerplate(page: PageTree) -> None:
     """Drop the elements that match a rule, if the match is plausible."""
     if not (page.is_documentation or page.is_thread or page.is_question):
@@ -176,6 +192,7 @@ def drop_boilerplate(page: PageTree) -> None:
     if page.leniency == len(IGNORED_RULES) - 1 and is_about_privacy(page):
         ignored |= {"consent"}
     code: set[Node] = set()
+    bylines = repeated_bylines(page)
     for node in page.nodes[1:]:
         if node.tag in CODE or node.parent in code:
             code.add(node)
@@ -186,6 +203,8 @@ def drop_boilerplate(page: PageTree) -> None:
         rule = "consent" if node in preferences else element_rule(node, page)
         if rule in NAME_RULES and (node in around or (node in code and rule != "gutter")):
             continue  # in code, names describe kinds of tokens: "comment", "tag"
+        if rule == "byline" and node in bylines:
+            continue
         is_sure = rule == "comments" and page.has_readers_comments
         if not rule or (rule in ignored and not is_sure):
             continue

@@ -47,9 +47,9 @@ _AFTER_NAME = (
     r"|,?\s(?:last )?(?:updated|published|posted)\b"
     r"|\s(?:see|view|read|show) (?:full|more|all|author|profile|bio)\b"
 )
-_DATE_WORDS = (
-    r"(?i)(?:^|[\s,]+)(?:on|at|the|le|am|den|jan\w*|feb\w*|m[a\u00e4]r\w*|apr\w*|ma[iy]|june?|july?|aug\w*"
-    r"|sep\w*|o[ck]t\w*|nov\w*|de[cz]\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\.?,?$"
+_DATE_WORD = (
+    r"(?i)(?:on|at|the|le|am|den|jan\w*|feb\w*|m[a\u00e4]r\w*|apr\w*|ma[iy]|june?|july?|aug\w*|sep\w*"
+    r"|o[ck]t\w*|nov\w*|de[cz]\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)day)[.,]{0,2}"
 )
 _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
 
@@ -243,8 +243,9 @@ def author_name(text: str) -> str:
     """Return the name in a byline, without dates, reading times and controls; "" without one."""
     name = re.sub(_BYLINE, "", " ".join(text[:MAX_TEXT].split())).strip()
     if after := re.search(_AFTER_NAME, f" {name}"):
-        name = name[: max(0, after.start() - 1)]
-        while is_dated := re.search(_DATE_WORDS, name):
-            name = name[: is_dated.start()]
+        words = name[: max(0, after.start() - 1)].split()
+        while words and re.fullmatch(_DATE_WORD, words[-1]):
+            words.pop()
+        name = " ".join(words)
     is_name = re.search(r"[^\W\d_]", name) and not name.lower().startswith("http")
     return name.strip(" ,;:") if is_name else ""

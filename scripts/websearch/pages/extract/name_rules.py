@@ -113,9 +113,15 @@ _CONTROL = (
     r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page"
     r"|run|run this code|run code|try it|copy|copied|to this (?:heading|definition)))*"
 )
+# The complete text of a box or link that acts on the page.
+ACTIONS = frozenset(
+    ("copy to clipboard", "copied", "jump to recipe", "jump to video", "print recipe", "pin recipe",
+     "save recipe", "rate this recipe", "cook mode")
+)  # fmt: skip
+ACTION_TAGS = name_set("a div p span")
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
-MAX_CONTROL = 40  # characters
+MAX_CONTROL, MAX_ACTION = 40, 20  # characters
 MAX_NEAR = 4  # elements around a link to search for code
 # A URL of source code: its folder, a view or a line.
 _SOURCE_ADDRESS = (
@@ -174,7 +180,7 @@ def element_rule(node: Node, page: PageTree) -> str:
         return "element" if never_content(node, page) else ""
     if tag in ELEMENT_RULES and not is_note(node, page):
         return ELEMENT_RULES[tag]
-    if tag == "a" and node.chars <= MAX_CONTROL and is_control(node, page):
+    if node.chars <= MAX_CONTROL and (is_action(node) or (tag == "a" and is_control(node, page))):
         return "control"
     if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "hidden"
@@ -183,6 +189,13 @@ def element_rule(node: Node, page: PageTree) -> str:
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     rule = name_rule(node, page) if has_names else ""
     return "" if rule not in IN_TEXT and is_in_text(node) else rule
+
+
+def is_action(node: Node) -> bool:
+    """Return whether the whole text of an element is one of ACTIONS."""
+    if node.tag not in ACTION_TAGS or not 0 < node.chars <= MAX_ACTION:
+        return False
+    return text_beginning(node, MAX_CONTROL).lower().strip("!. ") in ACTIONS
 
 
 def is_in_text(node: Node) -> bool:

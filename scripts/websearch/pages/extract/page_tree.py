@@ -69,7 +69,7 @@ class PageTree:
     is_documentation: kind by generator, or by headings and code; excludes is_article
     says_article, says_documentation: declarations in the page
     program: generator if generator_rules has rules for it, or ""
-    shows_beside: a reader sees the parts beside the text, because the page is not only an article
+    shows_beside: a reader sees the parts beside the text, because it is not all that matters
     is_plain: few layout elements have names, as before style sheets existed
     keeps_comments: comments are the content, as in a forum
     has_readers_comments: the page has readers' comments, as a blog does
@@ -101,7 +101,8 @@ class PageTree:
             )
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
-        self.shows_beside = not self.is_article or bool(re.search(_HAS_FACTS, signs))
+        is_whole = self.is_article or self.is_documentation
+        self.shows_beside = not is_whole or bool(re.search(_HAS_FACTS, signs))
         self.is_plain = not self.is_article and self.names_little()
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # elements in comments

@@ -78,6 +78,7 @@ def rewrite(nodes: list[Node]) -> list[Node]:
     """Rewrite a page's elements and return them; nodes: all elements, in document order."""
     nodes = write_breaks(place_streamed(nodes))
     rewrite_roles(nodes)
+    write_struck(nodes)
     mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
     boxes: list[Node] = []
@@ -94,8 +95,6 @@ def rewrite(nodes: list[Node]) -> list[Node]:
                 found["template"].append(node)
         elif "aria-label" in attributes:
             found["label"].append(node)
-        elif "line-through" in attributes.get("style", "") and tag == "span":
-            node.tag = "s"
         elif "data-cfemail" in attributes:
             found["mail"].append(node)
         elif "class" in attributes and is_screen_reader_class(attributes["class"]) and node.parent:
@@ -105,6 +104,13 @@ def rewrite(nodes: list[Node]) -> list[Node]:
         for node in dict.fromkeys(found[kind]):
             rewriter(node)
     return [nodes[0], *elements_below(nodes[0])] if found["template"] else nodes
+
+
+def write_struck(nodes: list[Node]) -> None:
+    """Turn the elements that a style strikes into elements that are struck."""
+    for node in nodes:
+        if node.tag == "span" and "line-through" in node.attributes.get("style", ""):
+            node.tag = "s"
 
 
 # ===== e-mail addresses, ruby, quotations =========================================================

@@ -108,7 +108,7 @@ def is_answer(node: Node) -> bool:
 
 def asks(control: Node) -> bool:
     """Return whether a button's text ends with a question mark."""
-    return control.tag == "button" and text_beginning(control, MAX_LABEL).endswith(("?", "？"))
+    return control.tag == "button" and text_beginning(control, MAX_LABEL).endswith(("?", "\uff1f"))
 
 
 def is_question(control: Node) -> bool:

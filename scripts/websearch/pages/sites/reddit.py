@@ -67,5 +67,5 @@ def content(entry: str) -> str:
     """Return the HTML of a post or comment, without the links to itself that the feed adds."""
     found = re.search(r"<content(?:\s[^<>]*)?>([^<]*)</content>", entry)
     html = unescape(found[1]) if found else ""
-    marked = re.search(r"(?s)<!-- SC_OFF -->(.*)<!-- SC_ON -->", html)
-    return marked[1] if marked else html
+    own, end, _ = html.partition("<!-- SC_OFF -->")[2].partition("<!-- SC_ON -->")
+    return own if end else html

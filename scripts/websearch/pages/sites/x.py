@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from websearch.pages.sites.site_api import SiteApi
 
 _POST = r"/(?:i/web|\w{1,20})/status(?:es)?/(\d{1,20})(?:/.{0,100})?"
-# A post's own text, and the line below it: its author and its day as a link.
-_EMBED = r"(?s)<blockquote[^<>]*>(.*)&mdash;(.*)</blockquote>"
 NOTE = "This is the post alone: X shows its thread and replies only after a login."
 
 
@@ -39,15 +37,15 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     )
     answer = api.fetch(request, lambda _, got: ApiValue(value=good_embed(got))).value
     html, name = answer["html"], answer.get("author_name")
-    found = re.search(_EMBED, html)
-    text, line = found.groups() if found else (html, "")
+    # A quotation: the post's text, then a dash, its author and its day as a link.
+    text, _, line = html.partition(">")[2].rpartition("&mdash;")
     author = name if isinstance(name, str) else ""
     days = written_dates(re.sub(r"<[^<>]*>", " ", line)[-60:], month_first=True)
     handle = re.search(r"\(@\w{1,20}\)", line)
     facts = facts_line(f"By {author} {handle[0] if handle else ''}", *(d.text for d in days[:1]))
     fields = {"title": f"Post by {author}", "author": author, "published": ""}
     fields["published"] = days[0].text if days else ""
-    return PageContent(f"{facts}\n\n{api.markdown(text)}", fields, NOTE)
+    return PageContent(f"{facts}\n\n{api.markdown(text or html)}", fields, NOTE)
 
 
 def good_embed(response: Response) -> dict[str, Any]:

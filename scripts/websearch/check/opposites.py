@@ -1,0 +1,91 @@
+"""Find words of contrary meaning at a number: at least and at most, increased and decreased."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.check.page_numbers import BORDER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.base.numbers import Number
+
+# Words of a limit right before and right after a number.
+_MOST_BEFORE = re.compile(
+    r"(?i)\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of"
+    r"|only|older than|earlier than|before)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+)
+_MOST_BEHIND = re.compile(
+    r"(?i)[^.,;]{0,12}?\s?\b"
+    r"((?:or|and) (?:earlier|older|lower|less|fewer|below|smaller|under)|at most)\b"
+)
+_LEAST_BEFORE = re.compile(
+    r"(?i)\b(at least|no less than|no fewer than|not less than|more than|over|above|exceeding"
+    r"|minimum of|newer than|later than)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+)
+_LEAST_BEHIND = re.compile(
+    r"(?i)[^.,;]{0,12}?\s?\b"
+    r"((?:or|and) (?:later|newer|greater|higher|more|above|up|larger|over)|onwards?|at least)\b"
+)
+_NEGATIVE = re.compile(
+    r"(?i)\b(?:minus|negative|below zero|loss|lost|deficit|decreas|declin|fell|fall|drop|reduc"
+    r"|shrank|down)"
+)
+# Words of contrary meaning in the clause of a number.
+_OPPOSITES = [
+    (re.compile(rf"\b(?:{one})\b"), re.compile(rf"\b(?:{two})\b"))
+    for one, two in (
+        ("rose|risen|increased?|increases|grew|grown|gained|climbed|up by",
+         "fell|fallen|declined?|decreased?|decreases|dropped|shrank|reduced|down by"),
+        ("minimum", "maximum"), ("males?|men|boys", "females?|women|girls"), ("with", "without"),
+        ("(?:per|an?|each|every) hour|hourly", "(?:per|an?|each|every) (?:second|minute)"),
+        ("(?:per|a|each|every) (?:second|minute|hour)|hourly",
+         "(?:per|a|each|every) (?:day|week|month|year)|daily|weekly|monthly|annual(?:ly)?|yearly"),
+        ("(?:per|a|each|every) day|daily",
+         "(?:per|a|each|every) (?:week|month|year)|weekly|monthly|annual(?:ly)?|yearly"),
+        ("(?:per|a|each|every) (?:week|month)|weekly|monthly",
+         "(?:per|a|each|every) year|annual(?:ly)?|yearly"),
+        ("symptomatic", "asymptomatic"), ("first", "last"),
+    )
+]  # fmt: skip
+
+
+def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
+    """Return a note if a page has a number with the opposite word or sign, or "".
+
+    sentence, page: the sentences of the numbers own and its, which begin at their start.
+    """
+    is_said = _NEGATIVE.search(page) or _NEGATIVE.search(sentence)
+    if own.is_negative != its.is_negative and not is_said:
+        return f"The page has {'−' if its.is_negative else ''}{its.text}."
+    mine, other = (limit_of(text, at.start, at.end) for text, at in ((sentence, own), (page, its)))
+    if mine[0] * other[0] < 0:
+        return f"The page says “{other[1]}”, not “{mine[1]}”."
+    mine_words, other_words = (
+        clause(text, at.start, at.end).lower() for text, at in ((sentence, own), (page, its))
+    )
+    for pair in _OPPOSITES:
+        for word, contrary in (pair, pair[::-1]):
+            said, has = word.search(mine_words), contrary.search(other_words)
+            if said and has and not (contrary.search(mine_words) or word.search(other_words)):
+                return f"The page says “{has[0]}”, not “{said[0]}”."
+    return ""
+
+
+def limit_of(text: str, start: int, end: int) -> tuple[int, str]:
+    """Return (1 for a lower limit, -1 for an upper one, 0 for neither; the words) at a number."""
+    before, behind = text[max(0, start - 40) : start], text[end : end + 40]
+    for sign, first, second in (
+        (-1, _MOST_BEFORE, _MOST_BEHIND),
+        (1, _LEAST_BEFORE, _LEAST_BEHIND),
+    ):
+        if found := first.search(before) or second.match(behind):
+            return sign, " ".join(found[1].split())
+    return 0, ""
+
+
+def clause(text: str, start: int, end: int) -> str:
+    """Return the part of a sentence between the commas, numbers and conjunctions at a number."""
+    borders = [found.end() for found in BORDER.finditer(text, 0, start)]
+    behind = BORDER.search(text, end)
+    return text[borders[-1] if borders else 0 : behind.start() if behind else len(text)]

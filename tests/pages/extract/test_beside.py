@@ -1,0 +1,154 @@
+"""Facts beside the prose of a page are kept, shown after its text unless it is an article.
+
+The only module that detects a price, date, author or row that a name or a place drops for good.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import unittest
+from typing import Any
+
+from websearch.pages.fetch.fetch import fetched_bytes
+from websearch.reading.one_page import read_page
+
+PROSE = (
+    "<p>The ropewalk twists hemp that grows behind the dunes, and each rope is stretched for a day "
+    "and a night before it is cut, weighed and sold to the boats of the coast.</p>"
+) * 4
+SHOWN = {  # HTML around or in the prose -> what a reader sees
+    "product": (
+        '<div class="product-info"><div class="price">84.50 €</div><p>14 in stock</p></div>',
+        ("84.50 €", "14 in stock"),
+    ),
+    "event": (
+        '<ul class="event-meta"><li><b>Date</b> 4 May</li><li><b>Entry</b> 12 crowns</li></ul>',
+        ("4 May", "12 crowns"),
+    ),
+    "rating": ('<div class="rating">4.5 (38 votes)</div>', ("4.5 (38 votes)",)),
+    "byline": ('<div class="byline">Mira Holt, 4 May 2026</div>', ("Mira Holt, 4 May 2026",)),
+    "footer": ("<footer><p>Quay 4, 90210 Riverton</p></footer>", ("90210 Riverton",)),
+    "footer of the prose": ("<section><footer>Updated 3 June</footer></section>", ("3 June",)),
+    "menu named": ('<div class="navigation"><p>Ropes from 7 €</p></div>', ("Ropes from 7 €",)),
+    "form": ("<form><p>Per meter: 9 €</p><input name=q><button>Buy</button></form>", ("9 €",)),
+    "card": ('<a class="teaser" href="/r"><h3>Tarred rope</h3><p>7 €</p></a>', ("Tarred", "7 €")),
+    "cell": (
+        ("<table><tr><th>Rope</th><th class=author>Maker</th></tr>"
+        "<tr class=rating><td class=share>Hemp</td><td class=author>B7</td></tr></table>"),
+        ("| Hemp | B7 |",),
+    ),
+    "word": ("<p>Take a group of <a class=tooltip>strands</a>, one or more.</p>", ("of strands,",)),
+    "item": ("<ul><li>Hemp</li><li class=category>Flax</li></ul>", ("- Hemp\n- Flax",)),
+    "sale": (
+        ('<p class="price"><del aria-hidden="true">$84.00</del><span class="sr-only">Was: $84.00.'
+         '</span> <ins aria-hidden="true">$61</ins><span class="sr-only">Now: $61.50.</span></p>'),
+        ("Was: $84.00.", "Now: $61.50."),
+    ),
+    "drawing": ('<p>Votes: <i role="img" aria-label="4.5 of 5 stars"></i></p>', ("4.5 of 5",)),
+    "struck": ('<p><span style="text-decoration:line-through">40 €</span> 30 €</p>', ("~~40 €",)),
+    "question": (
+        '<div><button aria-controls="a">Is it dry?</button><p id="a" hidden>Yes.</p></div>',
+        ("**Is it dry?**\n\nYes.",),
+    ),
+    "question without names": (
+        "<button class=accordion>Is it dry?</button><div>Yes.</div>", ("**Is it dry?**\n\nYes.",),
+    ),
+    "verse": (
+        ("<p><a href=/1>Turn the wheel</a><br><a href=/2>turn it slow</a><br><a href=/3>home we go"
+        "</a></p>"), ("turn it slow",),
+    ),
+}  # fmt: skip
+MENU = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in ("Wharf", "Kiln", "Mint"))
+UNSEEN = {
+    "menu": (f"<div><ul>{MENU}</ul></div>", "Kiln"),
+    "menu in a sidebar": (f"<aside><h2>Places</h2><ul>{MENU}</ul></aside>", "Places"),
+    "nav": ("<nav><p>The kiln has 3 ovens.</p></nav>", "ovens"),
+    "hidden": ('<aside><p style="display:none">Ovens: 3 €</p></aside>', "Ovens"),
+    "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
+    "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
+    "action": ("<div><span>Jump to Recipe</span></div>", "Jump"),
+    "no snippet": ("<p>The <span data-nosnippet>kiln has 3 ovens</span>.</p>", "ovens"),
+    "no snippet beside": ("<aside data-nosnippet><p>Ovens: 3 €</p></aside>", "Ovens"),
+}
+
+
+def read(beside: str, head: str = "", **params: Any) -> Any:
+    """Return the page with an element before the prose."""
+    html = f"<title>Ropewalk</title>{head}<main><h1>Ropewalk</h1>{beside}<div>{PROSE}</div></main>"
+    answer = fetched_bytes("https://x.example/", html.encode(), "text/html")
+    return read_page(answer, params, time.monotonic() + 20)
+
+
+class Beside(unittest.TestCase):
+    def test_facts_are_shown(self) -> None:
+        for name, (html, values) in SHOWN.items():
+            with self.subTest(name):
+                text = read(html).text
+                for value in values:
+                    self.assertIn(value, text)
+
+    def test_bylines_of_posts_stay_with_their_posts(self) -> None:
+        posts = (
+            f"<div class=post><p class=author>by {name} on 4 May</p><p>Use {part} for it.</p></div>"
+            for name, part in (("mira", "tar"), ("jo", "wax"), ("ada", "hemp"))
+        )
+        text = read("".join(posts)).text
+        words = ("by mira on 4 May", "Use tar", "by jo on 4 May", "Use wax", "by ada", "Use hemp")
+        places = [text.index(word) for word in words]
+        self.assertEqual(places, sorted(places))
+
+    def test_menus_and_unseen_parts_are_not_kept(self) -> None:
+        for name, (html, word) in UNSEEN.items():
+            with self.subTest(name):
+                page = read(html)
+                self.assertNotIn(word, page.text + page.outside)
+
+    def test_an_article_keeps_them_for_questions_only(self) -> None:
+        article = '<meta property="og:type" content="article">'
+        html = '<div class="byline">Mira Holt, 4 May 2026</div>'
+        page = read(html, article)
+        self.assertNotIn("Mira Holt", page.text)
+        self.assertIn("Mira Holt, 4 May 2026", page.outside)
+
+    def test_what_the_text_has_is_not_repeated(self) -> None:
+        self.assertEqual(read(f"<aside>{PROSE}</aside>").text.count("hemp"), 4)
+
+    def test_explain_gives_each_verdict_with_its_reason(self) -> None:
+        html = f"<nav>{MENU}</nav><aside><p>Open 9:00</p></aside><p hidden>Hidden</p>"
+        found = {one["text"]: one for one in read(html, explain=True).fields["dropped"]}
+        for text, verdict, rule in (
+            ("Wharf Kiln Mint", "furniture", "menu"),
+            ("Open 9:00", "beside", "sidebar"),
+            ("Hidden", "unseen", "hidden"),
+        ):
+            self.assertEqual((found[text]["verdict"], found[text]["rule"]), (verdict, rule))
+
+
+class OwnData(unittest.TestCase):
+    """Boxes with values that the page's schema.org data lists are text, wherever they stand."""
+
+    FLOUR, MILK = "500 g rye flour", "3 dl milk"
+    DATA = (
+        ("Recipe", {"recipeIngredient": [FLOUR, MILK]}),
+        (
+            "Product",
+            {"additionalProperty": [{"name": "500", "value": "g rye flour"}, {"value": MILK}]},
+        ),
+        ("HowTo", {"supply": [{"name": FLOUR}, {"name": MILK}]}),
+        ("FAQPage", {"mainEntity": [{"name": FLOUR, "acceptedAnswer": {"text": MILK}}]}),
+    )
+
+    def test_they_are_in_the_text_of_an_article(self) -> None:
+        box = "<aside class=related><ul><li>500 g rye flour</li><li>3 dl milk</li></ul></aside>"
+        for kind, fields in self.DATA:
+            data = json.dumps({"@context": "https://schema.org", "@type": kind, **fields})
+            head = '<meta property="og:type" content="article"><script type="application/ld+json">'
+            with self.subTest(kind):
+                self.assertIn(
+                    "- 500 g rye flour\n- 3 dl milk\n\n", read(box, f"{head}{data}</script>").text
+                )
+
+
+if __name__ == "__main__":
+    unittest.main()
