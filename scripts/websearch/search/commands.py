@@ -499,9 +499,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
                 raise SearchError("no_results", store.warnings[-1], OWNER_HINT)
         if not pages:
             wider = "Omit site, or search" if "site" in params else "Search"
-            hint = (
-                f"{wider} the web instead. Only pages that were read are stored, not other results."
-            )
+            hint = f"{wider} the web instead. Stored are web pages that were read, not local files."
             hint = " ".join([*store.warnings, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint)
