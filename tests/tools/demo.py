@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 300  # characters
 LINES = 12  # of each step's output
 KEYS = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
-QUESTION = "how is a sourdough starter fed"
+QUESTION = "how often should a sourdough starter be fed"
 MARKDOWN = ("--format", "markdown")
 # The first step, which is also what the picture shows.
 MAIN_JOB = ("web_search.py", QUESTION, "-n", "3", "--max-chars", "2000", *MARKDOWN)
@@ -46,7 +46,7 @@ class Step(NamedTuple):
 
 
 STEPS = (
-    Step("A question, answered by passages of the pages that a search finds", MAIN_JOB),
+    Step("A question, answered by passages from the pages that a search finds", MAIN_JOB),
     Step("The same as JSON, from the cache: no request", MAIN_JOB[:-2]),
     Step(
         "Three questions on one subject, one brief: each page once, numbered to be cited",
@@ -57,7 +57,7 @@ STEPS = (
         ("web_search.py", "recall", "feed starter", "-n", "1", *MARKDOWN),
     ),
     Step(
-        "Code: Stack Overflow and GitHub beside the search engine",
+        "Code: Stack Overflow and GitHub in addition to the search engine",
         ("web_search.py", "python asyncio task timeout", "--focus", "code", *MARKDOWN),
     ),
     Step(
@@ -129,7 +129,8 @@ def shortened(output: str) -> Iterator[str]:
 def main() -> int:
     """Run the steps; the exit code is 1 if one did not end as it should."""
     print("Everything below runs on this machine, against a fake web: no key, no network.")
-    print("Copy a command to run it on the real web; those with a key need one of yours.")
+    print("The example.com and example.org pages exist only here; on the real web, the commands need a real question.")
+    print("Commands with a key need your own.")
     failed = 0
     with demo_environment() as environment:
         for step in STEPS:
