@@ -31,9 +31,9 @@ LONGEST_LINE = 300  # characters
 LINES = 12  # of each step's output
 KEYS = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
 QUESTION = "how often should a sourdough starter be fed"
-MARKDOWN = ("--format", "markdown")
+MARKDOWN = ("--md",)
 # The first step, which is also what the picture shows.
-MAIN_JOB = ("web_search.py", QUESTION, "-n", "3", "--max-chars", "2000", *MARKDOWN)
+MAIN_JOB = ("web_search.py", QUESTION, "-n", "2", *MARKDOWN)
 
 
 class Step(NamedTuple):
@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 STEPS = (
     Step("A question, answered by passages from the pages that a search finds", MAIN_JOB),
-    Step("The same as JSON, from the cache: no request", MAIN_JOB[:-2]),
+    Step("The same as JSON, from the cache: no request", MAIN_JOB[:-1]),
     Step(
         "Three questions on one subject, one brief: each page once, numbered to be cited",
         ("web_search.py", "brief", QUESTION, "sourdough hydration", "rye flour starter", *MARKDOWN),
