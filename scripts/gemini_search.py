@@ -226,12 +226,12 @@ MODEL: Parameter = {
 }
 URL: Parameter = {
     "name": "url", "type": "list", "wire": "tools.urlContext", "between": r"[\s,]{1,9}(?=https?://)",
-    "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)",
+    "help": f"a page to read as well; repeatable ({MAX_URLS} at most)",
     "note": "Gemini reads URLs such as https://example.org/page, not redirect links of Google.",
 }
 SUBREDDIT: Parameter = {
     "name": "subreddit", **WORDS, "note": "Letters, digits and _ only, without r/.",
-    "help": "name without r/, for example programming (asked for in words)",
+    "help": "name without r/, such as programming (asked for in words)",
 }
 ANSWER_PARAMS: list[Parameter] = [
     MODEL,
@@ -245,7 +245,7 @@ ANSWER_PARAMS: list[Parameter] = [
     {"name": "thinking", "type": "str", "choices": ["none", *THINKING_LEVELS],
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
      "documented_default": DEFAULT_THINKING,
-     "help": "amount of thinking; none: send nothing, the model decides (default: low for "
+     "help": "amount of thinking; none: not sent, so the model decides (default: low for "
              "models with levels)"},
     {"name": "include_thoughts", "type": "bool", "rare": True,
      "help": "add a summary of the model's thoughts (field thoughts)"},
@@ -255,7 +255,7 @@ ANSWER_PARAMS: list[Parameter] = [
      "note": f"{NO_SHORT_WINDOW}; the prompt asks for day in words."},
     URL,
     {"name": "resolve_urls", "type": "bool", "rare": True,
-     "help": "replace Google's redirect links by the pages' own URLs; off because of "
+     "help": "replace Google's redirect links with the pages' own URLs; off because of "
              "Google's terms"},
     {"name": "require_grounding", "type": "bool", "rare": True,
      "help": "fail if the answer has no sources"},
@@ -296,8 +296,8 @@ COMMANDS: dict[str, Command] = {
                      "'retry with backoff' --since year"],
         "params": [
             QUERY,
-            {"name": "language", **WORDS, "help": "programming language, for example Python"},
-            {"name": "framework", **WORDS, "help": "framework or library, for example FastAPI"},
+            {"name": "language", **WORDS, "help": "programming language, such as Python"},
+            {"name": "framework", **WORDS, "help": "framework or library, such as FastAPI"},
             *ANSWER_PARAMS,
         ],
     },
@@ -308,7 +308,7 @@ COMMANDS: dict[str, Command] = {
         "params": [
             QUERY,
             {"name": "technology", **WORDS,
-             "help": "product of the documentation, for example React (asked for in words)"},
+             "help": "documented product, such as React (asked for in words)"},
             *ANSWER_PARAMS,
         ],
     },
@@ -325,7 +325,7 @@ COMMANDS: dict[str, Command] = {
                      "questions.txt --output answers.jsonl --skip-done answers.jsonl"],
         "params": [
             {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
-             "wire": "contents", "help": "the questions; repeat it, or give input"},
+             "wire": "contents", "help": "the questions; repeatable; or pass input"},
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a question or JSON object per line; @- is standard input"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": BATCH_WORKERS,

@@ -141,7 +141,7 @@ SINCE: Parameter = {
     "help": "age of pages: hour, day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD"}
 TBS: Parameter = {
     "name": "tbs", "type": "str", "wire": "tbs", "rare": True,
-    "help": "Google's own filters, for example isz:l (large images); added to since"}
+    "help": "Google's own filters, such as isz:l (large images); added to since"}
 IMAGE_SIZES = {"large": "isz:l", "medium": "isz:m", "icon": "isz:i"}
 SIZE: Parameter = {
     "name": "size", "type": "str", "wire": "tbs", "choices": [*IMAGE_SIZES],
@@ -149,19 +149,19 @@ SIZE: Parameter = {
 COUNTRY: Parameter = {
     "name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
     "note": "Use a code of ISO 3166-1; for a language, pass language.",
-    "help": "two-letter country of the results, for example us"}
+    "help": "two-letter country of the results, such as us"}
 LANGUAGE: Parameter = {
     "name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
-    "help": "language of the results, for example en or pt-br"}
+    "help": "language of the results, such as en or pt-br"}
 LOCATION: Parameter = {
     "name": "location", "type": "str", "wire": "location",
-    "rare": True, "help": "place of the searcher, for example 'Austin, Texas, United States'"}
+    "rare": True, "help": "place of the searcher, such as 'Austin, Texas, United States'"}
 AUTOCORRECT: Parameter = {
     "name": "autocorrect", "type": "bool", "wire": "autocorrect", "rare": True,
     "help": "let Google correct the query (its default)"}
 SITE: Parameter = {
     "name": "site", "type": "csv", "aliases": ["include_site"],
-    "help": "only these sites, for example docs.python.org,github.com"}
+    "help": "only these sites, such as docs.python.org,github.com"}
 EXCLUDE_SITE: Parameter = {"name": "exclude_site", "type": "csv", "help": "none of these sites"}
 CID: Parameter = {
     "name": "cid", "type": "str", "wire": "cid", "help": "a place, by its cid in places or maps"}
@@ -325,7 +325,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a query or a JSON object per line; @- is standard input"},
             {"name": "queries", "type": "list", "aliases": ["query"],
-             "help": "queries, or JSON objects as text; repeat it"},
+             "help": "queries, or JSON objects as text; repeatable"},
             {"name": "type", "type": "str", "default": "search",
              "choices": ["search", "news", "images", "videos", "places", "shopping", "scholar",
                          "patents", "autocomplete"],

@@ -289,7 +289,7 @@ class EnginesReference(EnvironmentCase):
                         self.assertEqual(self.dry_run(engine, **params), expected)
 
     def test_notes(self) -> None:
-        self.assertIn("`brave` knows hosts alone", self.text)
+        self.assertIn("`brave` filters by host only", self.text)
         for engine in ("brave", "serper", "duckduckgo", "searxng", "google"):
             self.assertEqual(self.dry_run(engine, site="docs.python.org/3"), "yes")
         self.assertIn("Gemini (`gemini_search.py`) has one filter, `since`", self.text)
