@@ -178,7 +178,7 @@ def dump_json(value: object, pretty: bool = False) -> str:
 
 # ----- text from outside
 
-# A pattern stays text: re compiles it when it is first used.
+# Patterns are kept as strings; re compiles each on first use.
 
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
 # Controls except tab and newline are removed; a lone surrogate (invalid UTF-8) becomes U+FFFD.
@@ -447,7 +447,7 @@ def read_params(
         if isinstance(first, list) and isinstance(value, list):  # --site A --domain B
             value = [*first, *value]
         elif once and first not in (None, value):
-            message = f"{name} is given twice: {quoted(first)} and {quoted(value)}."
+            message = f"{name} is set twice: {quoted(first)} and {quoted(value)}."
             raise SearchError("invalid_input", message, "Pass it once.")
         values[name] = value
     return values
@@ -841,7 +841,7 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CUR
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 # Where one of them exists.
 SAME_COMMAND = {"search": "web", "web": "search", "answer": "search"}
-# What another script does for a first word -> such words.
+# Task of another script -> the first words that mean it.
 SIBLINGS = {
     "web_search.py read reads a page": "read fetch open",
     "web_search.py has it": "batch brief check recall cache doctor serve mcp",
@@ -1154,7 +1154,7 @@ def take_words(
             params |= {name: [*params.get(name, []), *words]} if words else {}
             return
         if words and name in params:
-            message = f"{name} is given twice: {quoted(params[name])} and {quoted(words[0])}."
+            message = f"{name} is set twice: {quoted(params[name])} and {quoted(words[0])}."
             raise SearchError("invalid_input", message, "Give it once.")
         if words:
             params[name], *words = words
@@ -1346,7 +1346,7 @@ def refuse_input(params: Fields) -> None:
     """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
     if "input" in params:
         message = "input is read on the command line only."
-        raise SearchError("invalid_input", message, "Give the queries themselves: queries.")
+        raise SearchError("invalid_input", message, "Pass the queries themselves as queries.")
 
 
 def end_process(code: int) -> None:
@@ -1448,7 +1448,7 @@ def is_quota(document: Document) -> bool:
 
 
 def batch_outcome(results: list[Document]) -> Document:
-    """Return ok of a batch: true if one query worked, else with the first one's error."""
+    """Return the ok of a batch: true if a query worked; else false, with the first error."""
     is_good = any(result["ok"] for result in results)
     cut = [object_field(result, "details") for result in results]
     cut = [details for details in cut if details.get("kind") == "interrupted"]
@@ -1787,7 +1787,7 @@ def configured_key(*names: str) -> tuple[str, str]:
                 return name, key
     if reference:
         message = f"{reference} contains a placeholder in place of a key."
-        hint = "The program that set it did not fill it in. Write the key itself, or unset it."
+        hint = "The program that set it did not fill it in. Set the variable to the key itself."
         raise SearchError("auth", message, hint)
     return "", ""
 

@@ -129,8 +129,9 @@ def shortened(output: str) -> Iterator[str]:
 def main() -> int:
     """Run the steps; the exit code is 1 if one did not end as it should."""
     print("Everything below runs on this machine, against a fake web: no key, no network.")
-    print("The example.com and example.org pages exist only here; on the real web, the commands need a real question.")
-    print("Commands with a key need your own.")
+    print(
+        "Pages at example.com and example.org exist only here. Commands with a key need your own."
+    )
     failed = 0
     with demo_environment() as environment:
         for step in STEPS:

@@ -57,7 +57,7 @@ NO_FULL_TEXT = (
     "Stored pages cannot be searched: the SQLite of this Python lacks FTS5. Use another Python, "
     "such as uv's."
 )
-ROUNDING_SECONDS = 1.0  # by which a stored time may seem to be in the future
+ROUNDING_SECONDS = 1.0  # a stored time may be this far in the future
 NEVER = float("inf")  # a time that never comes
 
 _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are UTC text
