@@ -63,7 +63,7 @@ MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
 
-LEAST_LIKENESS = 0.8  # of an argument's name and a mistyped one, from 0 to 1
+LEAST_LIKENESS = 0.8  # between an argument's name and a mistyped name, from 0 to 1
 
 # ===== the tools ==================================================================================
 
