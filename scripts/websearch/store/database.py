@@ -147,7 +147,7 @@ class StoreFile:
         return self._db
 
     def _put_aside(self, db: sqlite3.Connection) -> None:
-        """Copy a store of an earlier version to a file next to it; empty it. Raises store_errors()."""
+        """Copy a store of an earlier version to a file; empty it. Raises store_errors()."""
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version < SCHEMA_VERSION:  # else another process was faster
             aside = f"{self.path}.version-{version}"
