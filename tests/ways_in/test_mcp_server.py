@@ -262,7 +262,7 @@ class Faults(SharedClient):
             ("web_search", {"query": "Ume\0e5"}, ["query must be text without control"]),
             ("grounded_search", {"query": "Ume\0e5"}, ["query must be text without control"]),
             ("google_search", {"query": "x", "cuont": 5}, ["'cuont'", "nearest argument is count"]),
-            ("google_search", {"query": "x", "q": "y"}, ["query is given twice"]),
+            ("google_search", {"query": "x", "q": "y"}, ["query is set twice"]),
             ("google_search", {"query": "x", "sites": "a.test"}, ["'sites'", "argument is site"]),
             ("google_search", {"query": "x", "search_site": "a.test"}, ["'search_site'"]),
             ("brave_web_search", {"prompt": "x", "id": 5}, ["'prompt'", "arguments are"]),

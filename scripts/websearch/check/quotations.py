@@ -443,7 +443,7 @@ class Quotation:
     def with_gaps(self, page: ComparedText, spans: list[tuple[int, int]]) -> Document:
         """Return the verdict for the places of the parts; left_out is the page's text in the gaps.
 
-        A negation in a gap, or right before an initial gap, makes the quotation altered.
+        A negation in a gap, or right before an initial gap, makes the verdict "altered".
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         denying = [gap for gap in gaps if negation_in(ComparedText(page.slice(*gap)).compared)]
