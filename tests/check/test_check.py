@@ -141,7 +141,7 @@ class Verdicts(CheckCase):
                 run = self.check(self.cite(text))
                 self.assertEqual(run.document["counts"]["verbatim"], 1)
 
-    def test_text_outside_the_article_counts_with_a_note(self) -> None:
+    def test_text_beside_the_article_counts_and_hidden_text_does_not(self) -> None:
         box = "<div class='sidebar'><p>The harbour holds ninety boats in a winter.</p></div>"
         for wrap, verdict in (
             ("{}", "verbatim"), ("<div hidden>{}</div>", "absent"), ("<nav>{}</nav>", "absent"),
@@ -151,16 +151,14 @@ class Verdicts(CheckCase):
             run = self.check(self.cite("holds ninety boats in a winter"), "--force")
             check = run.document["checks"][0]
             self.assertEqual(check["verdict"], verdict, wrap)
-            self.assertEqual("outside the article" in check.get("note", ""), wrap == "{}")
 
-    def test_a_number_outside_the_article_counts_with_a_note(self) -> None:
+    def test_a_number_beside_the_article_counts(self) -> None:
         box = "<div class='sidebar'><p>The harbour holds 7,431 boats in a winter.</p></div>"
         draft = f"The harbour holds 7,431 boats in a winter ([source]({self.url}))."
         for wrap in ("{}", "<nav>{}</nav>"):
             self.serve(PAGE.replace("</article>", f"</article>{wrap.format(box)}"))
             (number,) = self.check(draft, "--force").document["numbers"]
             self.assertEqual("missing" in number, wrap == "<nav>{}</nav>", number)
-            self.assertEqual("outside the article" in str(number.get("proof")), wrap == "{}")
 
     def test_hidden_text_is_not_a_source(self) -> None:
         hidden = "<p style='font-size:0'>The harbour holds ninety boats in a winter.</p>"

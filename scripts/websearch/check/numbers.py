@@ -40,7 +40,7 @@ from websearch.check.page_numbers import (
     kind_of,
     names_in_order,
     near_words,
-    noun_after,
+    nouns_after,
     stems,
     tokens_of,
     values_of,
@@ -134,14 +134,9 @@ class DraftNumber:
         return near_words(self.sentence, self.number.start, self.number.end)
 
     @functools.cached_property
-    def noun(self) -> str:
-        """Return the significant word right after the number, or ""."""
-        return noun_after(self.sentence, self.number)
-
-    @functools.cached_property
     def nouns(self) -> list[str]:
-        """Return the two words after the number ("398 league games"); "" if not significant."""
-        return [self.noun, noun_after(self.sentence, self.number, 2)]
+        """Return the two words after the number, as nouns_after does."""
+        return nouns_after(self.sentence, self.number)
 
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
         """Return whether a number in a page has this number's value, scale and unit."""
@@ -291,7 +286,7 @@ class ComparedNumbers:
                 "number": number.text,
                 "url": proof.page.url,
                 "text": proof.page.shown(proof.occurrence),
-                **({"note": note} if (note := number.note(proof) or proof.page.note) else {}),
+                **({"note": note} if (note := number.note(proof)) else {}),
             }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if proof
@@ -430,6 +425,8 @@ class ComparedNumbers:
             doubt = Doubt("On the page, no word of the sentence is near it.", own)
         elif counted := self.counted_by(number, proof):
             doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
+        elif self.is_for_another(proof):
+            doubt = Doubt("The page has it for another name of its table.", own)
         elif self.is_other_column(proof):
             doubt = Doubt("The page has it in another column.", own)
         elif self.is_other_row(number, proof):
@@ -445,21 +442,23 @@ class ComparedNumbers:
 
         None if the proof is about that noun, or if the page gives the draft's number for it.
         """
-        page, found = proof.page, proof.occurrence
-        counted = page.counted.get(number.noun, []) if number.noun else []
+        page, found, used = proof.page, proof.occurrence, self.used_on(proof.page)
+        its = nouns_after(page.text, found.number)
+        is_second = its[0] == number.nouns[0] and its[1] != ""  # "771 fishing boats"
+        noun, own = number.nouns[is_second], its[is_second]
+        counted = page.counted.get(noun, []) if noun else []
         if any(number.fits(other, page) for other in counted):
             return None
-        own = noun_after(page.text, found.number)
         is_other = (own or found.number.unit) and found.cell < 0 and own not in self.words
         is_beside = is_other and any(other.piece == found.piece for other in counted)
-        if not is_beside and any(page.is_about(noun, found) for noun in number.nouns):
+        if not is_beside and any(page.is_about(one, found) for one in {*number.nouns[is_second:]}):
             return None
-        shared = self.words - {number.noun}
-        used = self.used_on(page)
+        shared = self.words - {noun}
         near = (
             other
             for other in counted
             if other not in used
+            and (other.cell > 0 or nouns_after(page.text, other.number)[0] == noun)
             and (other.piece == found.piece or shared & page.context(other.piece).keys())
         )
         return next(near, None)
@@ -467,6 +466,18 @@ class ComparedNumbers:
     def used_on(self, page: PageNumbers) -> set[Occurrence]:
         """Return the occurrences on a page that prove numbers of the sentence."""
         return {proof.occurrence for proof in self.proofs if proof and proof.page is page}
+
+    def is_for_another(self, proof: Proof) -> bool:
+        """Return whether the proof's sentence names another row of a table than the draft does."""
+        page, found = proof.page, proof.occurrence
+        its = stems(page.sentence_of(found)[1])
+        return found.cell < 0 and any(
+            its & labels
+            and self.words & labels
+            and self.words.isdisjoint(its & labels)
+            and page.context(found.piece).keys().isdisjoint(self.words & labels)
+            for labels in page.row_labels
+        )
 
     def is_other_column(self, proof: Proof) -> bool:
         """Return whether the draft's sentence is about another column than the proof."""
@@ -539,7 +550,7 @@ class ComparedNumbers:
                 for index in page.by_word.get(word, ())[:MOST_RIVALS]:
                     scores[page, index] += page.context(index)[word]
         own, kind = proof.page.piece_of(proof.occurrence), kind_of(number.number)
-        is_bare = kind == ("", False) and not number.noun and not number.number.is_word
+        is_bare = kind == ("", False) and not number.nouns[0] and not number.number.is_word
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
             if not (piece and own):
@@ -596,7 +607,7 @@ class ComparedNumbers:
         numbers = (self.numbers[first], self.numbers[second])
         unit, other = (number.number.unit for number in numbers)
         is_year, is_other_year = (
-            kind_of(number.number)[1] and not number.noun for number in numbers
+            kind_of(number.number)[1] and not number.nouns[0] for number in numbers
         )
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]

@@ -67,6 +67,7 @@ VERSION_OF = re.compile(
 )
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
+_NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
 # Units, scales and words that introduce a source.
 NOT_TELLING = {*UNITS} | set(
@@ -95,10 +96,10 @@ class Version(NamedTuple):
 
 
 class PageNumbers:
-    """The numbers in a page with its sentences and rows. note: for each proof from this page."""
+    """The numbers in a page with its sentences and rows."""
 
-    def __init__(self, url: str, head: str, text: str, note: str = "") -> None:
-        self.url, self.note = url, note
+    def __init__(self, url: str, head: str, text: str) -> None:
+        self.url = url
         self.text = f"{head}\n\n{text}"
         self.title = stems(head)
         self.language = language_of(self.text)
@@ -159,9 +160,21 @@ class PageNumbers:
         """Return noun -> the numbers right before it, and those in the columns that it heads."""
         counted: dict[str, list[Occurrence]] = {}
         for found in (one for some in self.by_piece.values() for one in some):
-            for noun in noun_after(self.text, found.number), noun_after(self.text, found.number, 2):
+            heads = stems(self.head_of(found)) if found.cell > 0 else set()
+            for noun in {*nouns_after(self.text, found.number), *heads}:
                 counted.setdefault(noun, []).append(found)
         return counted
+
+    @functools.cached_property
+    def row_labels(self) -> list[set[str]]:
+        """Return the significant words of each table's first column."""
+        tables: dict[tuple[int, ...], set[str]] = {}
+        for piece in self.pieces:
+            if piece.kind == "row":
+                first = cells_of(self.text[piece.start : piece.end])[:1]
+                key = tuple(frame.start for frame in piece.frames)
+                tables.setdefault(key, set()).update(stems(" ".join(first)))
+        return list(tables.values())
 
     @functools.cached_property
     def tokens(self) -> str:
@@ -269,7 +282,7 @@ class PageNumbers:
         A noun from the text above does not count if another noun follows the number.
         """
         weight = self.context(found.piece).get(noun, 0.0)
-        is_other = found.cell < 0 and noun_after(self.text, found.number)
+        is_other = found.cell < 0 and nouns_after(self.text, found.number)[0]
         return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
 
     def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
@@ -452,7 +465,8 @@ def kind_of(number: Number) -> tuple[str, bool]:
     return number.unit, is_year
 
 
-def noun_after(text: str, number: Number, words: int = 1) -> str:
-    """Return the significant word at a position after a number (1: right after it), or ""."""
-    behind = re.match(rf"(?:[\s-]{{1,2}}({WORD.pattern})){{{words}}}", text[number.end :][:60])
-    return next(iter(stems(behind[1])), "") if behind and not number.unit else ""
+def nouns_after(text: str, number: Number) -> list[str]:
+    """Return the two words after a number ("398 league games"); "" if not significant."""
+    behind = _NOUNS.match(text, number.end, number.end + 60)
+    words = behind.groups() if behind and not number.unit else ()
+    return [next(iter(stems(word or "")), "") for word in words] or ["", ""]
