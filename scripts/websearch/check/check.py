@@ -23,6 +23,7 @@ from websearch.kit import (
 # 25 ms, and every search imports this module for its command table.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.base.shown_command import ShownCommand
@@ -144,10 +145,12 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         unshown = {page_of(link["url"]) for link in unknown}
         pages = read_sources(urls, params, deadline, report, unshown)
         verbose = bool(params.get("verbose"))
-        checks = [check_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
+        checks = [
+            or_unread(check_quotation, item, pages, deadline, verbose) for item in cited.quotations
+        ]
         name_stored_holders(checks, urls, deadline)
         linked = [item for item in cited.sentences if item.urls or item.undefined]
-        numbers = [numbers_or_unread(item, pages, deadline, verbose) for item in linked]
+        numbers = [or_unread(check_numbers, item, pages, deadline, verbose) for item in linked]
         lines = [item.line for item in cited.sentences if item not in linked]
         facts = {
             "links": len(cited.links),
@@ -350,33 +353,22 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
 # ===== verdicts ===================================================================================
 
 
-def check_or_unread(
-    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
+def or_unread(
+    check: Callable[[Cited, dict[str, SourcePage], float], Document],
+    item: Cited,
+    pages: dict[str, SourcePage],
+    deadline: float,
+    verbose: bool,
 ) -> Document:
-    """Return the result of check_quotation; after a bug in it, unread with an error."""
-    check: Document | SearchError = result_or_error(
-        check_quotation, item, pages, deadline, verbose=verbose
-    )
-    if isinstance(check, SearchError):
-        head = {
-            "quote": " ".join(item.text.split()),
-            **({"url": item.urls[0]} if item.urls else {}),
-        }
-        return {**head, "verdict": "unread", "error": check.message, "line": item.line}
-    return check
-
-
-def numbers_or_unread(
-    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
-) -> Document:
-    """Return the result of check_numbers; after a bug in it, an error."""
-    answer: Document | SearchError = result_or_error(
-        check_numbers, item, pages, deadline, verbose=verbose
-    )
-    if isinstance(answer, SearchError):
-        head = {"sentence": item.shown, **({"url": item.urls[0]} if item.urls else {})}
-        return {**head, "error": answer.message, "line": item.line}
-    return answer
+    """Return the result of check_quotation or check_numbers; after a bug in it, an error."""
+    answer: Document | SearchError = result_or_error(check, item, pages, deadline, verbose=verbose)
+    if not isinstance(answer, SearchError):
+        return answer
+    head: Document = {"sentence": item.shown}
+    if check is check_quotation:
+        head = {"quote": " ".join(item.text.split()), "verdict": "unread"}
+    url = {"url": item.urls[0]} if item.urls else {}
+    return {**head, **url, "error": answer.message, "line": item.line}
 
 
 def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
