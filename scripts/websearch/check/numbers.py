@@ -61,6 +61,7 @@ MOST_WORDS = 0.6  # share of the sentence's words in a place that says the same
 MOST_TOLD = 5  # rivals to examine
 NEIGHBORS = 2  # sentences on either side of a number that are the same place
 SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
+FAR_WEIGHT = 0.01  # of a row's name that is not near the number
 MOST_OCCURRENCES = 500  # per value and page
 BEST_OCCURRENCES = 20  # occurrences whose nearest words are compared
 MOST_DOUBTED = 50  # numbers per sentence
@@ -95,8 +96,6 @@ _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или
 _OF = re.compile(r"\s(?:[a-z]{1,20}\s)?(?:out of|of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
 _PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
 _RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
-_FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
-FROM_CHARS = 12  # characters before a number that are searched for "from"
 NAME_CHARS = 70  # maximum length of two words and a year
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
@@ -273,8 +272,8 @@ class ComparedNumbers:
         ]
         lost += [
             version
-            for _, version, _ in self.other_versions()
-            if not any(f" {' '.join(version.split('.'))} " in page.tokens for page in self.pages)
+            for _, version, _, is_elsewhere in self.other_versions()
+            if not is_elsewhere
         ]
         known = set().union(*(days for page in self.pages for days in page.days))
         return lost + sorted(day for day in self.days if not is_known(day, known))
@@ -314,8 +313,8 @@ class ComparedNumbers:
                 found.append({"number": number.text, "note": doubt.note, **text})
         found += [
             {"number": version, "note": f"For {name} the page has {', '.join(sorted(known))}."}
-            for name, version, known in self.other_versions()
-            if any(f" {' '.join(version.split('.'))} " in page.tokens for page in self.pages)
+            for name, version, known, is_elsewhere in self.other_versions()
+            if is_elsewhere
         ]
         found += self.limited_versions()
         named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
@@ -323,13 +322,18 @@ class ComparedNumbers:
         found += [{"number": day, "note": note} for day in sorted(self.days & aside - named)]
         return found
 
-    def other_versions(self) -> list[tuple[str, str, set[str]]]:
-        """Return (name, version, versions on the pages) for each version that no page has."""
+    def other_versions(self) -> list[tuple[str, str, set[str], bool]]:
+        """Return (name, version, the pages' versions, whether they have it elsewhere) for others.
+
+        These are versions that no page has after their name.
+        """
         others = []
         for name, version, *_ in self.versions:
             known = [one for page in self.pages for one in page.versions.get(name, ())]
             if known and not any(f"{one.text}.".startswith(f"{version}.") for one in known):
-                others.append((name, version, {one.text for one in known}))
+                digits = f" {version.replace('.', ' ')} "
+                is_elsewhere = any(digits in page.tokens for page in self.pages)
+                others.append((name, version, {one.text for one in known}, is_elsewhere))
         return others
 
     def limited_versions(self) -> list[dict[str, str]]:
@@ -425,16 +429,14 @@ class ComparedNumbers:
             doubt = Doubt("On the page, no word of the sentence is near it.", own)
         elif counted := self.counted_by(number, proof):
             doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
-        elif self.is_for_another(proof):
-            doubt = Doubt("The page has it for another name of its table.", own)
         elif self.is_other_column(proof):
             doubt = Doubt("The page has it in another column.", own)
-        elif self.is_other_row(number, proof):
-            doubt = Doubt("The page has it in another row.", own)
         elif nearer := self.nearer(number, proof):
             doubt = Doubt(f"In this place the page has {nearer.number.text}.", page.shown(nearer))
         else:
             doubt = self.rival(index, proof)
+            if not doubt.note and self.is_for_another(number, proof):
+                doubt = Doubt("The page has it for another row's name.", own)
         return doubt
 
     def counted_by(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
@@ -467,17 +469,29 @@ class ComparedNumbers:
         """Return the occurrences on a page that prove numbers of the sentence."""
         return {proof.occurrence for proof in self.proofs if proof and proof.page is page}
 
-    def is_for_another(self, proof: Proof) -> bool:
-        """Return whether the proof's sentence names another row of a table than the draft does."""
+    def is_for_another(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the draft names another row of a table than the proof's row or sentence.
+
+        Numbers may name the rows of the proof's own table.
+        """
         page, found = proof.page, proof.occurrence
-        its = stems(page.sentence_of(found)[1])
-        return found.cell < 0 and any(
-            its & labels
-            and self.words & labels
-            and self.words.isdisjoint(its & labels)
-            and page.context(found.piece).keys().isdisjoint(self.words & labels)
-            for labels in page.row_labels
-        )
+        named, is_cell = set(self.words), found.cell > 0
+        for other, proven in zip(self.numbers, self.proofs, strict=True):
+            if is_cell and other is not number and not (proven and proven.occurrence.cell > 0):
+                named |= other.number.plain
+        for labels in page.row_labels:
+            if is_cell and found.piece not in labels:
+                continue
+            every = set().union(*labels.values())
+            own = (labels[found.piece] if is_cell else stems(page.sentence_of(found)[1])) & every
+            weights = {word: number.near.get(word, FAR_WEIGHT) for word in named & every}
+            mine = max((weights[word] for word in own & weights.keys()), default=0.0)
+            if own and weights and (is_cell or not mine):
+                others = weights.keys() - own
+                away = max((weights[word] for word in others), default=0.0)
+                is_missing = is_cell or others.isdisjoint(page.context(found.piece))
+                return is_missing and away > 2 * mine
+        return False
 
     def is_other_column(self, proof: Proof) -> bool:
         """Return whether the draft's sentence is about another column than the proof."""
@@ -490,30 +504,6 @@ class ComparedNumbers:
         others = [other for other in page.by_piece[found.piece] if other not in self.used_on(page)]
         columns = [page.cell_words(other)[1] for other in others]
         return any(column and column <= self.words for column in columns)
-
-    def is_other_row(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether a number in the draft's sentence labels another row than the proof's.
-
-        If the sentence has labels of several rows, only a clearly nearer label counts.
-        """
-        page, found = proof.page, proof.occurrence
-        if found.cell < 1:
-            return False
-        labels = page.labels(found)
-        own = labels.get(found.piece, set())
-        everywhere = set().union(*labels.values())
-        named = sorted(
-            (distance(number.number, other.number), bool(own & other.number.plain))
-            for other, proven in zip(self.numbers, self.proofs, strict=True)
-            if other is not number
-            and everywhere & other.number.plain
-            and not (proven and proven.occurrence.cell > 0)  # then it is a value, not a label
-        )
-        if not (own and named):
-            return False
-        nearest, is_own = named[0]
-        others = [away for away, is_same in named if is_same]
-        return not is_own and (not others or others[0] > 2 * nearest)
 
     def nearer(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
         """Return another number of the proof's sentence that fits the draft's words better.
@@ -588,16 +578,16 @@ class ComparedNumbers:
         notes: dict[int, str] = {}
         proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
         for (first, one), (second, two) in pairwise(proven):
-            is_turned = self.is_turned(first, second) or self.is_wrong_share(first, second)
+            is_wrong = self.is_wrong_share(first, second)
             is_known = one.page is two.page and one.page.language == self.language
             is_known = is_known and self.tokens not in one.page.tokens
-            is_alike = is_turned or self.are_alike(first, second)
+            is_alike = is_wrong or self.are_alike(first, second)
             if not (is_known and is_alike and self.may_swap(one, two)):
                 continue
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
-            if is_turned or other > SWAPPED * own + 0.03:
+            if is_wrong or other > SWAPPED * own + 0.03:
                 notes[first] = f"Should it be {self.numbers[second].text}?"
                 notes[second] = f"Should it be {self.numbers[first].text}?"
         return notes
@@ -621,15 +611,6 @@ class ComparedNumbers:
         between = self.text[one.end : two.start]
         values = [max(decimals(number.scaled or number.plain), default=0) for number in (one, two)]
         return bool(_OF.fullmatch(between)) and values[0] > values[1] and one.unit == two.unit
-
-    def is_turned(self, first: int, second: int) -> bool:
-        """Return whether "from" precedes one number here and the other on the page."""
-        own, its = [], []
-        for index in (first, second):
-            proof, number = self.proofs[index], self.numbers[index]
-            own.append(is_from(number.sentence, number.number.start))
-            its.append(bool(proof and is_from(proof.page.text, proof.occurrence.number.start)))
-        return own == its[::-1] and own[0] != own[1]
 
     def may_swap(self, one: Proof, two: Proof) -> bool:
         """Return whether two proofs are different numbers in one sentence or table."""
@@ -672,15 +653,11 @@ def may_be_alike(one: Number, two: Number) -> bool:
 def may_be_same(unit: str, other: str) -> bool:
     """Return whether two units may be the same.
 
-    A missing unit matches any unit, because in a list only the last number has the unit. Only
-    versions are like versions, and percentages like percentages.
+    A missing unit matches any unit, because in a list only the last number has the unit; so does a
+    unit of its dimension. Only versions are like versions, and percentages like percentages.
     """
-    return unit == other or not ((unit and other) or {VERSION, "%"} & {unit, other})
-
-
-def distance(one: Number, two: Number) -> int:
-    """Return the number of characters between two numbers in a sentence."""
-    return max(two.start - one.end, one.start - two.end)
+    is_any = not ((unit and other) or {VERSION, "%"} & {unit, other})
+    return unit == other or is_any or bool(ratio_of(unit, other))
 
 
 def is_known(day: str, known: set[str]) -> bool:
@@ -697,8 +674,3 @@ def is_known(day: str, known: set[str]) -> bool:
     if day in known or day[-5:] in known:
         return True
     return not (same or any(one[:4] == day[:4] and len(one) > 5 for one in known))
-
-
-def is_from(text: str, start: int) -> bool:
-    """Return whether "from" precedes a place in a text."""
-    return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))

@@ -33,10 +33,11 @@ PROOF_CHARS = 300  # per shown sentence or row
 STEM_CHARS = 6  # prove, proved and proof differ; number and numbers do not
 SCALE_POWERS = (0, 3, 6, 9)  # for table headers such as "in thousands" or "in millions"
 MOST_DATED = 2_000  # characters per sentence searched for dates
-MOST_ROWS = 200  # table rows searched in each direction
 NEAR_WEIGHT = 0.5  # of words in headings and in the previous sentence
 OTHER_CLAUSE = 0.3  # factor per BORDER between a word and the number
 NEAR_CHARS = 300  # characters on each side of a number
+FROM_CHARS = 12  # characters before a number that are searched for "from"
+FROM_WEIGHT = 0.7  # of "from" before a number, which tells it from the one after "to"
 MOST_NEAR = 12  # words on each side of a number
 IN_ORDER = 1.0  # weight of the word that a number in a list belongs to
 MOST_BETWEEN = 2  # words between two numbers in a list: a unit and "and"
@@ -46,6 +47,7 @@ BORDER = re.compile(
     rf"[,;:.](?!\d)|\d[\d.,]*|\b(?:{'|'.join(_AND)}"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
+_FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
 _CONVERTED = re.compile(r"\([^()]{0,20}\d[^()]{0,40}\)")  # 60 m (197 ft) wide, 5.0 (95% CI: 4, 6)
 _ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NUMBER = r"\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?"
@@ -166,14 +168,16 @@ class PageNumbers:
         return counted
 
     @functools.cached_property
-    def row_labels(self) -> list[set[str]]:
-        """Return the significant words of each table's first column."""
-        tables: dict[tuple[int, ...], set[str]] = {}
-        for piece in self.pieces:
+    def row_labels(self) -> list[dict[int, set[str]]]:
+        """Return, per table, row index -> significant words and numbers of the row's first cell."""
+        tables: dict[tuple[int, ...], dict[int, set[str]]] = {}
+        for index, piece in enumerate(self.pieces):
             if piece.kind == "row":
                 first = cells_of(self.text[piece.start : piece.end])[:1]
+                numbers = [one for one in self.by_piece.get(index, ()) if one.cell == 0]
+                values = {value for one in numbers for value in one.number.plain}
                 key = tuple(frame.start for frame in piece.frames)
-                tables.setdefault(key, set()).update(stems(" ".join(first)))
+                tables.setdefault(key, {})[index] = stems(" ".join(first)) | values
         return list(tables.values())
 
     @functools.cached_property
@@ -262,19 +266,6 @@ class PageNumbers:
         return any(
             re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
         )
-
-    def labels(self, found: Occurrence) -> dict[int, set[str]]:
-        """Return row index -> numbers in the row's first cell, for the table of a cell."""
-        frames = self.pieces[found.piece].frames
-        labels: dict[int, set[str]] = {}
-        step = range(
-            max(0, found.piece - MOST_ROWS), min(len(self.pieces), found.piece + MOST_ROWS)
-        )
-        for index in step:
-            if self.pieces[index].kind == "row" and self.pieces[index].frames == frames:
-                first = [one for one in self.by_piece.get(index, ()) if one.cell == 0]
-                labels[index] = {value for one in first for value in one.number.plain}
-        return labels
 
     def is_about(self, noun: str, found: Occurrence) -> bool:
         """Return whether a number is about a noun, judging by its context and the page's title.
@@ -406,6 +397,8 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
         for distance, (word, between) in enumerate(side[:MOST_NEAR]):
             weight = OTHER_CLAUSE ** len(BORDER.findall(between)) / (first + distance)
             weights[word] = max(weights.get(word, 0.0), weight)
+    if _FROM.search(text, max(0, start - FROM_CHARS), start):
+        weights["from"] = FROM_WEIGHT
     for name, is_own in names_in_order(text, start).items():
         weights[name] = IN_ORDER if is_own else 0.0
     return weights
