@@ -271,9 +271,7 @@ class ComparedNumbers:
             if not (proof or is_counted)
         ]
         lost += [
-            version
-            for _, version, _, is_elsewhere in self.other_versions()
-            if not is_elsewhere
+            version for _, version, _, is_elsewhere in self.other_versions() if not is_elsewhere
         ]
         known = set().union(*(days for page in self.pages for days in page.days))
         return lost + sorted(day for day in self.days if not is_known(day, known))
@@ -475,22 +473,22 @@ class ComparedNumbers:
         Numbers may name the rows of the proof's own table.
         """
         page, found = proof.page, proof.occurrence
-        named, is_cell = set(self.words), found.cell > 0
+        named = {word: number.near.get(word, FAR_WEIGHT) for word in self.words}
+        own, is_cell = number.number, found.cell > 0
         for other, proven in zip(self.numbers, self.proofs, strict=True):
             if is_cell and other is not number and not (proven and proven.occurrence.cell > 0):
-                named |= other.number.plain
+                away = max(own.start - other.number.end, other.number.start - own.end)
+                named |= dict.fromkeys(other.number.plain, 1 / (1 + max(0, away)))
         for labels in page.row_labels:
             if is_cell and found.piece not in labels:
                 continue
             every = set().union(*labels.values())
-            own = (labels[found.piece] if is_cell else stems(page.sentence_of(found)[1])) & every
-            weights = {word: number.near.get(word, FAR_WEIGHT) for word in named & every}
-            mine = max((weights[word] for word in own & weights.keys()), default=0.0)
-            if own and weights and (is_cell or not mine):
-                others = weights.keys() - own
-                away = max((weights[word] for word in others), default=0.0)
+            its = (labels[found.piece] if is_cell else stems(page.sentence_of(found)[1])) & every
+            mine = max((named[word] for word in its & named.keys()), default=0.0)
+            others = (named.keys() & every) - its
+            if its and others and (is_cell or not mine):
                 is_missing = is_cell or others.isdisjoint(page.context(found.piece))
-                return is_missing and away > 2 * mine
+                return is_missing and max(named[word] for word in others) > 2 * mine
         return False
 
     def is_other_column(self, proof: Proof) -> bool:

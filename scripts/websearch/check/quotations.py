@@ -470,7 +470,9 @@ class Quotation:
         marks = _GAP.findall(self.text)[self.begins_with_gap :]
         marks += [""] * (len(gaps) - len(marks))
         denying = [
-            gap for gap, mark in zip(gaps, marks, strict=False) if contradicts(mark, page.slice(*gap))
+            gap
+            for gap, mark in zip(gaps, marks, strict=False)
+            if contradicts(mark, page.slice(*gap))
         ]
         start = spans[0][0]
         before = re.search(r"\w+[\W]?\Z", page.compared[max(0, start - 30) : start])
