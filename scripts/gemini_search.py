@@ -1100,7 +1100,7 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
         for provider in reversed(order):
             if not configuration_error(provider):
                 credential = find_credential(provider, deadline, dry_run=True)
-        raise DryRun(build_request(command, params, credential, model))
+        raise DryRun(build_request(command, params, credential, model), {"requests": 1})
     question = Question(command, params, model, is_named)
     if params["provider"] == "auto":
         return ask_in_order(question, order, session, deadline)

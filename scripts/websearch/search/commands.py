@@ -347,7 +347,10 @@ def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
     used = {**spent, TOTAL: sum(spent.values())}
     facts = {
         "requests": total(requests),
-        "cost": {engine: total(own) for engine, own in costs.items()},
+        "cost": {
+            engine: {name: round(number, 4) for name, number in total(own).items()}
+            for engine, own in costs.items()
+        },
         "left": {name: max(0, most - used.get(name, 0)) for name, most in limits.items()},
         "failed": failed,
     }
