@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 import os
-import re
 from dataclasses import replace
 
 from websearch.base.durations import seconds_of_duration
