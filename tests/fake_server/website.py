@@ -326,7 +326,8 @@ def _with_quote() -> bytes:
     rows = "<tr><th>Market Cap</th><td>$1.25B</td></tr><tr><th>Volume</th><td>3,904</td></tr>"
     box = f"<div class='column--aside'><h3>Quote</h3><table>{rows}</table></div>"
     article = f"<article><h1>A sale is agreed</h1>{prose * 6}</article>"
-    return f"<html><head><title>A sale</title></head><body>{article}{box}</body></html>".encode()
+    head = "<title>A sale</title><meta property=og:type content=article>"
+    return f"<html><head>{head}</head><body>{article}{box}</body></html>".encode()
 
 
 SPECIAL: dict[str, Callable[[], Answer]] = {

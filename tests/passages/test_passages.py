@@ -403,12 +403,65 @@ class ManyPages(unittest.TestCase):
             self.assertIn(answer, excerpts.excerpt_text(found))
         self.assertEqual((empty.questions, found.questions), (set(), {0, 1, 2}))
 
+    def test_irregular_forms_match(self) -> None:
+        rain = "It rained on every day of that long week, and nobody came.\n\n" * 9
+        text = f"{rain}Feed the starter with flour.\n\n{rain}"
+        self.assertIn("flour", texts_of(text, "how is a sourdough fed", 100))
+
+    def test_lines_of_a_card_are_shown_together(self) -> None:
+        cards = "".join(
+            f"{name} {letter}.\n\n**{price}/hour**\n\n### Teaches at {place}\n\n(2{price})\n\n"
+            for name, letter, price, place in (("Ada", "B", 75, "home"), ("Ivo", "D", 95, "sea"))
+        )
+        rain = "It rained on every day of that long week, and nobody taught. " * 60
+        found = texts_of(f"{rain}\n\n{cards}{rain}", "hourly price of Ivo D.", 300)
+        self.assertIn("95/hour", found)
+        specification = "".join(
+            f"###### {name}\n\n##### {value}\n\n"
+            for name, value in (("Rating", "IP 33"), ("Speaker", "90 dB"), ("Clip", "10 s"))
+        )
+        found = texts_of(f"{rain}\n\n{specification}{rain}", "which rating", 300)
+        self.assertIn("IP 33", found)
+
+    def test_rows_that_hold_the_asked_value_are_all_shown_or_counted(self) -> None:
+        names = ("Truman", "Ford", "Carter", "Nixon", "Hoover")
+        judges = [f"| {number} | Judge {number} | {names[number % 5]} |" for number in range(60)]
+        table = "\n".join(["| number | name | appointed by |", "| --- | --- | --- |", *judges])
+        (found,) = shown({"Court": table}, "last judge appointed by Truman", 3_000)
+        self.assertIn("| 55 | Judge 55 | Truman |\n| 56 |", found)
+        self.assertEqual(found.count("Truman"), 12)
+        (found,) = shown({"Court": table}, "a judge appointed by Truman", 530)
+        hidden = sum(map(int, re.findall(r"(\d+) with Truman", found)))
+        self.assertEqual(found.count("Truman |") + hidden, 12)
+        self.assertGreater(hidden, 0)
+
+    def test_a_unit_with_a_value_as_asked_comes_first(self) -> None:
+        text = "The ferry to the bay costs a lot.\n\nRain fell.\n\nThe ferry to the bay is $ 12."
+        self.assertIn("12", texts_of(text, "how much is the ferry to the bay", 40))
+
     def test_what_one_question_does_not_need_the_others_get(self) -> None:
         long = " ".join(self.day.format(day=day, place="bay", visitors=day) for day in range(90))
         texts = {"a": "The ferry leaves at noon.", "b": long}
         both = shown(texts, ["when does the ferry leave", "lighthouse closed visitors"], 3_000)
         self.assertIn("noon", both[0])
         self.assertGreater(len(both[1]), 2_000)
+
+    def test_a_short_page_that_answers_is_shown_whole(self) -> None:
+        rain = "Rain fell on the harbor of the town for the whole day. "
+        for most, is_whole in ((1, True), (60, False)):
+            text = f"The ferry leaves at noon.\n\n{rain * most}\n\nAdults pay 4 crowns."
+            (found,) = shown({"Town": text}, "ferry leaves")
+            self.assertEqual("4 crowns" in found, is_whole)
+
+    def test_a_page_without_the_name_or_number_that_another_has_shows_two_lines(self) -> None:
+        for word in ("Zybourne", "74,854"):
+            rows = "| match | attendance |\n| --- | --- |\n"
+            rows += "\n".join(f"| cup match {number} | {number}0,111 |" for number in range(1, 99))
+            texts = {"a": f"The attendance at {word} was the largest.", "b": rows}
+            question = f"the largest attendance of a cup match at {word}"
+            found, other = shown(texts, question, 4_000)
+            self.assertIn(word, found)
+            self.assertLessEqual(other.count("cup match"), 2)
 
     def test_what_one_page_has_said_no_other_repeats(self) -> None:
         notice = (
@@ -610,7 +663,7 @@ class Usable(unittest.TestCase):
             "This article about an icebreaker at the pole is a stub.",
             "[image: icebreaker at the pole]",
         ]
-        text = "\n\n".join([answer, self.rain * 9, *asides[1:], asides[0]])
+        text = "\n\n".join([answer, self.rain * 40, *asides[1:], asides[0]])
         (found,) = shown({"Icebreaker": text}, "icebreaker reached the pole")
         self.assertTrue(found.startswith(answer))
         for word in ("Smith", "incomplete", "stub", "image"):

@@ -1,6 +1,6 @@
-"""What rules drop of a page: a question that the text does not answer finds it, and nothing else.
+"""Parts of a page next to its text: a question finds them, a reader without one sees the text.
 
-The only module to notice figures outside an article that --query and --find miss.
+The only module to notice figures next to an article that --query and --find miss.
 """
 
 from __future__ import annotations
@@ -48,24 +48,28 @@ class Outside(unittest.TestCase):
         self.assertNotIn("Market Cap", page["text"])
         self.assertNotIn("outside", page)
 
-    def test_a_question_gets_the_row_last_and_marked(self) -> None:
-        passages = read(query="market cap after the shareholders vote")["pages"][0]["passages"]
-        self.assertIn("shareholders", passages[0]["text"])
-        self.assertEqual(passages[-1]["heading"], "[outside of the article]")
-        self.assertIn("$1.25B", passages[-1]["text"])
+    def test_a_question_looks_at_both_in_the_order_of_the_page(self) -> None:
+        vote = PAGE.replace("</article>", "<p>Each of the owners has one vote.</p></article>")
+        passages = read(vote, query="vote of the owners, market cap")["pages"][0]["passages"]
+        self.assertEqual([one["heading"] for one in passages], ["", "Quote"])
+        self.assertIn("owners", passages[0]["text"])
+        self.assertIn("$1.25B", passages[1]["text"])
 
-    def test_headlines_that_fill_the_space_leave_some_for_the_row(self) -> None:
+    def test_a_heading_of_the_text_is_not_above_the_row(self) -> None:
+        html = PAGE.replace("</article>", f"<h2>References</h2>{PROSE}</article>")
+        html = html.replace("<h3>Quote</h3>", "")
+        passages = read(html, query="market cap")["pages"][0]["passages"]
+        self.assertEqual(passages[0]["heading"], "")
+        self.assertIn("$1.25B", passages[0]["text"])
+
+    def test_headlines_leave_some_space_for_the_row(self) -> None:
         news = "".join(
             f"<li><a>Headline {number} on the market</a><p>Story {number} tells how it went."
             for number in range(99)
         )
         html = PAGE.replace("</article>", f"<ul>{news}</ul></article>")
         passages = read(html, query="market cap", max_chars=3_000)["pages"][0]["passages"]
-        self.assertIn("$1.25B", passages[-1]["text"])
-
-    def test_a_question_that_the_text_answers_gets_nothing_of_it(self) -> None:
-        page = read(PAGE.replace("the plan", "the market cap"), query="market cap vote")["pages"][0]
-        self.assertNotIn("$1.25B", str(page))
+        self.assertIn("$1.25B", str(passages))
 
     def test_menus_forms_feet_and_hidden_parts_are_not_kept(self) -> None:
         self.assertNotIn("passages", read(query="dividend")["pages"][0])
@@ -87,17 +91,16 @@ class Outside(unittest.TestCase):
                 ("duration", "duration: 90 minutes"),
             ):  # fmt: skip
                 page = read(html, query=query)["pages"][0]
-                outside = [one for one in page.get("passages", []) if "outside" in one["heading"]]
-                self.assertEqual(str(outside).count(value), count, query)
+                self.assertEqual(str(page.get("passages")).count(value), count, query)
             self.assertNotIn("431", read(html)["pages"][0]["text"])
             self.assertNotIn("x.example.org", str(read(html, query="url hall")))
 
     def test_find_looks_there_last_and_says_so(self) -> None:
         document = read(find=["$1.25B"])
         place = document["pages"][0]["places"][0]
-        self.assertEqual(place["heading"], "[outside of the article]")
+        self.assertEqual(place["heading"], "Quote")
         self.assertNotIn("offset", place)
-        self.assertIn("[outside of the article]", documents.to_markdown(document))
+        self.assertIn("Next to the text, under Quote:", documents.to_markdown(document))
         self.assertFalse(read(find=["dividend"])["ok"])
 
     def test_dropped_text_of_a_long_page_is_limited(self) -> None:
@@ -107,6 +110,21 @@ class Outside(unittest.TestCase):
         )
         page = one_page.read_page(answer, {}, time.monotonic() + 30)
         self.assertLessEqual(len(page.outside), 20_000)
+
+
+class Shown(unittest.TestCase):
+    def test_found_code_is_exact(self) -> None:
+        code = "asio::post([&](error_code e) { run(e); });"
+        html = PAGE.replace("</article>", f"<pre><code>{code}\nnext();</code></pre></article>")
+        html = html.replace("&]", "&amp;]")
+        self.assertIn(code, documents.to_markdown(read(html, find=["run(e)"])))
+
+    def test_passages_end_with_a_way_to_the_others_that_exists(self) -> None:
+        prose = "".join(f"<p>On day {n}, the sun was seen over the bay.</p>" for n in range(300))
+        for heading, way in (("", "without --query"), ("<h2>Bay</h2>", "--section 'HEADING'")):
+            html = PAGE.replace("</article>", f"{heading}{prose}</article>")
+            shown = documents.to_markdown(read(html, query="sun over the bay"))
+            self.assertTrue(shown.endswith(f"more {way}" if not heading else way), shown[-200:])
 
 
 class Stored(SiteCase):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 # Articles, pronouns, auxiliaries, prepositions and question words: they say little about the
@@ -107,6 +108,27 @@ không chưa chẳng
 不 没 沒 未 无 無 非 않 못 없 안
 """.split()
 )
+# Irregular forms of a word, one word per "|".
+_FORMS = (
+    "bear bore born borne|beat beaten|become became|begin began begun|bite bit bitten|bleed bled"
+    "|blow blew blown|break broke broken|breed bred|bring brought|build built|burn burnt"
+    "|buy bought|catch caught|child children|choose chose chosen|cling clung|creep crept|deal dealt"
+    "|die dice|dig dug|draw drew drawn|drink drank drunk|drive drove driven|eat ate eaten"
+    "|fall fell fallen|far farther further furthest|feed fed|feel felt|fight fought|find found"
+    "|flee fled|fling flung|fly flew flown|foot feet|forbid forbade forbidden"
+    "|forget forgot forgotten|freeze froze frozen|goose geese|grind ground|grow grew grown"
+    "|hang hung|hear heard|hide hid hidden|hold held|keep kept|kneel knelt|knife knives"
+    "|know knew known|lay laid|lead led|leaf leaves|leave left|lend lent|life lives|light lit"
+    "|lose lost|louse lice|make made|man men|mean meant|meet met|mouse mice|pay paid|person people"
+    "|ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen|seek sought"
+    "|sell sold|send sent|shake shook shaken|shine shone|shoot shot|shrink shrank shrunk"
+    "|sing sang sung|sink sank sunk|sit sat|sleep slept|slide slid|speak spoke spoken|spend spent"
+    "|spin spun|spring sprang sprung|stand stood|steal stole stolen|stick stuck|sting stung"
+    "|strike struck|swear swore sworn|sweep swept|swim swam swum|swing swung|take took taken"
+    "|teach taught|tear tore torn|tell told|think thought|throw threw thrown|tooth teeth"
+    "|understand understood|wake woke woken|wear wore worn|weave wove woven|weep wept|win won"
+    "|wind wound|wolf wolves|woman women|worse worst bad|write wrote written|good better best"
+)
 # Words before a number that was rounded: to either side, down, up; a line per language.
 _ROUNDED = """
 about around approximately approx roughly circa ca some | over above exceeding more~than
@@ -127,6 +149,13 @@ yaklaşık | |
 khoảng | hơn trên | gần
 约 約 大约 | 超过 逾 | 近 将近 不到
 """
+
+
+@functools.cache
+def word_forms() -> dict[str, list[str]]:
+    """Return the forms of each word that has irregular forms, including the word itself."""
+    families = [family.split() for family in _FORMS.split("|")]
+    return {word: family for family in families for word in family}
 
 
 def rounding_words() -> list[str]:

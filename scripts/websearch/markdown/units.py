@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from websearch.base.html_tree import name_set
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 MAX_SOURCE = 500_000  # searched characters per page: a long book
 JOINED_CHARS = 150  # characters up to which short sentences are joined into a unit
 MAX_SENTENCE = 700  # characters; a longer sentence is cut at spaces
+# Characters up to which a paragraph is a line of a card, and lines are joined into a unit.
+LINE_CHARS, CARD_CHARS = 80, 250
 CODE_CHARS = 100  # characters up to which lines of code are joined into a unit
 LEAD_CHARS = 80  # maximum length of a term or list item that introduces the text below it
 LEAST_WORDS = 5  # words per sentence; a shorter sentence is joined to its neighbor
@@ -83,16 +86,70 @@ class Piece:
 
 
 class PageText:
-    """The searched text of a page: its Markdown, its pieces and its title."""
+    """The searched text of a page: its Markdown, its pieces and its title.
 
-    def __init__(self, text: str, title: str = "") -> None:
-        self.text, self.title = text[:MAX_SOURCE], title
-        self.pieces = Splitter(self.text).split()
+    beside: the parts of the page next to its text, which follow the text; no heading of the text
+    is above them.
+    """
+
+    def __init__(self, text: str, title: str = "", beside: str = "") -> None:
+        both = "\n\n".join(filter(None, (text, beside)))
+        self.text, self.title = both[:MAX_SOURCE], title
+        self.pieces = Splitter(self.text, len(text)).split()
+        make_units_of_lone_leads(self)
+        self.pieces = with_cards(self)
         self.units = [piece for piece in self.pieces if piece.kind not in ("lead", "head", "tail")]
 
     def of(self, piece: Piece) -> str:
         """Return the text of a piece."""
         return self.text[piece.start : piece.end]
+
+
+def make_units_of_lone_leads(page: PageText) -> None:
+    """Change leads without text below them into units if they are lines of a card (see with_cards).
+
+    Examples are a price in bold, and specifications whose names and values are all headings.
+    """
+    above = {lead for piece in page.pieces if piece.kind != "lead" for lead in piece.leads}
+    lone = {piece for piece in page.pieces if piece.kind == "lead" and piece not in above}
+    lines: set[Piece] = set()
+    for before, after in itertools.pairwise(page.pieces):
+        if after in lone and (
+            before in lone or (before.kind != "lead" and is_line(page.of(before)))
+        ):
+            lines |= {before, after} & lone
+    for piece in lines:
+        piece.kind = "item" if piece.level >= ITEM else "sentence"
+        piece.level = 0
+    for piece in page.pieces:
+        piece.leads = tuple(lead for lead in piece.leads if lead not in lines)
+
+
+def with_cards(page: PageText) -> list[Piece]:
+    """Return a page's pieces, numbered again, with consecutive lines of cards joined into units.
+
+    Such lines are short paragraphs: a name, its price and its rating.
+    """
+    sizes = Counter(piece.block for piece in page.pieces)
+    kept: list[Piece] = []
+    was_line = False
+    for piece, after in itertools.zip_longest(page.pieces, page.pieces[1:]):
+        has_line = piece.kind == "sentence" and sizes[piece.block] == 1 and is_line(page.of(piece))
+        has_line = has_line and (not after or after.kind in ("lead", "sentence"))
+        before = kept[-1] if kept else piece
+        is_card = has_line and was_line and piece.leads == before.leads
+        if is_card and piece.end - before.start <= CARD_CHARS:
+            before.end = piece.end
+        else:
+            piece.index = len(kept)
+            kept.append(piece)
+        was_line = has_line
+    return kept
+
+
+def is_line(text: str) -> bool:
+    """Return whether a paragraph is a line of a card: short and not a sentence."""
+    return len(text) <= LINE_CHARS and (is_fragment(text) or not re.search(r"[.!?。]\W*\Z", text))
 
 
 def without_title(text: str, title: str) -> str:
@@ -104,10 +161,13 @@ def without_title(text: str, title: str) -> str:
 
 
 class Splitter:
-    """A reader of Markdown blocks, in order, that tracks the leads above the next block."""
+    """A reader of Markdown blocks, in order, that tracks the leads above the next block.
 
-    def __init__(self, markdown: str) -> None:
-        self.markdown = markdown
+    text_end: where the parts of the page next to its text begin.
+    """
+
+    def __init__(self, markdown: str, text_end: int) -> None:
+        self.markdown, self.text_end = markdown, text_end
         self.pieces: list[Piece] = []
         self.leads: list[Piece] = []  # open leads, the outermost first
         self.items: list[tuple[int, Piece]] = []  # indentation and first piece of the open items
@@ -119,6 +179,8 @@ class Splitter:
         blocks = split_blocks(self.markdown)
         for number, (block_start, end) in enumerate(blocks):
             start = block_start
+            if start >= self.text_end:
+                self.leave_text()
             below = self.indent(blocks[number + 1][0]) if number + 1 < len(blocks) else 0
             if match := re.compile(_HEADING).match(self.markdown, start, end):
                 self.block += 1
@@ -172,6 +234,14 @@ class Splitter:
         return len(text) <= LEAD_CHARS and bool(re.fullmatch(_TERM, text))
 
     # ----- leads
+
+    def leave_text(self) -> None:
+        """Close everything that is open at the end of the text."""
+        self.text_end = len(self.markdown)
+        self.close_leads(0)
+        self.items.clear()
+        self.section += 1
+        self.above = ""
 
     def open_lead(self, level: int, span: Span, words: str) -> None:
         """Add a lead, a piece that introduces the pieces after it."""

@@ -20,9 +20,11 @@ from websearch.passages.terms import (
     asked_text,
     content_words,
     count_terms,
+    fold_text,
     misses_the_point,
     missing_words,
     plain_text,
+    subjects_in,
     symbols_in,
     telling_terms,
     term_weights,
@@ -41,7 +43,11 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-LEAST_OF_A_PAGE = 0.2  # minimum score if the caller asked for one page
+# The same for a page that the caller chose: all that answers up to SURE_CHARS characters, and after
+# USUAL_CHARS only what answers nearly as well as the best, unless the budget is hardly larger.
+SURE_CHARS, USUAL_CHARS = 1_500, 3_000
+LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
+WHOLE_PAGE = 2_500  # characters up to which a page that answers is shown whole
 BEST_PLACES = 3  # units searched for the words of a question
 PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
 # Limits of a query. Ranking half a million characters takes 0.1 s per question.
@@ -144,7 +150,12 @@ def excerpts_of(
     excerpts = choose_units(selection, asked, scores, weakest, few)
     for index in set(range(len(pages))).intersection(*aside):
         excerpts[index].is_aside = True
-    complete_excerpts(selection)
+    complete_excerpts(selection, asked)
+    for number, excerpt in enumerate(excerpts):
+        page = excerpt.page
+        is_short = len(page.text) <= WHOLE_PAGE and excerpt.shown and not excerpt.is_aside
+        if is_short and not any(selection.is_repeated(number, unit) for unit in page.units):
+            selection.complete(excerpt, page.pieces)
     return excerpts
 
 
@@ -152,14 +163,18 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
     """Return the indexes of the pages that are not about a question.
 
     If its main words are missing, these are all pages. Otherwise they are the pages without any of
-    its symbols (symbols_in), if another page has one.
+    its symbols or, if it has none, of its names and numbers, if another page has one.
     """
     if misses_the_point(question, missing, [page.text for page in pages]):
         return set(range(len(pages)))
-    symbols = [symbol.casefold() for symbol in symbols_in(asked_text(question))]
-    texts = [plain_text(f"{page.title}\n{page.text}") for page in pages if symbols]
+    wanted = [symbol.casefold() for symbol in symbols_in(asked_text(question))]
+    wanted = wanted or subjects_in(question)
+    texts = [plain_text(f"{page.title}\n{page.text}") for page in pages if wanted]
     without = {
-        index for index, text in enumerate(texts) if not any(symbol in text for symbol in symbols)
+        index
+        for index, text in enumerate(texts)
+        if not any(word in text for word in wanted)
+        and (text.isascii() or not any(word in fold_text(text) for word in wanted))
     }
     return without if len(without) < len(texts) else set()
 
@@ -176,10 +191,15 @@ def passages_within(
     questions = limit_query(query)[0]
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
+    usual = USUAL_CHARS if left > 2 * USUAL_CHARS else left
+
+    def weakest(used: int) -> float:
+        return 0.0 if used < SURE_CHARS else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
+
     while left > 0:
         selection = Selection([page], left, completes=True)
-        (excerpt,) = choose_units(selection, questions, scores, lambda _: LEAST_OF_A_PAGE)
-        complete_excerpts(selection)
+        (excerpt,) = choose_units(selection, questions, scores, weakest)
+        complete_excerpts(selection, questions)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
@@ -262,7 +282,7 @@ def opening(excerpt: Excerpt, first: Piece) -> str:
 def closing(excerpt: Excerpt, last: Piece) -> str:
     """Return the text after the last shown piece: a gap if its list, table or code continues."""
     page = excerpt.page
-    counted = counted_gap(page, last, len(page.pieces))
+    counted = counted_gap(excerpt, last, len(page.pieces))
     is_marked = excerpt.cuts.get(last.index, "").endswith("…")
     if counted or is_marked or last.index + 1 == len(page.pieces):
         return counted
@@ -282,7 +302,7 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     missing = page.pieces[before.index + 1 : after.index]
     if all(piece.index in excerpt.said and piece.kind == "sentence" for piece in missing):
         return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
-    counted = counted_gap(page, before, after.index)
+    counted = counted_gap(excerpt, before, after.index)
     is_within = ends_within_line(page, page.pieces[after.index - 1])  # after begins within a line
     if before.block == after.block:
         if counted or "\n" not in between:
@@ -304,8 +324,9 @@ def ends_within_line(page: PageText, piece: Piece) -> bool:
     return after.kind == "item" and "\n" not in page.text[piece.end : after.start]
 
 
-def counted_gap(page: PageText, before: Piece, end: int) -> str:
+def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:
     """Return a marker that counts the rows or code lines omitted right after a piece, or ""."""
+    page = excerpt.page
     missing = [
         piece
         for piece in page.pieces[before.index + 1 : end]
@@ -315,5 +336,8 @@ def counted_gap(page: PageText, before: Piece, end: int) -> str:
     if not count:
         return ""
     several = "s" if count > 1 else ""
-    is_row = missing[0].kind == "row"
-    return f"\n| [… {count} row{several}] |" if is_row else f"\n[… {count} line{several}]"
+    if missing[0].kind == "line":
+        return f"\n[… {count} line{several}]"
+    words = [excerpt.alike[piece.index] for piece in missing if piece.index in excerpt.alike]
+    alike = f", {len(words)} with {words[0]}" if words else ""
+    return f"\n| [… {count} row{several}{alike}] |"

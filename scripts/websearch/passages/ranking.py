@@ -56,6 +56,20 @@ ENTRY_SHARE = 0.8
 # Bonus of a row with the extreme value of a column, if the question asks for the most or least: per
 # word of the question (two at most) in the column's header.
 EXTREME_BONUS = 2.0
+# Factor of a unit that contains a value as the question asks for: the words of such a question,
+# and the form of the value.
+VALUE_FACTOR = 1.25
+_VALUES = (
+    (
+        r"price|costs?|how much|fees?|salary|pays?|charges?|kostet|preis|prix|coûte|precio|cuesta",
+        r"[$€£¥₹]\s?\d|\d\s?(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|kr)\b)",
+    ),
+    (
+        r"when|date|day|year|since|until|wann|datum|quand|cuándo|fecha",
+        r"\b(?:1\d|20)\d\d\b|\b\d{1,2}[./:]\d{2}\b",
+    ),
+    (r"how \w+|rating|number|score|percent|wie \w+|combien|cuánt[oa]s?", r"\d"),
+)
 _SUPERLATIVE = (
     r"\b(?:most|least|more|less|higher|lower|best|worst|top|maximum|minimum|newer|recent|\w+est)\b"
 )
@@ -116,6 +130,7 @@ def rank_units(
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     calls = re.findall(_CALL, question.casefold())
     asks_extreme = bool(re.search(_SUPERLATIVE, question.lower()))
+    forms = [form for words, form in _VALUES if re.search(rf"(?i)\b(?:{words})\b", question)]
     paragraphs = paragraph_scores(pages, own, weights)
     scores: Scores = []
     bests: list[float] = []  # per page: its best score, by which its units are multiplied
@@ -124,6 +139,9 @@ def rank_units(
             0.0 if telling.isdisjoint(held) else bm25(held, rarity, (unit.end - unit.start) / mean)
             for unit, held in zip(page.units, with_context(page, counts, contexts), strict=True)
         ]
+        for place, unit in enumerate(page.units if forms else ()):
+            if any(re.search(form, page.of(unit)) for form in forms):
+                of_page[place] *= VALUE_FACTOR
         if asks_extreme:
             add_extremes(of_page, page, contexts)
         for place in aside:

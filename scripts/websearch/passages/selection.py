@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 from websearch.kit import dump_json
 from websearch.markdown.units import ITEM, LIST_ITEM, STRONG
 from websearch.passages.ranking import asked_share
-from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
+from websearch.passages.terms import (
+    WORD,
+    asked_text,
+    content_words,
+    count_terms,
+    fold_text,
+    term_weights,
+    terms_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,12 +45,18 @@ MAX_BEFORE = 2  # preceding sentences shown because the next one needs them
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
 LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
 BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space
-FEW_UNITS = 3  # units per page that is not about the question
+FEW_UNITS = 2  # units per page that is not about the question
 MOST_CUT = 2  # partly shown sections that are named per page
 GAP = "[…]"  # replaces omitted text
 ITEM_GAPS = f"{GAP}\n\n{GAP}"  # before the first shown item of a list and after the last one
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest marker for omitted rows or lines
+LONGEST_ALIKE = 20  # characters of a word for which omitted rows are counted
+# Questions whose answer depends on several rows of a table.
+_ORDER = (
+    r"(?i)\b(?:last|first|next|before|after|previous|most|least|how many|total|number of|all|each"
+    r"|only|\w+est|consecutive|zuletzt|erste[nrs]?|letzte[nrs]?|nächste[nrs]?|wie viele)\b"
+)
 # Ends of sentences that mean nothing without the following text.
 _ANNOUNCING = (
     r"(?i)(?:[:：?？]|\b(?:as follows|(?:shown|listed|given|described) below)\.)[\"'”’*_)]*$"
@@ -64,8 +78,9 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
-    named: indexes of the headings already compared with the questions. is_aside: whether the page
-    is not about any question. has_lists: whether the page has lists.
+    named: indexes of the headings already compared with the questions. alike: the asked word in
+    rows of a partly shown table that share it with a shown row. is_aside: whether the page is not
+    about any question. has_lists: whether the page has lists.
     """
 
     page: PageText
@@ -75,6 +90,7 @@ class Excerpt:
     repeated: dict[int, str] = field(init=False)
     said: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
+    alike: dict[int, str] = field(default_factory=dict)
     is_aside: bool = False
     has_lists: bool = field(init=False)
 
@@ -413,18 +429,57 @@ def first_list(page: PageText, heading: Piece) -> list[Piece]:
     return [heading, *found] if is_short else []
 
 
-def complete_excerpts(selection: Selection) -> None:
+def complete_excerpts(selection: Selection, questions: list[str]) -> None:
     """Complete what is shown in part, if space allows.
 
-    These are list items, then short lists, tables and code blocks, then small gaps.
+    These are the rows that a question about an order or number needs, list items, then short lists,
+    tables and code blocks, then small gaps.
     """
     for excerpt in selection.excerpts:
         if excerpt.is_aside:
             continue
+        for block in tables_begun(excerpt):
+            for question in questions:
+                complete_rows(selection, excerpt, block, question)
         for parts in (items_begun, blocks_begun, small_gaps):
             for pieces in parts(excerpt):
                 if pieces[-1].end - pieces[0].start <= WHOLE_BLOCK:
                     selection.complete(excerpt, pieces)
+
+
+def tables_begun(excerpt: Excerpt) -> list[list[Piece]]:
+    """Return the rows of each partly shown table."""
+    blocks = [[piece for piece in one if piece.kind == "row"] for one in blocks_begun(excerpt)]
+    return [rows for rows in blocks if any(row.index not in excerpt.shown for row in rows)]
+
+
+def complete_rows(selection: Selection, excerpt: Excerpt, rows: list[Piece], question: str) -> None:
+    """Show or count the rows of a table that have the same asked word as a shown row.
+
+    The word is the one in the fewest rows. Rows of a question about an order or number are shown
+    with their neighbors, because their place in the table is the answer.
+    """
+    texts = [fold_text(excerpt.page.of(row)) for row in rows]
+    shown = [row.index in excerpt.shown for row in rows]
+    places: dict[str, list[int]] = {}
+    for word in content_words(asked_text(question)):
+        pattern = re.compile(rf"(?<!\w){re.escape(fold_text(word))}")
+        found = [place for place, text in enumerate(texts) if pattern.search(text)]
+        if len(word) <= LONGEST_ALIKE and 1 < len(found) <= len(rows) / 2:
+            places[word] = found if any(shown[place] for place in found) else []
+    places = {word: found for word, found in places.items() if found}
+    if not places:
+        return
+    word, alike = min(places.items(), key=lambda item: len(item[1]))
+    if re.search(_ORDER, question):
+        near = {place + step for place in alike for step in (-1, 0, 1)} & {*range(len(rows))}
+        selection.complete(excerpt, [rows[place] for place in sorted(near)])
+    shown = [row.index in excerpt.shown for row in rows]
+    gaps = {sum(shown[:place]) for place in alike if not shown[place]}
+    cost = len(gaps) * len(f", {len(alike)} with {word}")
+    if gaps and cost <= selection.room:
+        selection.room -= cost
+        excerpt.alike |= {rows[place].index: word for place in alike}
 
 
 def items_begun(excerpt: Excerpt) -> list[list[Piece]]:

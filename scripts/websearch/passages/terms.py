@@ -11,7 +11,7 @@ import functools
 import re
 import time
 
-from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED, language_of
+from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED, language_of, word_forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ _SYMBOL = (
     r"|\b\w{0,60}?(?:[a-z][A-Z]|[^\W_]_[^\W_])\w{0,60}"
     r"|\b[A-Z]{2,20} BY\b|\b(?:AS|FOR|IF|IS|ON|WITH) [A-Z]{2,20}\b"
 )
+_LONG_NUMBER = r"(?<![\w.,#])\d[\d.,]{1,15}\d(?!\w)"
 # Words for the form of an answer, not its topic; capitalized, they are not names.
 _FORM_WORDS = frozenset(
     "calculate came come compare convert define describe difference drama example examples explain "
@@ -255,6 +256,14 @@ def names_in(text: str) -> list[list[str]]:
     ]
 
 
+def subjects_in(question: str) -> list[str]:
+    """Return the words of a question's names, folded and shortened to stems, and its numbers."""
+    asked = asked_text(question)
+    names = names_in(asked) if capitals_tell(asked) else []
+    stems = [fold_text(word)[: BEGINNINGS[-1]] for name in names for word in name]
+    return stems + re.findall(_LONG_NUMBER, asked)
+
+
 def capitals_tell(text: str) -> bool:
     """Return whether capitals mark names in a question: In One Like This Sentence, they do not."""
     words = content_words(text)
@@ -342,9 +351,12 @@ def count_terms(
 ) -> list[Counts]:
     """Count the wanted terms in each text; texts after the deadline get no counts.
 
-    Texts are folded together, because folding costs more per call than per character.
+    An irregular form of a wanted word counts as that word. Texts are folded together, because
+    folding costs more per call than per character.
     """
-    heads = {term[:HEAD_LETTERS] for term in wanted}
+    forms = {form: term for term in wanted for form in word_forms().get(term, ())}
+    forms |= {term: term for term in forms.keys() & wanted}
+    heads = {term[:HEAD_LETTERS] for term in (*wanted, *forms)}
     counts: list[Counts] = []
     for start in range(0, len(texts), FOLDED_TOGETHER):
         if deadline is not None and time.monotonic() > deadline:
@@ -353,7 +365,8 @@ def count_terms(
         folded = fold_text("\n".join(text.replace("\n", " ") for text in together)).split("\n")
         for text in folded:
             counted: Counts = {}
-            for term in terms_of(text, heads):
+            for own in terms_of(text, heads):
+                term = forms.get(own, own)
                 if term in wanted:
                     counted[term] = counted.get(term, 0.0) + 1.0
             counts.append(counted)

@@ -6,6 +6,7 @@ import bisect
 import itertools
 import re
 import time
+from functools import partial
 from urllib.parse import urlsplit
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
@@ -25,6 +26,7 @@ from websearch.kit import (
     quoted,
 )
 from websearch.markdown.fences import code_begin, fences_at
+from websearch.markdown.foreign_text import harmless_markdown, outside_code
 from websearch.markdown.sections import (
     HEADING,
     bookmark_headings,
@@ -39,11 +41,11 @@ from websearch.markdown.units import PageText
 from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, PARAGRAPH_GAP
-from websearch.passages.terms import count_terms, missing_words, telling_terms, term_weights
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.kit import Document
@@ -65,9 +67,7 @@ PROXY_NOTE = (
 NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading contains these words; all headings are listed."
 FRAGMENT_NOTE = "Begins at the place that the URL's # names; without it, at the page's beginning."
-OUTSIDE = "[outside of the article]"  # heading of the parts that rules dropped
-MAX_OUTSIDE_SHOWN = 1_500  # characters of these parts shown for a query
-OUTSIDE_SHARE = 3  # they take at most this part of the space for a query
+BESIDE = "Next to the text"  # the place of a text found in the parts that rules dropped
 _LINK = r"(?<!!)\[([^\[\]\n]{0,500})\]\((https?://[^\s()<>]{1,2000})\)"
 LONGEST_HEAD = 1_000  # characters of a table's head repeated where a slice continues
 MOST_PARTS = 4  # consecutive lines, such as headings, that move to the next slice
@@ -98,8 +98,8 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
     room = max(0, limit - json_size(document) - reserved) if limit else 0
     repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that continues there
     wanted = [json_size(page.text[params["offset"] :]) + repeated for page, _ in good]
-    if params.get("outline") or "find" in params:  # which may be longer than a short text
-        wanted = [room] * len(good)
+    if any(params.get(name) for name in ("outline", "find", "query")):
+        wanted = [room] * len(good)  # these may take more than a short text
     for (page, head), share in zip(good, share_room(wanted, room), strict=True):
         page_room = max(1, share) if limit else 0
         if warning := fill_in(head, page, params, page_room, deadline):
@@ -192,13 +192,14 @@ def fill_page(
     start = max(params["offset"], first)
     if "query" in params:
         notes.append(limit_query(params["query"])[1])
-        passages, length, why = answering_passages(
-            page, text[start:], params["query"], room, deadline
-        )
+        beside = "" if "section" in params else page.outside
+        searched = partial(searched_text, text[start:], shown.get("title", ""), beside, deadline)
+        passages, length, why = answering_passages(searched, params["query"], room, deadline)
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages do not count as omitted text.
-            size = sum(len(each["text"]) for each in passages if each["heading"] != OUTSIDE)
+            size = sum(len(each["text"]) for each in passages)
+            shown["chars"] += len(beside)
             if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
                 shown |= {"next_offset": start + length} if 0 < length < len(text) - start else {}
@@ -233,45 +234,26 @@ def slice_fields(page: Page, text: str, start: int, room: int, notes: list[str])
 
 
 def answering_passages(
-    page: Page, text: str, query: str, room: int, deadline: float
+    searched: Callable[[], PageText], query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int, str]:
-    """Return the passages that answer a query, from a page's text and the parts outside it.
+    """Return the passages that answer a query, within room characters of JSON.
 
-    Also return how far the text was read and, without passages, the reason.
+    searched: returns the text. Also return how far it was read and, without passages, the reason.
     """
     limit = deadline + MAX_LATENESS
-    most = max(1, room // OUTSIDE_SHARE) if room else 0
-    outside = outside_passages(page.text, page.outside, query, most, deadline)
-    left = max(1, room - json_size(outside)) if outside and room else room
     from websearch.reading.one_page import result_by_deadline  # with all rooms of a page
 
-    answer = result_by_deadline(lambda: fitting_passages(text, query, left, deadline), limit)
+    answer = result_by_deadline(
+        lambda: passages_within(searched(), query, room, json_size, limit), limit
+    )
     passages, length = answer or ([], 0)
-    passages += outside
     lacking = "No passage contains any of the query's words"
     return passages, length, "No time was left for the query" if answer is None else lacking
 
 
-def outside_passages(
-    text: str, outside: str, query: str, room: int, deadline: float
-) -> list[dict[str, str]]:
-    """Return the passages outside a page's text for the query's words that the text lacks."""
-    if not outside or time.monotonic() >= deadline:
-        return []
-    words = lacking_words(text, query, deadline)
-    most = min(room, MAX_OUTSIDE_SHOWN) if room else MAX_OUTSIDE_SHOWN
-    found, _ = passages_within(PageText(outside), " ".join(words), most, json_size, deadline)
-    return [{"heading": OUTSIDE, "text": passage["text"]} for passage in found]
-
-
-def lacking_words(text: str, query: str, deadline: float) -> list[str]:
-    """Return the query's words that a text lacks."""
-    words = []
-    for question in limit_query(query)[0]:
-        wanted = telling_terms(term_weights(question))
-        (held,) = count_terms([text], wanted, deadline)
-        words += missing_words(question, [set(held)], [text])
-    return words
+def searched_text(text: str, title: str, beside: str, deadline: float) -> PageText:
+    """Return the part of a page that can be searched in the time left."""
+    return PageText(text[: searched_lengths([text], deadline)[0]], title, beside)
 
 
 def matching_headings(
@@ -339,13 +321,12 @@ def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> 
 
 
 def found_outside(result: Document, outside: str, number: int) -> Document:
-    """Return the place of a text outside the article, or the result without a place."""
+    """Return the place of a text next to the page's text, or the result without a place."""
     other = PageFinder(outside).find(result["find"], MAX_PLACES if number == 1 else 1)
     if not other["places_in_all"]:
         return result
     for place in other["places"]:
         del place["offset"]
-        place["heading"] = OUTSIDE
     return other
 
 
@@ -353,18 +334,6 @@ def fitting_items(items: list[Document], room: int) -> list[Document]:
     """Return the first items that fit in room characters of JSON (0: no limit)."""
     sizes = itertools.accumulate(json_size(item) + 1 for item in items)
     return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
-
-
-def fitting_passages(
-    text: str, query: str, room: int, deadline: float
-) -> tuple[list[dict[str, str]], int]:
-    """Return the passages that answer a query, and the offset at which the last one ends.
-
-    They take at most room characters of JSON.
-    """
-    searched = text[: searched_lengths([text], deadline)[0]]
-    limit = deadline + MAX_LATENESS
-    return passages_within(PageText(searched), query, room, json_size, limit)
 
 
 def json_size(value: object) -> int:
@@ -526,16 +495,16 @@ def page_markdown(page: Document) -> list[str]:
 
 def shown_part(page: Document) -> str:
     """Return the shown part of a page's text and where it continues; "" if all is shown."""
-    passages = [each for each in page.get("passages", []) if each["heading"] != OUTSIDE]
-    shown = len(page.get("text", "")) + sum(len(each["text"]) for each in passages)
+    shown = sum(len(each["text"]) for each in (page, *page.get("passages", [])) if "text" in each)
     if not shown or not page.get("truncated"):
         return ""
     part = f"{shown:,} of {page['chars']:,} characters" + " of the section" * ("section" in page)
-    if "next_offset" not in page:
-        return part
-    if page.get("passages"):
-        return f"{part}; more with --section 'HEADING' or --offset {page['next_offset']}"
-    return f"{part}; --offset {page['next_offset']} continues"
+    if passages := page.get("passages"):
+        is_in_section = any(passage["heading"] for passage in passages) and "section" not in page
+        way = "with --section 'HEADING'" if is_in_section else "without --query"
+        return f"{part}; more {way}"
+    more = f"; --offset {page['next_offset']} continues" if "next_offset" in page else ""
+    return part + more
 
 
 def parts_markdown(page: Document) -> str:
@@ -569,10 +538,10 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
     for word, place in places:
         heading = f", under {disarm_text(place['heading'])}" if "heading" in place else ""
         differs = f" ({disarm_text(place['differs'])})" if "differs" in place else ""
-        where = f"{word} {place['offset']}{heading}" if "offset" in place else OUTSIDE
-        lines.append(f"{where}{differs}:")
-        text = re.sub(_LINK, r"\1 (\2)", place["text"])  # with the parameter links
-        lines.append(disarm_text(text))  # may begin inside code
+        where = f"{word} {place['offset']}" if "offset" in place else BESIDE
+        lines.append(f"{where}{heading}{differs}:")
+        without_links = partial(re.sub, _LINK, r"\1 (\2)")  # with the parameter links
+        lines.append(harmless_markdown(outside_code(place["text"], without_links)))
     return "\n\n".join(lines)
 
 

@@ -9,12 +9,7 @@ from websearch.kit import SearchError
 from websearch.markdown.units import PageText, without_title
 from websearch.passages.excerpts import answered_share, excerpts_of, rank_pages
 from websearch.passages.terms import misses_the_point
-from websearch.reading.pages_document import (
-    OUTSIDE,
-    lacking_words,
-    outside_passages,
-    searched_lengths,
-)
+from websearch.reading.pages_document import searched_lengths
 from websearch.search.read_sources import LEAST_SECONDS, merge_same_texts, read
 
 TYPE_CHECKING = False
@@ -30,8 +25,8 @@ MAX_MISSING = 5  # words listed as missing from all pages
 # Minimum share of a question's words in one passage of a page that answers it. The share is lower
 # for one in ten questions whose page was read, and for half of those whose page was not.
 ANSWERING_SHARE = 0.6
+LEAST_ANSWER = 0.5  # minimum share of the best unit's score of a unit that also answers a question
 FURTHER_PAGES = 5  # pages read if no page answers
-OUTSIDE_CHARS = 300  # characters from outside a page's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +47,7 @@ class Evidence:
     """Sources, the texts of their pages, and how well each unit answers each question.
 
     queries: the questions. scores: for each question, those of each page. missing: for each
-    question, the words that no page has; [] if a page was not searched completely. outsides: for
-    each page, the passages outside its text with question words that the text lacks; usually "".
+    question, the words that no page has; [] if a page was not searched completely.
     """
 
     sources: list[Source]
@@ -61,13 +55,11 @@ class Evidence:
     pages: list[PageText]
     scores: list[Scores]
     missing: list[list[str]]
-    outsides: list[str]
 
     def keep(self, indexes: list[int]) -> None:
         """Keep only the sources at these indexes, in this order."""
         self.sources = [self.sources[index] for index in indexes]
         self.pages = [self.pages[index] for index in indexes]
-        self.outsides = [self.outsides[index] for index in indexes]
         self.scores = [[of_question[index] for index in indexes] for of_question in self.scores]
 
     def strengths(self) -> list[list[float]]:
@@ -90,6 +82,25 @@ class Evidence:
             if max(own) >= least
         ]
 
+    def answered_by(self, index: int, excerpt: Excerpt | None) -> list[int]:
+        """Return the numbers of the questions that the shown text of a source answers.
+
+        They include questions whose passages were chosen for another question. excerpt: None if
+        the whole text is shown.
+        """
+        if not excerpt:
+            return sorted(self.sources[index].questions)
+        units = self.pages[index].units
+        return [
+            number
+            for number, of_question in enumerate(self.scores, 1)
+            if number - 1 in excerpt.questions
+            or any(
+                score >= LEAST_ANSWER and unit.index in excerpt.shown
+                for unit, score in zip(units, of_question[index], strict=True)
+            )
+        ]
+
     def excerpts(self, room: int) -> list[Excerpt]:
         """Return the excerpts that answer, one per source, within room characters of JSON."""
         return excerpts_of(self.pages, self.queries, self.scores, room, self.missing)
@@ -106,7 +117,7 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
         lengths = searched_lengths(texts, limits.deadline)
     pages = []
     for source, title, text, length in zip(sources, titles, texts, lengths, strict=True):
-        page = PageText(text[:length], title)
+        page = PageText(text[:length], title, source.outside if limits.max_chars else "")
         source.is_cut = source.is_cut or len(page.text) < len(text)
         pages.append(page)
     found = [
@@ -115,31 +126,11 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
     ]
     limit = limits.deadline + MAX_LATENESS
     scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
-    outsides = [""] * len(sources)
-    if limits.max_chars:
-        outsides = [outside_of(source, queries, limits.deadline) for source in sources]
     for own, words in zip(found, missing, strict=False):
-        beside = "\n".join(outsides[index] for index in own).casefold()
-        words[:] = [word for word in words if word.casefold() not in beside]
         # A page that was not searched completely may contain them.
         if any(sources[index].is_cut for index in own):
             words.clear()
-    return Evidence([*sources], queries, pages, scores, missing, outsides)
-
-
-def outside_of(source: Source, queries: list[str], deadline: float) -> str:
-    """Return passages outside a source's text that contain most of the question words it lacks.
-
-    Returns "" if no question has such passages.
-    """
-    text = f"{source.result.get('title', '')}\n{source.text}"
-    for query in (queries[number - 1] for number in sorted(source.questions)):
-        found = outside_passages(text, source.outside, query, OUTSIDE_CHARS, deadline)
-        shown = "\n".join(passage["text"] for passage in found)
-        words = lacking_words(text, query, deadline) if shown else []
-        if 2 * sum(word.casefold() in shown.casefold() for word in words) > len(words):
-            return f"{OUTSIDE}\n\n{shown}"
-    return ""
+    return Evidence([*sources], queries, pages, scores, missing)
 
 
 def answers_poorly(evidence: Evidence) -> bool:

@@ -25,6 +25,7 @@ LEAST_SECONDS = 1.0  # minimum time left for another round
 SHINGLE_WORDS = 5  # consecutive words to compare: shorter runs occur in unrelated texts
 SAME_TEXT = 0.8  # minimum share of shingles in common between two versions of a text
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) is not compared
+AUTHOR_CHARS = 60  # of a page's author; longer fields are not names
 SNIPPET_CHARS = 300  # characters for a source whose page is not shown
 MAX_SHINGLES = 2_000  # per text: the first 2,000 words distinguish articles
 
@@ -97,6 +98,8 @@ def fill_source(source: Source, page: Page) -> None:
     source.is_cut = page.is_cut
     source.shingles = shingles(source.text)
     source.error = page.error.message if page.error else ""
+    author = one_line(str(page.fields.get("author") or ""), AUTHOR_CHARS)
+    source.result = {**drop_empty({"author": author}), **source.result}
     source.result = dated_result(source.result, page.fields, time.time())
     if is_on_other_host(source.result["url"], page):
         source.result["final_url"] = page.fields["final_url"]

@@ -58,7 +58,6 @@ _NUMBER = (
 # Characters reserved per page for the names of cut sections, and the largest part of the space
 # (1/20) that they take in total.
 CUT_CHARS, CUT_SHARE = 60, 20
-OUTSIDE_SHARE = 3  # passages outside the pages' texts take at most 1/3 of the space
 # Minimum share of the best unit's score for which a cut section is named.
 LEAST_CUT_STRENGTH = 0.5
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # the JSON around a text
@@ -297,7 +296,7 @@ def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
     """
     if not source.text:
         return []
-    text = f"{source.result.get('title', '')} {source.text}"
+    text = f"{source.result.get('title', '')} {source.text} {source.outside}"
     numbers = numbers_in(one for one in questions if one.number in source.questions)
     return [number for number in numbers if not re.search(number_pattern(number), text)]
 
@@ -370,11 +369,11 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     # With less than MIN_ROOM, one item is left, and its other fields use the space.
     rest = room() if room() >= MIN_ROOM else 0
     rest -= min(CUT_CHARS * len(readable()), rest // CUT_SHARE)
-    rest -= keep_outsides(evidence, rest)
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
-        add_outside(items[index], evidence.outsides[index])
+        if "queries" in items[index] and "text" in items[index]:
+            items[index]["queries"] = evidence.answered_by(index, excerpts[index])
     for index, (item, excerpt) in enumerate(zip(items, excerpts, strict=True)):
         if excerpt and not excerpt.is_aside and "truncated" in item:
             strong = evidence.strong_units(index, LEAST_CUT_STRENGTH)
@@ -394,21 +393,6 @@ def drop_extras(document: Document, is_full: Callable[[], bool]) -> list[str]:
     if refused and "attempts" in dropped:
         document["attempts"] = refused
     return dropped
-
-
-def keep_outsides(evidence: Evidence, room: int) -> int:
-    """Return the size of the passages outside texts, or remove them if they take too much space."""
-    size = sum(json_size(f"\n\n{outside}") for outside in evidence.outsides if outside)
-    if size * OUTSIDE_SHARE <= room:
-        return size
-    evidence.outsides = [""] * len(evidence.outsides)
-    return 0
-
-
-def add_outside(item: dict[str, Any], outside: str) -> None:
-    """Append the passages from outside a page's text to an item's text."""
-    if outside:
-        item["text"] = f"{item.get('text', '')}\n\n{outside}".lstrip()
 
 
 def line_of(source: Source) -> str:
@@ -447,10 +431,8 @@ def fill_item(
     if not text:
         return
     item["text"] = text
-    if excerpt and "queries" in item:
-        item["queries"] = [number + 1 for number in sorted(excerpt.questions)]
     if text != page.text or source.is_cut:
-        item |= {"truncated": True, "chars": len(source.text)}
+        item |= {"truncated": True, "chars": len(source.text) + len(source.outside)}
 
 
 def last_to_spare(evidence: Evidence) -> int:
