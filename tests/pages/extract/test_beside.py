@@ -6,6 +6,7 @@ The only module that detects a price, date, author or row that a name or a place
 from __future__ import annotations
 
 import json
+import re
 import time
 import unittest
 from typing import Any
@@ -148,6 +149,35 @@ class OwnData(unittest.TestCase):
                 self.assertIn(
                     "- 500 g rye flour\n- 3 dl milk\n\n", read(box, f"{head}{data}</script>").text
                 )
+
+    def test_a_visible_single_value_is_never_dropped(self) -> None:
+        for kind, fields, shown in (
+            ("Event", {"location": {"name": "Net loft"}}, "Net loft"),
+            ("Event", {"startDate": "2026-05-04T18:30"}, "<time datetime=2026-05-04>May</time>"),
+            ("CafeOrBakery", {"address": {"streetAddress": "Tar Quay"}}, "Tar Quay, Riverton"),
+            ("Store", {"openingHours": ["Mo-Fr"]}, "Mo-Fr"),
+            ("ItemList", {"itemListElement": [{"name": "Tarred rope"}]}, "Tarred rope"),
+            ("NewsArticle", {"author": {"@type": "Person", "name": "Mira Holt"}}, "Mira Holt"),
+            ("Product", {"offers": [{"price": 617}]}, "617 crowns"),
+        ):
+            data = json.dumps({"@context": "https://schema.org", "@type": kind, **fields})
+            nav = f"<nav><ul><li>{shown}</li><li>Wharf</li></ul></nav>"
+            page = read(nav, f'<script type="application/ld+json">{data}</script>')
+            with self.subTest(shown):
+                found = re.sub("(?m)^- .*: .*", "", page.text + "\n\n" + page.outside)
+                self.assertIn(re.sub("<[^>]*>", "", shown), found)
+                self.assertNotIn("Wharf", found)
+
+    def test_the_limit_of_length_does_not_cut_values(self) -> None:
+        data = '{"@context": "https://schema.org", "@type": "Event", "location": "Net loft"}'
+        article = '<meta property="og:type" content="article">'
+        long = "".join(f"<p>Rope {number}: 7 €</p>" for number in range(2_000))
+        page = read(
+            f"<aside>{long}<p>Net loft</p></aside>",
+            f'{article}<script type="application/ld+json">{data}</script>',
+        )
+        self.assertNotIn("Rope 1999", page.text)
+        self.assertIn("\n\nNet loft", page.text)
 
 
 if __name__ == "__main__":

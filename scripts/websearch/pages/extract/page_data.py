@@ -1,7 +1,8 @@
 """Use the data that a page contains for search engines and scripts.
 
 Pages name their facts in schema.org data (Recipe, Product, FAQPage, ...): a box that shows listed
-values of it is content, whatever its name and place. Other values that the text lacks follow it.
+values of it is content, whatever its name and place. A visible single value, such as a price or an
+address, is at least beside the text. Values that the text lacks follow it.
 """
 
 from __future__ import annotations
@@ -46,11 +47,22 @@ LISTED = {
     "QAPage": name_set("mainEntity"),
     "": name_set("amenityFeature"),  # of any kind of place
 }
+# The same for single values: of events, places, businesses, lists, persons, offers and jobs.
+STATED = {
+    "ItemList": name_set("itemListElement"),
+    "": name_set(
+        "startDate endDate doorTime datePosted validThrough location streetAddress postalCode "
+        "addressLocality telephone email openingHours opens closes author price lowPrice highPrice "
+        "priceRange baseSalary minValue maxValue ratingValue reviewCount"
+    ),
+}
 MARKED = frozenset().union(*LISTED.values()) - {"mainEntity"}  # itemprops of elements
 # Properties of a listed item that form a row, and those with further items.
 ROW = ("name", "value", "unitText", "text")
 INNER = name_set("itemListElement acceptedAnswer suggestedAnswer name value unitText text")
 MAX_LISTED = 3_000  # characters of a listed value
+MIN_STATED, MAX_STATED = 3, 100  # characters of a single value
+MAX_PATTERN = 100  # single values to search for, in texts of at most MAX_VALUE characters
 MIN_LETTERS = 15  # letters of values outside the content that show that a box was lost
 BOX_SHARE = 0.5  # share of a box's letters in such values
 LISTS = name_set("ul ol dl table tbody")  # kept whole
@@ -62,7 +74,7 @@ MAX_ROW = 120  # letters of a row on one line
 
 def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Node]]:
     """Restore the boxes with the page's own data; return those before and after the content."""
-    values = {key_of(value) for value in listed_values(page)}
+    values = {key_of(value) for value in listed_values(page, LISTED)}
     marked = [node for node in page.nodes if node.attributes.get("itemprop") in MARKED]
     if not values and not marked:
         return [], []
@@ -94,22 +106,47 @@ def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Nod
     return [box for box in outer if box in before], [box for box in outer if box not in before]
 
 
-def listed_values(page: PageTree) -> Iterator[str]:
-    """Yield the values of LISTED properties in the page's JSON-LD, also line by line."""
+def stated_pattern(page: PageTree) -> re.Pattern[str]:
+    """Return a pattern of the single values in the page's JSON-LD; dates are those of datetime."""
+    values = {value.strip() for value in listed_values(page, STATED)}
+    values |= {value[: len("2026-05-04")] for value in values if re.match(r"\d{4}-\d\d-\d\d", value)}
+    fitting = sorted(value for value in values if MIN_STATED <= len(value) <= MAX_STATED)
+    known = "|".join(map(re.escape, fitting[:MAX_PATTERN])) or "(?!)"
+    return re.compile(rf"(?i)(?<!\w)(?:{known})(?!\w)")
+
+
+def with_stated(page: PageTree, pattern: re.Pattern[str]) -> set[Node]:
+    """Return the elements that show single values of the page's data or mark them (itemprop)."""
+    found: set[Node] = set()
+    for node in page.nodes:
+        get = node.attributes.get
+        texts = [text for text in node.children if isinstance(text, str) and len(text) <= MAX_VALUE]
+        is_marked = texts and get("itemprop") in STATED[""]
+        around: Node | None = node
+        if is_marked or any(map(pattern.search, [get("datetime", ""), *texts])):
+            while around and around not in found:
+                found.add(around)
+                around = around.parent
+    return found
+
+
+def listed_values(page: PageTree, table: dict[str, frozenset[str]]) -> Iterator[str]:
+    """Yield the values of a table's properties in the page's JSON-LD, also line by line."""
     waiting: list[tuple[object, bool]] = [(data, False) for data in linked_data(page)]
     for value, is_listed in itertools.islice(waiting, MAX_VALUES):  # the loop extends waiting
         if isinstance(value, list):
             waiting += [(item, is_listed) for item in value]
         elif isinstance(value, dict):
-            kinds = LISTED.keys() & {"", *types_of(value).split()}
-            names = frozenset().union(*(LISTED[kind] for kind in kinds))
+            kinds = table.keys() & {"", *types_of(value).split()}
+            names = frozenset().union(*(table[kind] for kind in kinds))
             for name, item in value.items():
                 waiting.append((item, (is_listed and name in INNER) or name in names))
             if is_listed:
                 cells = (value.get(name) for name in ROW)
                 row = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
                 waiting.append((" ".join(cell for cell in row if isinstance(cell, str)), True))
-        elif isinstance(value, str) and is_listed:
+        elif isinstance(value, str | float) and is_listed:
+            value = value if isinstance(value, str) else f"{value:g}"
             text = re.sub(r"<[^<>]{0,300}>", " ", unescape(value[:MAX_LISTED]))
             yield from {text, *text.split("\n")}
 
