@@ -48,6 +48,17 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     ),
     "drawing": ('<p>Votes: <i role="img" aria-label="4.5 of 5 stars"></i></p>', ("4.5 of 5",)),
     "struck": ('<p><span style="text-decoration:line-through">40 €</span> 30 €</p>', ("~~40 €",)),
+    "grid": (
+        ("<div><span>500 g</span><span>rye</span><span>3 dl</span><span>milk</span>"
+        "<span>1</span><span>egg</span></div>"), ("- 500 g rye\n- 3 dl milk\n- 1 egg",),
+    ),
+    "numbered lines": (
+        "".join(f"<div class=line><p>{n}</p><p>A. We set sail.</p></div>" for n in (11, 12, 13)),
+        ("11 A. We set sail.", "12 A. We set sail."),
+    ),
+    "headings of values": (
+        3 * "<div class=spec><h6>Weight</h6><h5>2.4 kg</h5></div>", ("Weight: 2.4 kg",),
+    ),
     "question": (
         '<div><button aria-controls="a">Is it dry?</button><p id="a" hidden>Yes.</p></div>',
         ("**Is it dry?**\n\nYes.",),
@@ -68,15 +79,18 @@ UNSEEN = {
     "hidden": ('<aside><p style="display:none">Ovens: 3 €</p></aside>', "Ovens"),
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
+    "cook mode": ("<p>Cook Mode <span>Prevent your screen from going dark</span></p>", "screen"),
+    "pin": ('<div><a href="https://pinterest.example/pin/create">Pin It</a></div>', "Pin"),
     "action": ("<div><span>Jump to Recipe</span></div>", "Jump"),
     "no snippet": ("<p>The <span data-nosnippet>kiln has 3 ovens</span>.</p>", "ovens"),
     "no snippet beside": ("<aside data-nosnippet><p>Ovens: 3 €</p></aside>", "Ovens"),
 }
 
 
-def read(beside: str, head: str = "", **params: Any) -> Any:
-    """Return the page with an element before the prose."""
-    html = f"<title>Ropewalk</title>{head}<main><h1>Ropewalk</h1>{beside}<div>{PROSE}</div></main>"
+def read(beside: str, head: str = "", after: str = "", **params: Any) -> Any:
+    """Return the page with an element before the prose and one after it."""
+    prose = f"<div>{PROSE}{after}</div>"
+    html = f"<title>Ropewalk</title>{head}<main><h1>Ropewalk</h1>{beside}{prose}</main>"
     answer = fetched_bytes("https://x.example/", html.encode(), "text/html")
     return read_page(answer, params, time.monotonic() + 20)
 
@@ -111,6 +125,16 @@ class Beside(unittest.TestCase):
         page = read(html, article)
         self.assertNotIn("Mira Holt", page.text)
         self.assertIn("Mira Holt, 4 May 2026", page.outside)
+
+    def test_a_section_under_a_heading_of_related_pages_is_text_unless_it_has_links(self) -> None:
+        article = '<meta property="og:type" content="article">'
+        for heading in ("Latest version", "Recommended settings", "More about hemp", "Related work"):
+            for block in ("<p>Tar it twice.</p>", "<ul><li>Tar: twice</li></ul>"):
+                with self.subTest(heading, block=block):
+                    text = read("", article, after=f"<h2>{heading}</h2>{block}<p>Sold by us.</p>").text
+                    self.assertRegex(text, f"## {heading}\n\n.*Tar.* twice")
+            links = f"<h2>{heading}</h2><ul><li><a href=/tar>Tar it twice</a></li></ul>"
+            self.assertNotIn("Tar", read("", article, after=links).text)
 
     def test_what_the_text_has_is_not_repeated(self) -> None:
         self.assertEqual(read(f"<aside>{PROSE}</aside>").text.count("hemp"), 4)

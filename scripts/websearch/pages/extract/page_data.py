@@ -12,11 +12,19 @@ import json
 import re
 from html import unescape
 
-from websearch.base.html_tree import BLOCKS, HEADINGS, Node, elements_below, name_set
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    name_set,
+    text_beginning,
+)
 from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.metadata import linked_data, types_of
 from websearch.pages.extract.name_rules import element_rule
-from websearch.pages.extract.page_tree import UNSEEN, PageTree, ancestors
+from websearch.pages.extract.page_tree import UNSEEN, PageTree, ancestors, look_of
 from websearch.pages.extract.structure_rules import shown
 
 TYPE_CHECKING = False
@@ -67,6 +75,11 @@ MIN_LETTERS = 15  # letters of values outside the content that show that a box w
 BOX_SHARE = 0.5  # share of a box's letters in such values
 LISTS = name_set("ul ol dl table tbody")  # kept whole
 MAX_ROW = 120  # letters of a row on one line
+MIN_PAIRS = 3  # in boxes of one look
+MAX_HEADING = 60  # characters of a heading in a pair
+PAIR_HEADINGS = name_set("h4 h5 h6")
+PAIR_TAGS = PAIR_HEADINGS | name_set("div p span b strong em i a time")
+_AMOUNT = r"(?:about |ca\. )?[\d\u00bc-\u00be\u2150-\u215e][^\n]{0,15}"
 
 
 # ===== boxes with listed values ===================================================================
@@ -228,10 +241,55 @@ def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None
 
 
 def join_rows(page: PageTree) -> None:
-    """Write list items of a few short boxes as one line: an amount and its ingredient."""
+    """Write short boxes that belong together as one line: an amount and its ingredient."""
+    found: dict[str, list[tuple[Node, list[Node]]]] = {}  # look -> boxes with pairs, and their parts
     for node in page.nodes:
         if node.tag == "li" and node.has_block and node.chars <= MAX_ROW and not node.prose:
             join_row(node, ("div",))
+        elif node.tag in ("div", "section") and (parts := parts_of_pairs(node)):
+            found.setdefault(look_of(node), []).append((node, parts))
+    for alike in found.values():
+        if sum(len(parts) for _, parts in alike) >= 2 * MIN_PAIRS:
+            for node, parts in alike:
+                join_pairs(node, parts)
+
+
+def parts_of_pairs(node: Node) -> list[Node]:
+    """Return the children of a box that has only pairs, or [].
+
+    The first of a pair is a number or amount, or both are headings of different levels.
+    """
+    if any(isinstance(child, str) and not child.isspace() for child in node.children):
+        return []
+    children = [child for child in children_of(node) if child.tag not in UNSEEN]
+    if any(map(has_block, children)):
+        return []
+    parts = [child for child in children if text_beginning(child, MAX_HEADING)]
+    if len(parts) % 2:
+        return []
+    for first, second in zip(parts[::2], parts[1::2], strict=True):
+        texts = [text_beginning(part, MAX_HEADING) for part in (first, second)]
+        is_amount = re.fullmatch(_AMOUNT, texts[0]) and re.match(r"\D", texts[1])
+        is_headings = {first.tag, second.tag} <= PAIR_HEADINGS and first.tag != second.tag
+        if not is_amount and not (is_headings and max(map(len, texts)) < MAX_HEADING):
+            return []
+    return parts
+
+
+def has_block(node: Node) -> bool:
+    """Return whether an element is a list, item or cell, or has a block as a child."""
+    inside = (child.tag in BLOCKS for child in children_of(node))
+    return node.tag not in PAIR_TAGS or any(inside)
+
+
+def join_pairs(box: Node, parts: list[Node]) -> None:
+    """Write each pair in a box as one line; several as a list."""
+    box.tag = "ul" if len(parts) > 2 else "div"
+    box.children = list(parts[::2])
+    for first, second in zip(parts[::2], parts[1::2], strict=True):
+        first.children.append(": " if first.tag in PAIR_HEADINGS else " ")
+        first.children.append(second)
+        first.tag, second.tag, second.parent = "li" if len(parts) > 2 else "div", "span", first
 
 
 def join_row(row: Node, tags: tuple[str, ...]) -> None:

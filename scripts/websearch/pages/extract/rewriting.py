@@ -335,6 +335,8 @@ def is_told_by_label(image: Node, label: str) -> bool:
     parent = image.parent
     if not parent or parent.tag in CONTROLS or is_visual_only(image) or is_decorative_alt(label):
         return False
+    if re.fullmatch(r"\w+(?:[-_.]\w+)+", label):  # the name of a file
+        return False
     return letters_of(label) not in letters_of(text_beginning(parent, MAX_LABEL))
 
 
