@@ -175,7 +175,9 @@ class BesideText:
     def own_reason(self, node: Node) -> str:
         """Return the reason that an element itself gives for its verdict, or ""."""
         is_control = node.dropped == "control"
-        return self.unseen_reason(node) or ("control" if is_control else element_rule(node, self.page))
+        return self.unseen_reason(node) or (
+            "control" if is_control else element_rule(node, self.page)
+        )
 
     def is_menu(self, node: Node) -> bool:
         """Return whether an element has hardly more than links with short labels."""

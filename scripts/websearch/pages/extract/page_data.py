@@ -122,7 +122,9 @@ def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Nod
 def stated_pattern(page: PageTree) -> re.Pattern[str]:
     """Return a pattern of the single values in the page's JSON-LD; dates are those of datetime."""
     values = {value.strip() for value in listed_values(page, STATED)}
-    values |= {value[: len("2026-05-04")] for value in values if re.match(r"\d{4}-\d\d-\d\d", value)}
+    values |= {
+        value[: len("2026-05-04")] for value in values if re.match(r"\d{4}-\d\d-\d\d", value)
+    }
     fitting = sorted(value for value in values if MIN_STATED <= len(value) <= MAX_STATED)
     known = "|".join(map(re.escape, fitting[:MAX_PATTERN])) or "(?!)"
     return re.compile(rf"(?i)(?<!\w)(?:{known})(?!\w)")
@@ -159,8 +161,8 @@ def listed_values(page: PageTree, table: dict[str, frozenset[str]]) -> Iterator[
                 row = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
                 waiting.append((" ".join(cell for cell in row if isinstance(cell, str)), True))
         elif isinstance(value, str | float) and is_listed:
-            value = value if isinstance(value, str) else f"{value:g}"
-            text = re.sub(r"<[^<>]{0,300}>", " ", unescape(value[:MAX_LISTED]))
+            written = value[:MAX_LISTED] if isinstance(value, str) else f"{value:g}"
+            text = re.sub(r"<[^<>]{0,300}>", " ", unescape(written))
             yield from {text, *text.split("\n")}
 
 
@@ -242,7 +244,9 @@ def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None
 
 def join_rows(page: PageTree) -> None:
     """Write short boxes that belong together as one line: an amount and its ingredient."""
-    found: dict[str, list[tuple[Node, list[Node]]]] = {}  # look -> boxes with pairs, and their parts
+    found: dict[
+        str, list[tuple[Node, list[Node]]]
+    ] = {}  # look -> boxes with pairs, and their parts
     for node in page.nodes:
         if node.tag == "li" and node.has_block and node.chars <= MAX_ROW and not node.prose:
             join_row(node, ("div",))
