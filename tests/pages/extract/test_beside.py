@@ -34,6 +34,10 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "menu named": ('<div class="navigation"><p>Ropes from 7 €</p></div>', ("Ropes from 7 €",)),
     "form": ("<form><p>Per meter: 9 €</p><input name=q><button>Buy</button></form>", ("9 €",)),
     "card": ('<a class="teaser" href="/r"><h3>Tarred rope</h3><p>7 €</p></a>', ("Tarred", "7 €")),
+    "cards": (
+        "".join(f"<div><a href=/{n}><h5>{n}</h5></a></div>" for n in ("Hemp", "Flax", "Jute")),
+        ("Hemp\n\nFlax\n\nJute",),
+    ),
     "cell": (
         ("<table><tr><th>Rope</th><th class=author>Maker</th></tr>"
         "<tr class=rating><td class=share>Hemp</td><td class=author>B7</td></tr></table>"),

@@ -10,7 +10,14 @@ from __future__ import annotations
 import itertools
 import re
 
-from websearch.base.html_tree import BLOCKS, Node, children_of, texts_below
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    texts_below,
+)
 from websearch.kit import one_line
 from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.markdown import MarkdownWriter
@@ -206,8 +213,12 @@ class BesideText:
                     self.values.add(node)
         self.chars[node] = chars
         is_verse = node.tag == "p" and any(child.tag == "br" for child in children_of(node))
-        found = (1, chars) if node.tag == "a" else (0, 0) if is_verse else (count, linked)
-        self.links[node] = found
+        inside = elements_below(node) if node.tag == "a" else ()
+        titles = [inner for inner in inside if inner.tag in HEADINGS]  # of a card
+        for title in titles:
+            title.tag = title.tag if self.chars.get(title, 0) < chars else "p"
+        found = (1, chars) if node.tag == "a" else (count, linked)
+        self.links[node] = (0, 0) if is_verse or titles else found
         is_short = node.tag in BLOCKS and 0 < chars <= MAX_TEXT
         if is_short and node not in self.values and _VALUE.search(text_of(node)):
             self.values.add(node)
