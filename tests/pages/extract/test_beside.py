@@ -51,6 +51,11 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
         ("Was: $84.00.", "Now: $61.50."),
     ),
     "drawing": ('<p>Votes: <i role="img" aria-label="4.5 of 5 stars"></i></p>', ("4.5 of 5",)),
+    "drawing in a link": (
+        ('<p>See <a href="/x">tar<span><i role=img aria-label="leads elsewhere"></i></span></a>, '
+        "please.</p>"), ("See tar, please.",),
+    ),
+    "name of a function": ("<p>fn <a href=/c>copied</a>(self)</p>", ("fn copied(self)",)),
     "struck": ('<p><span style="text-decoration:line-through">40 €</span> 30 €</p>', ("~~40 €",)),
     "grid": (
         ("<div><span>500 g</span><span>rye</span><span>3 dl</span><span>milk</span>"

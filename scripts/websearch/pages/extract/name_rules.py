@@ -195,8 +195,14 @@ def element_rule(node: Node, page: PageTree) -> str:
 
 
 def is_action(node: Node) -> bool:
-    """Return whether the whole text of an element is one of ACTIONS or LINK_ACTIONS."""
+    """Return whether the whole text of an element is one of ACTIONS or LINK_ACTIONS.
+
+    Beside text, as in "fn copied(self)", it is a word.
+    """
     if node.tag not in ACTION_TAGS or not 0 < node.chars <= MAX_ACTION:
+        return False
+    siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
+    if any(isinstance(child, str) and not child.isspace() for child in siblings):
         return False
     text = text_beginning(node, MAX_ACTION).lower().strip("!. ")
     is_link = node.tag == "a" and text.removesuffix(" it") in LINK_ACTIONS
