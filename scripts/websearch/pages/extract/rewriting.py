@@ -353,8 +353,14 @@ def write_label(node: Node) -> None:
 
 def is_told_by_label(image: Node, label: str) -> bool:
     """Return whether only its label says what an image shows; labels in links say what they do."""
-    parent = image.parent
-    if not parent or parent.tag in CONTROLS or is_visual_only(image) or is_decorative_alt(label):
+    parent = around = image.parent
+    for _ in range(MAX_AROUND):
+        if around and around.tag in CONTROLS:
+            return False
+        around = around.parent if around else None
+    if not parent or is_visual_only(image) or is_decorative_alt(label):
+        return False
+    if re.fullmatch(r"\w+(?:[-_.]\w+)+", label):  # the name of a file
         return False
     return letters_of(label) not in letters_of(text_beginning(parent, MAX_LABEL))
 
