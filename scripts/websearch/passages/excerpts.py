@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-# The same for a page that the caller chose: all that answers up to SURE_CHARS characters, and after
-# USUAL_CHARS only what answers nearly as well as the best, unless the budget is hardly larger.
+# The same for a page that the caller chose: all that answers up to SURE_CHARS characters or half of
+# the budget, and after USUAL_CHARS only what answers nearly as well as the best, unless the budget
+# is hardly larger.
 SURE_CHARS, USUAL_CHARS = 1_500, 3_000
 LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
 WHOLE_PAGE = 2_500  # characters up to which a page that answers is shown whole
@@ -181,8 +182,8 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
 
 def passages_within(
     page: PageText, query: str, room: int, size: Callable[[Any], int], deadline: float | None = None
-) -> tuple[list[dict[str, str]], int]:
-    """Return a page's passages that answer a query, in order, and the offset where the last ends.
+) -> list[dict[str, str]]:
+    """Return a page's passages that answer a query, in order.
 
     Each passage is {heading, text}; heading is the path of headings, "" before the first one. A
     query has one question per line. room: the budget; 0 means no limit. size: counts the characters
@@ -192,9 +193,10 @@ def passages_within(
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
     usual = USUAL_CHARS if left > 2 * USUAL_CHARS else left
+    sure = min(SURE_CHARS, left // 2)
 
     def weakest(used: int) -> float:
-        return 0.0 if used < SURE_CHARS else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
+        return 0.0 if used < sure else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
 
     while left > 0:
         selection = Selection([page], left, completes=True)
@@ -203,9 +205,9 @@ def passages_within(
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
-            return passages, page.pieces[max(excerpt.shown)].end if excerpt.shown else 0
+            return passages
         left -= over
-    return [], 0
+    return []
 
 
 def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str, str]]:
@@ -217,7 +219,7 @@ def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str,
     def size(passages: list[dict[str, str]]) -> int:
         return sum(len(passage["heading"]) + len(passage["text"]) + 2 for passage in passages)
 
-    return passages_within(PageText(markdown), query, max_chars, size)[0]
+    return passages_within(PageText(markdown), query, max_chars, size)
 
 
 # ===== from pieces to Markdown ====================================================================
