@@ -49,6 +49,7 @@ LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 SURE_CHARS, USUAL_CHARS = 1_500, 3_000
 LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
 WHOLE_PAGE = 2_500  # characters up to which a page that answers is shown whole
+LEAST_ROWS = 5  # of a table that is said to be whole
 BEST_PLACES = 3  # units searched for the words of a question
 PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
 # Limits of a query. Ranking half a million characters takes 0.1 s per question.
@@ -300,7 +301,7 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     page = excerpt.page
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
-        return "\n\n" if between.count("\n") > 1 else between
+        return f"{whole_table(excerpt, before)}\n\n" if between.count("\n") > 1 else between
     missing = page.pieces[before.index + 1 : after.index]
     if all(piece.index in excerpt.said and piece.kind == "sentence" for piece in missing):
         return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
@@ -336,10 +337,21 @@ def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:
     ]
     count = sum(page.of(piece).count("\n") + 1 for piece in missing)
     if not count:
-        return ""
+        return whole_table(excerpt, before)
     several = "s" if count > 1 else ""
     if missing[0].kind == "line":
         return f"\n[… {count} line{several}]"
     words = [excerpt.alike[piece.index] for piece in missing if piece.index in excerpt.alike]
     alike = f", {len(words)} with {words[0]}" if words else ""
     return f"\n| [… {count} row{several}{alike}] |"
+
+
+def whole_table(excerpt: Excerpt, last: Piece) -> str:
+    """Return a marker after the last row of a table that is shown whole in a part of a page."""
+    pieces, shown = excerpt.page.pieces, excerpt.shown
+    after = pieces[last.index + 1 : last.index + 2]
+    if last.kind != "row" or any(piece.block == last.block for piece in after):
+        return ""
+    rows = [piece.index for piece in pieces if piece.block == last.block and piece.kind == "row"]
+    is_part = len(rows) < LEAST_ROWS or len(shown) == len(pieces) or not shown.issuperset(rows)
+    return "" if is_part else f"\n| [all {len(rows)} rows] |"
