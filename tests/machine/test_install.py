@@ -433,7 +433,8 @@ class Refusals(InstallCase):
         (self.folder / "file").touch()
         self.assert_refused("is not a folder", "install", "--dir", str(self.folder / "file"))
         self.assert_refused("is not a folder", "install", "--dir", " ")
-        self.assert_refused("invalid choice", "reinstall")
+        self.assert_refused("The nearest word is install.", "reinstall")
+        self.assert_refused("The nearest word is --help.", "--hlep")
         link = self.repository / "references/link.md"
         link.symlink_to(self.folder / "file")
         self.assert_refused("link.md is a link", "install")

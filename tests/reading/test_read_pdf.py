@@ -107,7 +107,7 @@ class FromTheWeb(SiteCase):
     def test_scans_and_locked_files_are_named(self) -> None:
         run = self.run_script(SCRIPT, self.address("papers/scan.pdf"))
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "unsupported"))
-        self.assertIn("a scan: its pages are pictures", run.document["error"])
+        self.assertIn("a scan: its pages are images", run.document["error"])
         run = self.run_script(SCRIPT, self.address("papers/locked.pdf"))
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "refused"))
         self.assertIn("password", run.document["error"])

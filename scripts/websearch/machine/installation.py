@@ -15,7 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from websearch.kit import VERSION
+from websearch.kit import VERSION, nearest, quoted
 from websearch.machine.skill_files import (
     EXECUTABLE,
     NAME,
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
+COMMANDS = {
+    "install": "copy the skill into the skills folders",
+    "uninstall": "remove the skill",
+    "package": "write dist/: the skill and a bundle for Claude Desktop",
+    "opencode": "copy the opencode tool and plugin",
+}
 # Files that only a clone contains; git updates clones, not this program.
 CLONE_FILES = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names known to every version of opencode
@@ -297,13 +303,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("install.py", description=description, formatter_class=form)
     parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    helps = {
-        "install": "copy the skill into the skills folders",
-        "uninstall": "remove the skill",
-        "package": "write dist/: the skill and a bundle for Claude Desktop",
-        "opencode": "copy the opencode tool and plugin",
-    }
-    parsers = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
+    parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
     for name in ("install", "uninstall"):
         parsers[name].add_argument("--dir", help="skills folder to use instead of both")
     command_help = f"also write the command {NAME} to ~/.local/bin"
@@ -346,7 +346,12 @@ def main(description: str, argv: list[str] | None) -> int:
 
     description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
-    arguments = argument_parser(description).parse_args(argv)
+    given, parser = sys.argv[1:] if argv is None else argv, argument_parser(description)
+    known = (*COMMANDS, "-h", "--help", "--version")
+    hint = nearest(given[0], known, "word") if given else ""
+    if hint and given[0] not in known:
+        parser.error(f"{quoted(given[0])} is not a command. {hint}")
+    arguments = parser.parse_args(given)
     if isinstance(sys.stdout, io.TextIOWrapper):  # pipes on Windows cannot encode many characters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
