@@ -12,7 +12,7 @@ Examples:
 Keys (environment or secrets.yaml): BRAVE_SEARCH_API_KEY; for answers, suggest and spellcheck
 BRAVE_ANSWERS_API_KEY, BRAVE_SUGGEST_API_KEY and BRAVE_SPELLCHECK_API_KEY.
 
-Lines 1 to 1223 are this script's own, the others a copy of websearch/kit.py.
+Lines 1 to 1224 are this script's own, the others a copy of websearch/kit.py.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def limit(name: str, low: int, high: int, api_default: int, text: str) -> Parame
 
 
 QUERY = parameter("query", "str", None, "what to search for", wire="q", positional=True,
-                  required=True)
+                  required=True, searched=True)
 COUNT = parameter("count", "int", 20, "results, 1 to 20 (default: 10)", min=1, max=20, default=10,
                   flags=["-n"], aliases=["num"])
 COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
@@ -209,7 +209,8 @@ COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 1
 CONTEXT_COUNT: Parameter = {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)",
                             "aliases": ["num", "max_urls", "maximum_number_of_urls"]}
 OFFSET = parameter("offset", "int", 0, "result pages (not results) to skip, 0 to 9", min=0,
-                   max=LAST_OFFSET, rare=True)
+                   max=LAST_OFFSET, rare=True,
+                   note="It counts pages of results: 1 is the second page.")
 PAGE = parameter("page", "int", None, "result page, 1 to 10", wire="", min=1,
                  max=LAST_OFFSET + 1)
 SINCE = parameter("since", "since", None,
@@ -1249,6 +1250,7 @@ if TYPE_CHECKING:
         note: str  # the hint for a wrong value
         between: str  # a pattern between the items of a list
         verbatim: bool  # the text stays as it is, with its spaces
+        searched: bool  # words to search for: more than a URL
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
@@ -1745,6 +1747,10 @@ def check_text(parameter: Parameter, value: object) -> str:
     if not parameter.get("verbatim") and re.search(r"[^\t\n\r -~\xa0-\U0010ffff]", text):
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
+        raise error
+    if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
+        error = wrong_value(parameter, value, "words to search for")
+        error.hint = "To read this page, use read_page. To search for its URL, add a word."
         raise error
     if parameter["name"] == "country" and not re.fullmatch("(?i)[a-z]{2}|all", text):
         error = wrong_value({"name": "country"}, value, "a two-letter code such as us, gb or de")

@@ -218,7 +218,7 @@ INSISTENCE = (
 WORDS: Parameter = {"type": "str", "wire": "contents"}
 QUERY: Parameter = {
     "name": "query", **WORDS, "positional": True, "required": True, "aliases": ["q"],
-    "help": "the question, in words",
+    "searched": True, "help": "the question, in words",
 }
 MODEL: Parameter = {
     "name": "model", "type": "str", "wire": "model", "note": "The models command lists the names.",
@@ -1100,7 +1100,7 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
         for provider in reversed(order):
             if not configuration_error(provider):
                 credential = find_credential(provider, deadline, dry_run=True)
-        raise DryRun(build_request(command, params, credential, model))
+        raise DryRun(build_request(command, params, credential, model), {"requests": 1})
     question = Question(command, params, model, is_named)
     if params["provider"] == "auto":
         return ask_in_order(question, order, session, deadline)
@@ -1706,6 +1706,7 @@ if TYPE_CHECKING:
         note: str  # the hint for a wrong value
         between: str  # a pattern between the items of a list
         verbatim: bool  # the text stays as it is, with its spaces
+        searched: bool  # words to search for: more than a URL
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
@@ -2202,6 +2203,10 @@ def check_text(parameter: Parameter, value: object) -> str:
     if not parameter.get("verbatim") and re.search(r"[^\t\n\r -~\xa0-\U0010ffff]", text):
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
+        raise error
+    if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
+        error = wrong_value(parameter, value, "words to search for")
+        error.hint = "To read this page, use read_page. To search for its URL, add a word."
         raise error
     if parameter["name"] == "country" and not re.fullmatch("(?i)[a-z]{2}|all", text):
         error = wrong_value({"name": "country"}, value, "a two-letter code such as us, gb or de")

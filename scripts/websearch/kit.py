@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         note: str  # the hint for a wrong value
         between: str  # a pattern between the items of a list
         verbatim: bool  # the text stays as it is, with its spaces
+        searched: bool  # words to search for: more than a URL
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
@@ -549,6 +550,10 @@ def check_text(parameter: Parameter, value: object) -> str:
     if not parameter.get("verbatim") and re.search(r"[^\t\n\r -~\xa0-\U0010ffff]", text):
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
+        raise error
+    if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
+        error = wrong_value(parameter, value, "words to search for")
+        error.hint = "To read this page, use read_page. To search for its URL, add a word."
         raise error
     if parameter["name"] == "country" and not re.fullmatch("(?i)[a-z]{2}|all", text):
         error = wrong_value({"name": "country"}, value, "a two-letter code such as us, gb or de")

@@ -868,6 +868,12 @@ class Shell(McpCase):
         self.assertEqual((run.code, run.stderr), (0, ""))
         self.assertIn(b"Python (programming language)", run.stdout)
 
+    def test_a_mistyped_first_word_gets_the_nearest(self) -> None:
+        for word, meant in (("--hlep", "--help"), ("tols", "tools")):
+            run = self.run_words(word)
+            self.assertEqual(run.code, 2)
+            self.assertIn(f"The nearest word is {meant}.", run.stderr)
+
     def test_call_leaves_out_advice_that_its_tool_cannot_follow(self) -> None:
         site = CannedServer()
         self.addCleanup(site.close)

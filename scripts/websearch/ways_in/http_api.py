@@ -136,7 +136,7 @@ def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 
 def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the response to a request. Raises SearchError and HttpError."""
-    if desk.wants_page(request):
+    if desk.wants_page(request, ROUTES):
         return desk.answer_page(request, settings)
     check_token(request, settings)
     operation = find_operation(request)

@@ -535,7 +535,7 @@ def ignored_arguments(name: str, unknown: list[str], are_all: bool, known: Itera
     are_all: whether there are no others. known: every name of the tool's arguments.
     """
     for key in unknown:
-        if are_all or may_be_mistaken(name, spelled_name(key), known):
+        if are_all or not key.isprintable() or may_be_mistaken(name, spelled_name(key), known):
             raise unknown_argument(name, key, spelled_name(key), [*tool_parameters(name)])
     names = one_line(", ".join(unknown), 200)
     return f"Ignored, because {name} has no such arguments: {names}."
