@@ -988,7 +988,7 @@ class Interfaces(CheckCase):
             (form, "*/*", text, 200, '"verdict":"altered"'),  # what curl says by itself
             ("application/json", "*/*", json.dumps({"text": text}), 200, '"verdict":"altered"'),
             ("application/json", "*/*", '{"draft": "x"}', 400, "with only text"),
-            ("application/json", "*/*", "{", 400, "neither UTF-8 text nor JSON"),
+            ("application/json", "*/*", "{", 400, "not JSON in UTF-8"),
             ("text/markdown", "*/*", "", 400, "The draft is missing"),
             (form, browser, urlencode({"text": text}), 200, ">altered</strong> line 1"),
             (

@@ -5,6 +5,7 @@ The only module to notice pages that share common words with a question and fill
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.search.brief_support import BriefCase
@@ -314,6 +315,36 @@ class BriefFollowsItsQuestions(AnsweringCase):
         self.assertEqual(missing, [None, None, ["Zyxburg"]])
         text = self.run_here("brief", *questions, "--md").stdout.decode()
         self.assertIn("3. newt pond of Zyxburg (no page that was read has: Zyxburg)", text)
+
+
+class Versions(AnsweringCase):
+    """Documentation of another version is labeled, and that of the asked one comes first."""
+
+    def test_each_page_says_its_version_if_the_question_names_one(self) -> None:
+        text = "The otter gate opens with gate.open(), which returns a key for the keeper. " * 3
+        for other, asked, words in (
+            ("/en/3.8/gate", "/en/3.12/gate", "3.12"),
+            ("/docs/14/gate", "/docs/16/gate", "16"),
+            ("/v1/gate", "/v2/gate", "v2"),
+            ("/release-3.1/gate", "/release-4.2/gate", "4"),
+            ("/6.x/gate", "/8.x/gate", "8"),
+        ):
+            question = f"otter gate.open {words}"
+            numbers = {re.findall(r"[\d.]*\d", path)[0]: path for path in (other, asked)}
+            old, new = (self.web.page(path, f"{path} {text}") for path in numbers.values())
+            self.web.find(question, old, new)
+            with self.subTest(question):
+                results = self.answer(question)["results"]
+                found = {one["url"]: one.get("version") for one in results}
+                self.assertEqual(results[0]["url"], new)
+                self.assertEqual(found, dict(zip((old, new), numbers, strict=True)))
+
+    def test_a_question_without_a_version_shows_none(self) -> None:
+        pages = [self.web.page(f"/{n}.2/gate", f"The otter gate {n} opens.") for n in (3, 4)]
+        self.web.find("otter gate", *pages)
+        document = self.answer("otter gate")
+        self.assertEqual([one["url"] for one in document["results"]], pages)
+        self.assertNotIn("version", str(document))
 
 
 class Lines(AnsweringCase):

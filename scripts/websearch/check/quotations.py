@@ -464,7 +464,7 @@ class Quotation:
         """Return the verdict for the places of the parts; left_out is the page's text in the gaps.
 
         A gap that contradicts its mark, or a negation right before an initial gap, makes the
-        quotation altered.
+        verdict "altered".
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         marks = _GAP.findall(self.text)[self.begins_with_gap :]

@@ -43,11 +43,13 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-# The same for a page that the caller chose: all that answers up to SURE_CHARS characters, and after
-# USUAL_CHARS only what answers nearly as well as the best, unless the budget is hardly larger.
+# The same for a page that the caller chose: all that answers up to SURE_CHARS characters or half of
+# the budget, and after USUAL_CHARS only what answers nearly as well as the best, unless the budget
+# is hardly larger.
 SURE_CHARS, USUAL_CHARS = 1_500, 3_000
 LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
 WHOLE_PAGE = 2_500  # characters up to which a page that answers is shown whole
+LEAST_ROWS = 5  # of a table that is said to be whole
 BEST_PLACES = 3  # units searched for the words of a question
 PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
 # Limits of a query. Ranking half a million characters takes 0.1 s per question.
@@ -181,8 +183,8 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
 
 def passages_within(
     page: PageText, query: str, room: int, size: Callable[[Any], int], deadline: float | None = None
-) -> tuple[list[dict[str, str]], int]:
-    """Return a page's passages that answer a query, in order, and the offset where the last ends.
+) -> list[dict[str, str]]:
+    """Return a page's passages that answer a query, in order.
 
     Each passage is {heading, text}; heading is the path of headings, "" before the first one. A
     query has one question per line. room: the budget; 0 means no limit. size: counts the characters
@@ -192,9 +194,10 @@ def passages_within(
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
     usual = USUAL_CHARS if left > 2 * USUAL_CHARS else left
+    sure = min(SURE_CHARS, left // 2)
 
     def weakest(used: int) -> float:
-        return 0.0 if used < SURE_CHARS else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
+        return 0.0 if used < sure else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
 
     while left > 0:
         selection = Selection([page], left, completes=True)
@@ -203,9 +206,9 @@ def passages_within(
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
-            return passages, page.pieces[max(excerpt.shown)].end if excerpt.shown else 0
+            return passages
         left -= over
-    return [], 0
+    return []
 
 
 def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str, str]]:
@@ -217,7 +220,7 @@ def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str,
     def size(passages: list[dict[str, str]]) -> int:
         return sum(len(passage["heading"]) + len(passage["text"]) + 2 for passage in passages)
 
-    return passages_within(PageText(markdown), query, max_chars, size)[0]
+    return passages_within(PageText(markdown), query, max_chars, size)
 
 
 # ===== from pieces to Markdown ====================================================================
@@ -298,7 +301,7 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     page = excerpt.page
     between = page.text[before.end : after.start]
     if after.index == before.index + 1:
-        return "\n\n" if between.count("\n") > 1 else between
+        return f"{whole_table(excerpt, before)}\n\n" if between.count("\n") > 1 else between
     missing = page.pieces[before.index + 1 : after.index]
     if all(piece.index in excerpt.said and piece.kind == "sentence" for piece in missing):
         return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
@@ -334,10 +337,21 @@ def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:
     ]
     count = sum(page.of(piece).count("\n") + 1 for piece in missing)
     if not count:
-        return ""
+        return whole_table(excerpt, before)
     several = "s" if count > 1 else ""
     if missing[0].kind == "line":
         return f"\n[… {count} line{several}]"
     words = [excerpt.alike[piece.index] for piece in missing if piece.index in excerpt.alike]
     alike = f", {len(words)} with {words[0]}" if words else ""
     return f"\n| [… {count} row{several}{alike}] |"
+
+
+def whole_table(excerpt: Excerpt, last: Piece) -> str:
+    """Return a marker after the last row of a table that is shown whole in a part of a page."""
+    pieces, shown = excerpt.page.pieces, excerpt.shown
+    after = pieces[last.index + 1 : last.index + 2]
+    if last.kind != "row" or any(piece.block == last.block for piece in after):
+        return ""
+    rows = [piece.index for piece in pieces if piece.block == last.block and piece.kind == "row"]
+    is_part = len(rows) < LEAST_ROWS or len(shown) == len(pieces) or not shown.issuperset(rows)
+    return "" if is_part else f"\n| [all {len(rows)} rows] |"

@@ -40,7 +40,7 @@ from websearch.markdown.sections import (
 from websearch.markdown.units import PageText
 from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
-from websearch.passages.selection import GAP, PARAGRAPH_GAP
+from websearch.passages.selection import GAP, MOST_CUT, PARAGRAPH_GAP
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
 
 TYPE_CHECKING = False
@@ -69,6 +69,9 @@ NO_SUCH_HEADING_NOTE = "No heading contains these words; all headings are listed
 FRAGMENT_NOTE = "Begins at the place that the URL's # names; without it, at the page's beginning."
 BESIDE = "Next to the text"  # the place of a text found in the parts that rules dropped
 _LINK = r"(?<!!)\[([^\[\]\n]{0,500})\]\((https?://[^\s()<>]{1,2000})\)"
+# Characters reserved for the names of sections that passages show in part, and how many times as
+# large the budget must be.
+CUT_CHARS, MANY = 80, 10
 LONGEST_HEAD = 1_000  # characters of a table's head repeated where a slice continues
 MOST_PARTS = 4  # consecutive lines, such as headings, that move to the next slice
 
@@ -80,36 +83,69 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
 
     Space that shorter pages do not need goes to longer pages. With a query, a page gets passages.
     """
-    shown = [(page, head_of(page)) for page in pages]
-    heads = [head for _, head in shown]
+    parts = asked_parts(pages, params)
+    heads = [head_of(page) for page, _ in parts]
     document: Document = {"ok": True, "provider": "read_page", "pages": heads}
-    good = [(page, head) for page, head in shown if head["ok"]]
+    good = [(*part, head) for part, head in zip(parts, heads, strict=True) if head["ok"]]
     if not good:
         document = {name: heads[0][name] for name in ("ok", "error", "details")}
-        return {**document, "pages": heads} if len(pages) > 1 else document
+        return {**document, "pages": heads} if len(heads) > 1 else document
     if "query" in params:
         document["query"] = "\n".join(limit_query(params["query"])[0])
     document |= drop_empty({"warnings": [*proxy_notes(pages), *bug_warnings(pages)]})
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
-    for _, head in good if limit else []:  # at most half of the space is for dropped parts
+    for _, _, head in good if limit else []:  # at most half of the space is for dropped parts
         while head.get("dropped") and json_size(head["dropped"]) > limit // (2 * len(good)):
             head["dropped"].pop()
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
     repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that continues there
-    wanted = [json_size(page.text[params["offset"] :]) + repeated for page, _ in good]
+    wanted = [json_size(asked_text(page, own)) + repeated for page, own, _ in good]
     if any(params.get(name) for name in ("outline", "find", "query")):
         wanted = [room] * len(good)  # these may take more than a short text
-    for (page, head), share in zip(good, share_room(wanted, room), strict=True):
+    longer = room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
+    if "section" in params and "max_chars" not in params and sum(wanted) <= longer:
+        room = longer
+    for (page, own, head), share in zip(good, share_room(wanted, room), strict=True):
         page_room = max(1, share) if limit else 0
-        if warning := fill_in(head, page, params, page_room, deadline):
+        if warning := fill_in(head, page, own, page_room, deadline):
             document.setdefault("warnings", []).append(warning)
         if head["final_url"] == result_or_error(normal_url, page.url):
             del head["final_url"]
     if not any(head["ok"] for head in heads):
-        failed = {name: good[0][1][name] for name in ("ok", "error", "details")}
-        return {**document, **failed} if len(pages) > 1 else failed
+        failed = {name: good[0][2][name] for name in ("ok", "error", "details")}
+        return {**document, **failed} if len(heads) > 1 else failed
     return document
+
+
+def asked_parts(pages: list[Page], params: dict[str, Any]) -> list[tuple[Page, dict[str, Any]]]:
+    """Return each page with the parameters for one part of it.
+
+    As many sections as URLs are one for each; otherwise, each page is listed with each section.
+    """
+    if "section" not in params:
+        return [(page, params) for page in pages]
+    urls, sections = params.get("urls", []), params["section"]
+    pairs = [*itertools.product(pages, sections)]
+    if len(urls) == len(sections):
+        of_urls = dict(zip(dict.fromkeys(urls), pages, strict=True))
+        pairs = [(of_urls[url], section) for url, section in zip(urls, sections, strict=True)]
+    return [(page, {**params, "section": section}) for page, section in pairs]
+
+
+def asked_text(page: Page, params: dict[str, Any]) -> str:
+    """Return a page's text from the offset on, or its asked section; "" if there is none."""
+    if "section" not in params:
+        return page.text[params["offset"] :]
+    section = result_or_error(find_section, headings_in(page), params["section"])
+    if isinstance(section, SearchError):
+        return ""
+    return page.text[max(params["offset"], section.start) : section.end]
+
+
+def headings_in(page: Page) -> list[Heading]:
+    """Return a page's headings, for a PDF file those of its own outline."""
+    return bookmark_headings(page.bookmarks, page.text) or find_headings(page.text)
 
 
 def head_of(page: Page) -> Document:
@@ -170,8 +206,8 @@ def fill_page(
     text, first = page.text, 0
     notes = [shown.pop("note", "")]
     headings: list[Heading] = []
-    if "section" in params or params.get("outline"):
-        headings = bookmark_headings(page.bookmarks, text) or find_headings(text)
+    if any(params.get(name) for name in ("section", "outline", "query")):
+        headings = headings_in(page)
     if "section" in params:
         section = find_section(headings, params["section"])
         notes.append(section_note(headings, section, params["section"]))
@@ -194,7 +230,8 @@ def fill_page(
         notes.append(limit_query(params["query"])[1])
         beside = "" if "section" in params else page.outside
         searched = partial(searched_text, text[start:], shown.get("title", ""), beside, deadline)
-        passages, length, why = answering_passages(searched, params["query"], room, deadline)
+        kept = CUT_CHARS if headings and room > MANY * CUT_CHARS else 0
+        passages, why = answering_passages(searched, params["query"], room - kept, deadline)
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages do not count as omitted text.
@@ -202,14 +239,12 @@ def fill_page(
             shown["chars"] += len(beside)
             if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
-                shown |= {"next_offset": start + length} if 0 < length < len(text) - start else {}
+                names = sections_cut(passages, headings)
+                shown |= drop_empty({"cut": [] if room and not kept else names})
             shown |= drop_empty({"note": " ".join(filter(None, notes))})
             return
         notes.append(f"{why}; this is the beginning of the page.")
-    if "section" in params and "max_chars" not in params:
-        is_whole = json_size(text[start:]) <= room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
-        room = 0 if is_whole else room
-    elif not (start or "section" in params) and room and json_size(text) > room:
+    if not (start or "section" in params) and room and json_size(text) > room:
         start = fragment_offset(text, urlsplit(page.url).fragment)
         notes.append(FRAGMENT_NOTE if start else "")
     shown |= slice_fields(page, text, start, room, notes)
@@ -235,10 +270,10 @@ def slice_fields(page: Page, text: str, start: int, room: int, notes: list[str])
 
 def answering_passages(
     searched: Callable[[], PageText], query: str, room: int, deadline: float
-) -> tuple[list[dict[str, str]], int, str]:
-    """Return the passages that answer a query, within room characters of JSON.
+) -> tuple[list[dict[str, str]], str]:
+    """Return the passages that answer a query, within room characters of JSON, or why not.
 
-    searched: returns the text. Also return how far it was read and, without passages, the reason.
+    searched: returns the text.
     """
     limit = deadline + MAX_LATENESS
     from websearch.reading.one_page import result_by_deadline  # with all rooms of a page
@@ -246,9 +281,16 @@ def answering_passages(
     answer = result_by_deadline(
         lambda: passages_within(searched(), query, room, json_size, limit), limit
     )
-    passages, length = answer or ([], 0)
     lacking = "No passage contains any of the query's words"
-    return passages, length, "No time was left for the query" if answer is None else lacking
+    return answer or [], "No time was left for the query" if answer is None else lacking
+
+
+def sections_cut(passages: list[dict[str, str]], headings: list[Heading]) -> list[str]:
+    """Return a few short headings in a page whose sections passages show in part."""
+    sizes = {heading.text: heading.end - heading.start for heading in headings}
+    shown = ((each["heading"].rpartition(" > ")[2], len(each["text"])) for each in passages)
+    names = [name for name, size in shown if sizes.get(name, 0) - len(name) > size * 10 // 9]
+    return [name for name in dict.fromkeys(names) if len(name) <= CUT_CHARS // MOST_CUT][:MOST_CUT]
 
 
 def searched_text(text: str, title: str, beside: str, deadline: float) -> PageText:
@@ -499,9 +541,8 @@ def shown_part(page: Document) -> str:
     if not shown or not page.get("truncated"):
         return ""
     part = f"{shown:,} of {page['chars']:,} characters" + " of the section" * ("section" in page)
-    if passages := page.get("passages"):
-        is_in_section = any(passage["heading"] for passage in passages) and "section" not in page
-        way = "with --section 'HEADING'" if is_in_section else "without --query"
+    if "passages" in page:
+        way = "with --section 'HEADING'" if "cut" in page else "without --query"
         return f"{part}; more {way}"
     more = f"; --offset {page['next_offset']} continues" if "next_offset" in page else ""
     return part + more

@@ -69,8 +69,9 @@ COMMANDS: dict[str, Command] = {
              "help": "pages of PDF files to read, such as 3-7 or 1,4-6 (default: all)"},
             {"name": "outline", "type": "bool",
              "help": "list the headings, not the text (with find or query: only those that match)"},
-            {"name": "section", "type": "str",
-             "help": "the section whose heading is closest to TEXT, such as Timeouts"},
+            {"name": "section", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
+             "help": "the section whose heading is closest to TEXT, such as Timeouts; repeatable: "
+                     "several of one page, or one for each of the URLs"},
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
              "help": "text to find; prints its position and the sentence or row around it; "
                      "repeatable"},
@@ -141,7 +142,11 @@ def run_read(
             message = f"urls has {len(params['urls'])} URLs; up to {MAX_URLS} are allowed."
             hint = "Split them into several calls. Or pass a file with them as {urls_from}."
             raise SearchError("invalid_input", message, hint)
-        urls = list(dict.fromkeys(params["urls"]))
+        urls, sections = list(dict.fromkeys(params["urls"])), params.get("section", [])
+        if len(sections) > 1 < len(urls) and len(sections) != len(params["urls"]):
+            message = f"section has {len(sections)} headings for {len(params['urls'])} URLs."
+            hint = "Pass several sections of one URL, one section for each URL, or one for all."
+            raise SearchError("invalid_input", message, hint)
         if "pages" in params:
             from websearch.pages.pdf.read_pdf import parse_page_ranges
 
@@ -227,11 +232,10 @@ def read_for_search(
 def target_of(url: str, local_files: bool) -> str:
     """Return the URL or file to read for a caller's text; raises SearchError."""
     if local_files:
-        from websearch.pages.fetch.local_files import is_local, local_url, refuse_file_name
+        from websearch.pages.fetch.local_files import is_local, local_url
 
         if is_local(url):
             return local_url(url)
-        refuse_file_name(url)
     target = normal_url(url)
     check_site(target)
     return target

@@ -215,6 +215,8 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
         (checked.get("dry_run"), "dry_run does not work with a list.", "Pass some URLs as {urls}."),
         (checked.get("browser"), "browser does not work with a list: it takes seconds per page.",
          "Pass up to 50 of the URLs as {urls}."),
+        (len(checked.get("section", [])) > 1, "A list takes one section for all of its pages.",
+         "Pass a single {section}, or some URLs as {urls}."),
         (options.get("ordered"), "ordered is for batches of queries: pages come as they are read.",
          "Omit {ordered}: each line has its url."),
     ):  # fmt: skip

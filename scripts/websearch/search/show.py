@@ -17,6 +17,7 @@ from websearch.search.answers import facts_of
 from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
 from websearch.search.plan import year_warning
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
+from websearch.search.versions import has_version, version_of
 from websearch.store.page_store import utc_time
 
 TYPE_CHECKING = False
@@ -94,9 +95,13 @@ def show_search(
 ) -> Document:
     """Return the document for one question: its results, with passages from their pages.
 
-    ranked: all sources; those of them that could not be read and are not shown are named.
+    ranked: all sources; those of them that could not be read and are not shown are named. Pages
+    about the version that the question names come first.
     """
-    question, sources, several = outcome.question, evidence.sources, outcome.is_merged
+    question, several = outcome.question, outcome.is_merged
+    asked = [has_version(source, question.words) or False for source in evidence.sources]
+    evidence.keep(sorted(range(len(asked)), key=lambda index: not asked[index]))
+    sources = evidence.sources
     document: Document = {
         "ok": True,
         "provider": "web_search",
@@ -285,8 +290,15 @@ def shown_result(source: Source, questions: list[Question], names_engines: bool)
         "also": source.also,
         "error": source.error,
         "missing": missing_numbers(source, questions),
+        "version": shown_version(source, questions),
     }
     return drop_empty({**result, **facts})
+
+
+def shown_version(source: Source, questions: list[Question]) -> str:
+    """Return the version that a page documents, if its questions name a version; else ""."""
+    words = " ".join(one.words for one in questions if one.number in source.questions)
+    return "" if has_version(source, words) is None else version_of(source)
 
 
 def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
@@ -327,6 +339,7 @@ def shown_source(source: Source, questions: list[Question], names_engines: bool)
             "also": source.also,
             "error": source.error,
             "missing": missing_numbers(source, questions),
+            "version": shown_version(source, questions),
             "snippet": "" if source.text else shorten(result.get("snippet", ""), SNIPPET_CHARS),
         }
     )

@@ -119,7 +119,8 @@ def item_markdown(item: dict[str, Any]) -> str:
     read = f"read {item['fetched_at']}" if "fetched_at" in item else ""
     changed = f", changed {item['changed']}" if "changed" in item else ""
     date = item.get("date") or item.get("age") or read
-    facts = [date + changed, item.get("author", ""), item.get("license", "")]
+    version = f"version {item['version']}" if "version" in item else ""
+    facts = [version, date + changed, item.get("author", ""), item.get("license", "")]
     facts += [spoken_questions(item["queries"])] if "queries" in item else []
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
