@@ -218,7 +218,7 @@ INSISTENCE = (
 WORDS: Parameter = {"type": "str", "wire": "contents"}
 QUERY: Parameter = {
     "name": "query", **WORDS, "positional": True, "required": True, "aliases": ["q"],
-    "help": "the question, in words",
+    "searched": True, "help": "the question, in words",
 }
 MODEL: Parameter = {
     "name": "model", "type": "str", "wire": "model", "note": "The models command lists the names.",
@@ -226,12 +226,12 @@ MODEL: Parameter = {
 }
 URL: Parameter = {
     "name": "url", "type": "list", "wire": "tools.urlContext", "between": r"[\s,]{1,9}(?=https?://)",
-    "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)",
+    "help": f"a page to read as well; repeatable ({MAX_URLS} at most)",
     "note": "Gemini reads URLs such as https://example.org/page, not redirect links of Google.",
 }
 SUBREDDIT: Parameter = {
     "name": "subreddit", **WORDS, "note": "Letters, digits and _ only, without r/.",
-    "help": "name without r/, for example programming (asked for in words)",
+    "help": "name without r/, such as programming (asked for in words)",
 }
 ANSWER_PARAMS: list[Parameter] = [
     MODEL,
@@ -245,7 +245,7 @@ ANSWER_PARAMS: list[Parameter] = [
     {"name": "thinking", "type": "str", "choices": ["none", *THINKING_LEVELS],
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
      "documented_default": DEFAULT_THINKING,
-     "help": "amount of thinking; none: send nothing, the model decides (default: low for "
+     "help": "amount of thinking; none: not sent, so the model decides (default: low for "
              "models with levels)"},
     {"name": "include_thoughts", "type": "bool", "rare": True,
      "help": "add a summary of the model's thoughts (field thoughts)"},
@@ -255,7 +255,7 @@ ANSWER_PARAMS: list[Parameter] = [
      "note": f"{NO_SHORT_WINDOW}; the prompt asks for day in words."},
     URL,
     {"name": "resolve_urls", "type": "bool", "rare": True,
-     "help": "replace Google's redirect links by the pages' own URLs; off because of "
+     "help": "replace Google's redirect links with the pages' own URLs; off because of "
              "Google's terms"},
     {"name": "require_grounding", "type": "bool", "rare": True,
      "help": "fail if the answer has no sources"},
@@ -296,8 +296,8 @@ COMMANDS: dict[str, Command] = {
                      "'retry with backoff' --since year"],
         "params": [
             QUERY,
-            {"name": "language", **WORDS, "help": "programming language, for example Python"},
-            {"name": "framework", **WORDS, "help": "framework or library, for example FastAPI"},
+            {"name": "language", **WORDS, "help": "programming language, such as Python"},
+            {"name": "framework", **WORDS, "help": "framework or library, such as FastAPI"},
             *ANSWER_PARAMS,
         ],
     },
@@ -308,7 +308,7 @@ COMMANDS: dict[str, Command] = {
         "params": [
             QUERY,
             {"name": "technology", **WORDS,
-             "help": "product of the documentation, for example React (asked for in words)"},
+             "help": "documented product, such as React (asked for in words)"},
             *ANSWER_PARAMS,
         ],
     },
@@ -325,7 +325,7 @@ COMMANDS: dict[str, Command] = {
                      "questions.txt --output answers.jsonl --skip-done answers.jsonl"],
         "params": [
             {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
-             "wire": "contents", "help": "the questions; repeat it, or give input"},
+             "wire": "contents", "help": "the questions; repeatable; or pass input"},
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a question or JSON object per line; @- is standard input"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": BATCH_WORKERS,
@@ -1100,7 +1100,7 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
         for provider in reversed(order):
             if not configuration_error(provider):
                 credential = find_credential(provider, deadline, dry_run=True)
-        raise DryRun(build_request(command, params, credential, model))
+        raise DryRun(build_request(command, params, credential, model), {"requests": 1})
     question = Question(command, params, model, is_named)
     if params["provider"] == "auto":
         return ask_in_order(question, order, session, deadline)
@@ -1692,7 +1692,7 @@ if TYPE_CHECKING:
         type: str  # str, int, float, bool, since, list, csv or any: see check_value
         help: str
         required: bool
-        positional: bool  # may be given as a word
+        positional: bool  # may be passed as a word
         aliases: list[str]  # other names
         flags: list[str]  # other flags, such as -n
         metavar: str
@@ -1706,11 +1706,12 @@ if TYPE_CHECKING:
         note: str  # the hint for a wrong value
         between: str  # a pattern between the items of a list
         verbatim: bool  # the text stays as it is, with its spaces
+        searched: bool  # words to search for: more than a URL
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
         rare: bool  # in the help of its command, but not in that of the script
-        default: Any  # sent if nothing is given
+        default: Any  # sent if the parameter is not set
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
         wire: str  # the name that the API knows
@@ -1724,7 +1725,7 @@ if TYPE_CHECKING:
         examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
-        expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is given
+        expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is set
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
 
 
@@ -1831,7 +1832,7 @@ def dump_json(value: object, pretty: bool = False) -> str:
 
 # ----- text from outside (kit, copied: edit websearch/kit.py)
 
-# A pattern stays text: re compiles it when it is first used.
+# Patterns are kept as strings; re compiles each on first use.
 
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
 # Controls except tab and newline are removed; a lone surrogate (invalid UTF-8) becomes U+FFFD.
@@ -1985,7 +1986,7 @@ def latest_news(items: list[Fields], count: int) -> list[Fields]:
 MIN_TIMEOUT, DEFAULT_TIMEOUT = 0.1, 30.0  # seconds for a whole call, retries included
 LEAST_MAX_CHARS = 500  # the least that command line and HTTP accept: less has no room for answers
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # in a file or standard input; longer input is a mistake
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these for omitted values
@@ -2069,7 +2070,7 @@ def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
 
 
 def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
-    """Return the given parameters under their table names; raises SearchError."""
+    """Return the parameters under their table names; raises SearchError."""
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
     for key in params:
         if (word := spelled_name(key)) not in table:
@@ -2081,7 +2082,7 @@ def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
 def read_params(
     table: dict[str, Parameter], pairs: Iterable[tuple[object, Any]], once: bool = False
 ) -> Fields:
-    """Return the values that are given under any name of a table; lists are joined.
+    """Return the values that are set under any name of a table; lists are joined.
 
     Other names are ignored. once: whether a parameter with two values is an error, not the last
     one. Raises SearchError that names a parameter as its caller wrote it.
@@ -2100,14 +2101,14 @@ def read_params(
         if isinstance(first, list) and isinstance(value, list):  # --site A --domain B
             value = [*first, *value]
         elif once and first not in (None, value):
-            message = f"{name} is given twice: {quoted(first)} and {quoted(value)}."
+            message = f"{name} is set twice: {quoted(first)} and {quoted(value)}."
             raise SearchError("invalid_input", message, "Pass it once.")
         values[name] = value
     return values
 
 
 def given_value(parameter: Parameter, value: object) -> Any:
-    """Return a parameter's value, a list if it takes one; None if it counts as not given.
+    """Return a parameter's value, a list if it takes one; None if it counts as not set.
 
     null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
     text where the parameter is verbatim.
@@ -2203,6 +2204,10 @@ def check_text(parameter: Parameter, value: object) -> str:
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
         raise error
+    if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
+        error = wrong_value(parameter, value, "words to search for")
+        error.hint = "To read this page, use read_page. To search for its URL, add a word."
+        raise error
     if parameter["name"] == "country" and not re.fullmatch("(?i)[a-z]{2}|all", text):
         error = wrong_value({"name": "country"}, value, "a two-letter code such as us, gb or de")
         code = COUNTRY_CODES.get(text.lower())
@@ -2248,7 +2253,7 @@ def check_dates(parameter: Parameter, text: str) -> str:
         return words
     if not span:
         parameter = {**parameter, "note": ""}  # about short periods
-    # Of a point in time the day counts.
+    # Only the day of a point in time counts.
     words = re.sub(r"t\d\d:\d\d(:\d\d)?(\.\d{1,9})?(z|[+-]\d\d:?\d\d)?", "", words)
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(?:\.\.|to)(\d{4}-\d\d-\d\d)?)?", words)
     if not dates or not any(dates.groups()):
@@ -2494,7 +2499,7 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CUR
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 # Where one of them exists.
 SAME_COMMAND = {"search": "web", "web": "search", "answer": "search"}
-# What another script does for a first word -> such words.
+# Task of another script -> the first words that mean it.
 SIBLINGS = {
     "web_search.py read reads a page": "read fetch open",
     "web_search.py has it": "batch brief check recall cache doctor serve mcp",
@@ -2640,9 +2645,9 @@ def flag_help(parameter: Parameter) -> str:
 def parse_arguments(
     script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> Fields:
-    """Return the parameters given by flags, words and params_json; a flag wins over JSON.
+    """Return the parameters from flags, words and params_json; a flag wins over JSON.
 
-    is_named: whether the command's name was given. Output options go into options. Raises
+    is_named: whether the command was named. Output options go into options. Raises
     SearchError (invalid_input).
     """
     default, spec = next(iter(script["commands"])), options["spec"]
@@ -2807,7 +2812,7 @@ def take_words(
             params |= {name: [*params.get(name, []), *words]} if words else {}
             return
         if words and name in params:
-            message = f"{name} is given twice: {quoted(params[name])} and {quoted(words[0])}."
+            message = f"{name} is set twice: {quoted(params[name])} and {quoted(words[0])}."
             raise SearchError("invalid_input", message, "Give it once.")
         if words:
             params[name], *words = words
@@ -2820,7 +2825,7 @@ def take_words(
 
 
 def read_params_json(text: str) -> Fields:
-    """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
+    """Return the object in --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     params = json_fields(content)
     if params is not None:
@@ -2933,7 +2938,7 @@ def prepare_output(params: Fields, options: Fields) -> None:
     """Decide on JSON Lines, and try the place to write before anything is paid for.
 
     Lists and batches append to a file that has content if it is one of --skip-done, replace it if
-    --overwrite is given, and else refuse it. An input is never an output; a dry run writes nothing.
+    --overwrite is set; otherwise refuse it. An input is never an output; a dry run writes nothing.
     Raises SearchError (invalid_input).
     """
     import tempfile
@@ -2999,7 +3004,7 @@ def refuse_input(params: Fields) -> None:
     """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
     if "input" in params:
         message = "input is read on the command line only."
-        raise SearchError("invalid_input", message, "Give the queries themselves: queries.")
+        raise SearchError("invalid_input", message, "Pass the queries themselves as queries.")
 
 
 def end_process(code: int) -> None:
@@ -3035,7 +3040,7 @@ def ended_by_signals() -> Iterator[None]:
 
     Interrupts.is_held = Interrupts.has_come = False
     before = {}
-    with contextlib.suppress(ValueError):  # not the main thread, which alone gets signals
+    with contextlib.suppress(ValueError):  # only the main thread gets signals
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, note)
@@ -3101,7 +3106,7 @@ def is_quota(document: Document) -> bool:
 
 
 def batch_outcome(results: list[Document]) -> Document:
-    """Return ok of a batch: true if one query worked, else with the first one's error."""
+    """Return the ok of a batch: true if a query worked; else false, with the first error."""
     is_good = any(result["ok"] for result in results)
     cut = [object_field(result, "details") for result in results]
     cut = [details for details in cut if details.get("kind") == "interrupted"]
@@ -3315,7 +3320,7 @@ class JsonLines:
 
     def finish(self) -> int:
         """Close the file of --output and print its receipt; return the exit code."""
-        for _, held in sorted(self.held.items()):  # behind a line that an interrupt left out
+        for _, held in sorted(self.held.items()):  # after a line that an interrupt skipped
             self.count_and_write(held)
         if self.file:
             self.file.close()
@@ -3349,12 +3354,12 @@ def json_fields(text: Any) -> Fields | None:
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer; real ones stay under 1 MB
-FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
+FAULT_TRIES = 3  # per request that fails (connection, 500, 502, 503, 504)
 BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
 GZIP_START = b"\x1f\x8b"
-MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
+MAX_MEMBERS = 100  # per gzip file; bombs have many empty members
 
 
 class Response:
@@ -3440,7 +3445,7 @@ def configured_key(*names: str) -> tuple[str, str]:
                 return name, key
     if reference:
         message = f"{reference} contains a placeholder in place of a key."
-        hint = "The program that set it did not fill it in. Write the key itself, or unset it."
+        hint = "The program that set it did not fill it in. Set the variable to the key itself."
         raise SearchError("auth", message, hint)
     return "", ""
 
@@ -3557,7 +3562,7 @@ def send_once(request: Fields, deadline: float) -> Response:
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
     """Return status, headers and decompressed body of a request's answer, also of an error.
 
-    A body that is too long is cut behind MAX_BODY. Raises SearchError and what urllib raises.
+    A body that is too long is cut at MAX_BODY. Raises SearchError and what urllib raises.
     """
     import urllib.error
     import urllib.request

@@ -14,9 +14,9 @@ Examples:
   install.py opencode --dir project
 
 install copies the files for agents to web-search/ in ~/.claude/skills ($CLAUDE_CONFIG_DIR/skills,
-if that is set) and ~/.agents/skills, or in the skills folder of --dir. A copy is replaced
-completely or not at all. FILES.sha256 in it lists the skill's files; every other file there is
-yours and is kept. Foreign folders, links and clones of the repository are never touched.
+if that is set) and ~/.agents/skills, or in the skills folder of --dir. A copy that differs is
+replaced, completely or not at all, with all of its scripts/, references/ and assets/; your other
+files in it are kept. Foreign folders, links and clones of the repository are never touched.
 
 With --command it also writes the command web-search, which runs web_search.py, to ~/.local/bin.
 

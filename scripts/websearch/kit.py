@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         type: str  # str, int, float, bool, since, list, csv or any: see check_value
         help: str
         required: bool
-        positional: bool  # may be given as a word
+        positional: bool  # may be passed as a word
         aliases: list[str]  # other names
         flags: list[str]  # other flags, such as -n
         metavar: str
@@ -53,11 +53,12 @@ if TYPE_CHECKING:
         note: str  # the hint for a wrong value
         between: str  # a pattern between the items of a list
         verbatim: bool  # the text stays as it is, with its spaces
+        searched: bool  # words to search for: more than a URL
         is_language: bool  # a language, of which the country may be unknown
         file: bool  # @FILE is read
         batch: bool  # an option of lists and batches only
         rare: bool  # in the help of its command, but not in that of the script
-        default: Any  # sent if nothing is given
+        default: Any  # sent if the parameter is not set
         documented_default: Any  # in the reference only
         api_default: Any  # the API's own: not sent
         wire: str  # the name that the API knows
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
         examples: Sequence[str]  # what follows the command's name
         cannot: dict[str, str]  # a parameter it lacks -> what to do instead
         expendable: Sequence[str]  # fields that are cut first, in this order
-        expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is given
+        expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is set
         batch: bool | str  # whether it prints JSON Lines; the parameter that makes it do so
 
 
@@ -178,7 +179,7 @@ def dump_json(value: object, pretty: bool = False) -> str:
 
 # ----- text from outside
 
-# A pattern stays text: re compiles it when it is first used.
+# Patterns are kept as strings; re compiles each on first use.
 
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
 # Controls except tab and newline are removed; a lone surrogate (invalid UTF-8) becomes U+FFFD.
@@ -332,7 +333,7 @@ def latest_news(items: list[Fields], count: int) -> list[Fields]:
 MIN_TIMEOUT, DEFAULT_TIMEOUT = 0.1, 30.0  # seconds for a whole call, retries included
 LEAST_MAX_CHARS = 500  # the least that command line and HTTP accept: less has no room for answers
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # in a file or standard input; longer input is a mistake
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these for omitted values
@@ -416,7 +417,7 @@ def parameter_names(params: list[Parameter]) -> dict[str, Parameter]:
 
 
 def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
-    """Return the given parameters under their table names; raises SearchError."""
+    """Return the parameters under their table names; raises SearchError."""
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
     for key in params:
         if (word := spelled_name(key)) not in table:
@@ -428,7 +429,7 @@ def canonical_names(command: str, spec: Command, params: Fields) -> Fields:
 def read_params(
     table: dict[str, Parameter], pairs: Iterable[tuple[object, Any]], once: bool = False
 ) -> Fields:
-    """Return the values that are given under any name of a table; lists are joined.
+    """Return the values that are set under any name of a table; lists are joined.
 
     Other names are ignored. once: whether a parameter with two values is an error, not the last
     one. Raises SearchError that names a parameter as its caller wrote it.
@@ -447,14 +448,14 @@ def read_params(
         if isinstance(first, list) and isinstance(value, list):  # --site A --domain B
             value = [*first, *value]
         elif once and first not in (None, value):
-            message = f"{name} is given twice: {quoted(first)} and {quoted(value)}."
+            message = f"{name} is set twice: {quoted(first)} and {quoted(value)}."
             raise SearchError("invalid_input", message, "Pass it once.")
         values[name] = value
     return values
 
 
 def given_value(parameter: Parameter, value: object) -> Any:
-    """Return a parameter's value, a list if it takes one; None if it counts as not given.
+    """Return a parameter's value, a list if it takes one; None if it counts as not set.
 
     null does, and for optional parameters empty text, an empty list, and NOT_GIVEN. The words are
     text where the parameter is verbatim.
@@ -550,6 +551,10 @@ def check_text(parameter: Parameter, value: object) -> str:
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
         raise error
+    if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
+        error = wrong_value(parameter, value, "words to search for")
+        error.hint = "To read this page, use read_page. To search for its URL, add a word."
+        raise error
     if parameter["name"] == "country" and not re.fullmatch("(?i)[a-z]{2}|all", text):
         error = wrong_value({"name": "country"}, value, "a two-letter code such as us, gb or de")
         code = COUNTRY_CODES.get(text.lower())
@@ -595,7 +600,7 @@ def check_dates(parameter: Parameter, text: str) -> str:
         return words
     if not span:
         parameter = {**parameter, "note": ""}  # about short periods
-    # Of a point in time the day counts.
+    # Only the day of a point in time counts.
     words = re.sub(r"t\d\d:\d\d(:\d\d)?(\.\d{1,9})?(z|[+-]\d\d:?\d\d)?", "", words)
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(?:\.\.|to)(\d{4}-\d\d-\d\d)?)?", words)
     if not dates or not any(dates.groups()):
@@ -841,7 +846,7 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CUR
 CANNOT_PRINT = 74  # exit code if stdout cannot be written: EX_IOERR of sysexits.h
 # Where one of them exists.
 SAME_COMMAND = {"search": "web", "web": "search", "answer": "search"}
-# What another script does for a first word -> such words.
+# Task of another script -> the first words that mean it.
 SIBLINGS = {
     "web_search.py read reads a page": "read fetch open",
     "web_search.py has it": "batch brief check recall cache doctor serve mcp",
@@ -987,9 +992,9 @@ def flag_help(parameter: Parameter) -> str:
 def parse_arguments(
     script: Fields, command: str, words: list[str], is_named: bool, options: Fields
 ) -> Fields:
-    """Return the parameters given by flags, words and params_json; a flag wins over JSON.
+    """Return the parameters from flags, words and params_json; a flag wins over JSON.
 
-    is_named: whether the command's name was given. Output options go into options. Raises
+    is_named: whether the command was named. Output options go into options. Raises
     SearchError (invalid_input).
     """
     default, spec = next(iter(script["commands"])), options["spec"]
@@ -1154,7 +1159,7 @@ def take_words(
             params |= {name: [*params.get(name, []), *words]} if words else {}
             return
         if words and name in params:
-            message = f"{name} is given twice: {quoted(params[name])} and {quoted(words[0])}."
+            message = f"{name} is set twice: {quoted(params[name])} and {quoted(words[0])}."
             raise SearchError("invalid_input", message, "Give it once.")
         if words:
             params[name], *words = words
@@ -1167,7 +1172,7 @@ def take_words(
 
 
 def read_params_json(text: str) -> Fields:
-    """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
+    """Return the object in --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     params = json_fields(content)
     if params is not None:
@@ -1280,7 +1285,7 @@ def prepare_output(params: Fields, options: Fields) -> None:
     """Decide on JSON Lines, and try the place to write before anything is paid for.
 
     Lists and batches append to a file that has content if it is one of --skip-done, replace it if
-    --overwrite is given, and else refuse it. An input is never an output; a dry run writes nothing.
+    --overwrite is set; otherwise refuse it. An input is never an output; a dry run writes nothing.
     Raises SearchError (invalid_input).
     """
     import tempfile
@@ -1346,7 +1351,7 @@ def refuse_input(params: Fields) -> None:
     """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
     if "input" in params:
         message = "input is read on the command line only."
-        raise SearchError("invalid_input", message, "Give the queries themselves: queries.")
+        raise SearchError("invalid_input", message, "Pass the queries themselves as queries.")
 
 
 def end_process(code: int) -> None:
@@ -1382,7 +1387,7 @@ def ended_by_signals() -> Iterator[None]:
 
     Interrupts.is_held = Interrupts.has_come = False
     before = {}
-    with contextlib.suppress(ValueError):  # not the main thread, which alone gets signals
+    with contextlib.suppress(ValueError):  # only the main thread gets signals
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, note)
@@ -1448,7 +1453,7 @@ def is_quota(document: Document) -> bool:
 
 
 def batch_outcome(results: list[Document]) -> Document:
-    """Return ok of a batch: true if one query worked, else with the first one's error."""
+    """Return the ok of a batch: true if a query worked; else false, with the first error."""
     is_good = any(result["ok"] for result in results)
     cut = [object_field(result, "details") for result in results]
     cut = [details for details in cut if details.get("kind") == "interrupted"]
@@ -1662,7 +1667,7 @@ class JsonLines:
 
     def finish(self) -> int:
         """Close the file of --output and print its receipt; return the exit code."""
-        for _, held in sorted(self.held.items()):  # behind a line that an interrupt left out
+        for _, held in sorted(self.held.items()):  # after a line that an interrupt skipped
             self.count_and_write(held)
         if self.file:
             self.file.close()
@@ -1696,12 +1701,12 @@ def json_fields(text: Any) -> Fields | None:
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer; real ones stay under 1 MB
-FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
+FAULT_TRIES = 3  # per request that fails (connection, 500, 502, 503, 504)
 BACKOFF = 0.3  # seconds before the second try; doubled before each later one
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
 SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
 GZIP_START = b"\x1f\x8b"
-MAX_MEMBERS = 100  # of a gzip file; bombs have many empty members
+MAX_MEMBERS = 100  # per gzip file; bombs have many empty members
 
 
 class Response:
@@ -1787,7 +1792,7 @@ def configured_key(*names: str) -> tuple[str, str]:
                 return name, key
     if reference:
         message = f"{reference} contains a placeholder in place of a key."
-        hint = "The program that set it did not fill it in. Write the key itself, or unset it."
+        hint = "The program that set it did not fill it in. Set the variable to the key itself."
         raise SearchError("auth", message, hint)
     return "", ""
 
@@ -1904,7 +1909,7 @@ def send_once(request: Fields, deadline: float) -> Response:
 def answer_of(request: Fields, timeout: float) -> tuple[int, Any, bytes]:
     """Return status, headers and decompressed body of a request's answer, also of an error.
 
-    A body that is too long is cut behind MAX_BODY. Raises SearchError and what urllib raises.
+    A body that is too long is cut at MAX_BODY. Raises SearchError and what urllib raises.
     """
     import urllib.error
     import urllib.request

@@ -141,7 +141,7 @@ class Verdicts(CheckCase):
                 run = self.check(self.cite(text))
                 self.assertEqual(run.document["counts"]["verbatim"], 1)
 
-    def test_text_outside_the_article_counts_with_a_note(self) -> None:
+    def test_text_beside_the_article_counts_and_hidden_text_does_not(self) -> None:
         box = "<div class='sidebar'><p>The harbour holds ninety boats in a winter.</p></div>"
         for wrap, verdict in (
             ("{}", "verbatim"), ("<div hidden>{}</div>", "absent"), ("<nav>{}</nav>", "absent"),
@@ -151,16 +151,14 @@ class Verdicts(CheckCase):
             run = self.check(self.cite("holds ninety boats in a winter"), "--force")
             check = run.document["checks"][0]
             self.assertEqual(check["verdict"], verdict, wrap)
-            self.assertEqual("outside the article" in check.get("note", ""), wrap == "{}")
 
-    def test_a_number_outside_the_article_counts_with_a_note(self) -> None:
+    def test_a_number_beside_the_article_counts(self) -> None:
         box = "<div class='sidebar'><p>The harbour holds 7,431 boats in a winter.</p></div>"
         draft = f"The harbour holds 7,431 boats in a winter ([source]({self.url}))."
         for wrap in ("{}", "<nav>{}</nav>"):
             self.serve(PAGE.replace("</article>", f"</article>{wrap.format(box)}"))
             (number,) = self.check(draft, "--force").document["numbers"]
             self.assertEqual("missing" in number, wrap == "<nav>{}</nav>", number)
-            self.assertEqual("outside the article" in str(number.get("proof")), wrap == "{}")
 
     def test_hidden_text_is_not_a_source(self) -> None:
         hidden = "<p style='font-size:0'>The harbour holds ninety boats in a winter.</p>"
@@ -323,16 +321,30 @@ class Verdicts(CheckCase):
             "<p>There was no strong effect of the drug. The drug may have cured the patients of "
             "the town. It is a good book for cats.</p>"
         )
-        denied, dropped, inserted, kept = self.judged(
+        denied, dropped, inserted, against, replaced, kept = self.judged(
             page,
             "strong effect of the drug", "The drug […] cured the patients",
-            "It is [never] a good book for cats", "no strong effect of the drug",
+            "It is [never] a good book for cats", "The drug may have [against] cured the patients",
+            "It is a good [film] for cats", "no strong effect of the drug",
         )  # fmt: skip
-        for check in (denied, dropped, inserted):
+        for check in (denied, dropped, inserted, against, replaced):
             self.assertEqual(check["verdict"], "altered", check)
         self.assertEqual((denied["differs"][0]["source"], kept["verdict"]), ("no", "verbatim"))
         run = self.check(f"It had no “strong effect of the drug” ([s]({self.url})).")
         self.assertEqual(run.document["checks"][0]["verdict"], "verbatim")
+
+    def test_every_sign_of_code_counts(self) -> None:
+        page = "<p>Then call <code>kettle --Boil -t 9</code> in the kitchen of the house.</p>"
+        verdicts = [
+            check["verdict"]
+            for check in self.judged(
+                page,
+                "call kettle --Boil -t 9 in the kitchen", "Call `kettle --Boil -t 9` in the",
+                "call kettle --boil -t 9 in the kitchen",
+                "call kettle -Boil -t 9 in the kitchen", "call `kettle –Boil -t 9` in the kitchen",
+            )
+        ]  # fmt: skip
+        self.assertEqual(verdicts, ["verbatim"] * 2 + ["altered"] * 3)
 
     def test_differences_in_spaces_only_are_noted(self) -> None:
         for text, check in zip(
@@ -402,6 +414,13 @@ class NumbersOfDrafts(CheckCase):
             (item.get("missing", []), [number["number"] for number in item.get("doubtful", [])])
             for item in self.sentences(*texts).values()
         ]
+
+    def test_a_milliwatt_is_no_megawatt(self) -> None:
+        self.serve("<p>The lamp of the harbour takes 40 mW and the mill takes 70 MW a day.</p>")
+        self.assertEqual(
+            self.verdicts("The lamp takes 40 MW", "The lamp takes 40 mW", "The mill takes 70 mw"),
+            [(["40"], []), ([], []), ([], [])],
+        )
 
     def test_doubts_are_only_where_the_page_has_another_value(self) -> None:
         self.serve(
@@ -969,7 +988,7 @@ class Interfaces(CheckCase):
             (form, "*/*", text, 200, '"verdict":"altered"'),  # what curl says by itself
             ("application/json", "*/*", json.dumps({"text": text}), 200, '"verdict":"altered"'),
             ("application/json", "*/*", '{"draft": "x"}', 400, "with only text"),
-            ("application/json", "*/*", "{", 400, "neither UTF-8 text nor JSON"),
+            ("application/json", "*/*", "{", 400, "not JSON in UTF-8"),
             ("text/markdown", "*/*", "", 400, "The draft is missing"),
             (form, browser, urlencode({"text": text}), 200, ">altered</strong> line 1"),
             (

@@ -371,6 +371,24 @@ class MistypedCommands(FakeServerCase):
             self.assertEqual(run.code, 0, words)
 
 
+class AddressesAsQueries(FakeServerCase):
+    """A URL in place of a query: refused before it is paid for, with the tool that reads it."""
+
+    def test_the_error_names_read_page(self) -> None:
+        url = "https://example.org/manual"
+        for words in (
+            ("brave_search.py", url), ("brave_search.py", "context", url),
+            ("serper_search.py", "news", url), ("gemini_search.py", url),
+            ("keyless_search.py", url), ("web_search.py", url.upper()),
+            ("web_search.py", "brief", "sourdough", url),
+        ):  # fmt: skip
+            with self.subTest(words):
+                run = self.run_script(*words)
+                self.assertEqual(run.code, 2)
+                self.assertIn("read_page", run.document["details"]["hint"])
+        self.assertEqual(self.server.requests, [])
+
+
 class NamesOfOtherTools(FakeServerCase):
     """What agents type because another search tool calls it so."""
 

@@ -1205,7 +1205,16 @@ if SAMPLES:
 
 
 class OwnServer(CannedCase):
-    """A SearXNG behind a login (Basic), which no output shows."""
+    """A SearXNG behind a login (Basic), which no output shows, or one that does not run."""
+
+    def test_a_server_that_does_not_run_is_started_or_named(self) -> None:
+        for script in ("keyless_search.py", "web_search.py"):
+            with self.subTest(script):
+                env = {"SEARXNG_BASE_URL": "http://127.0.0.1:9"}
+                run = run_script(script, "tea", "--engine", "searxng", env=env)
+                self.assertEqual(run.document["details"]["kind"], "network")
+                for word in ("Start the server", "SEARXNG_BASE_URL", "container"):
+                    self.assertIn(word, run.document["details"]["hint"])
 
     def test_a_login_is_sent_and_shown_nowhere(self) -> None:
         self.server.body = {

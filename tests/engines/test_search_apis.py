@@ -187,7 +187,7 @@ class Requests(SearchApiCase):
         self.use_key("you")
         run = self.search("you", "sourdough", "--country", "is")
         self.assertEqual((run.code, len(self.server.requests)), (2, 0))
-        self.assertIn("It has ar, at, au", run.document["details"]["hint"])
+        self.assertIn("Available countries: ar, at, au", run.document["details"]["hint"])
 
 
 class OwnEngines(SearchApiCase):

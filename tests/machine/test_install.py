@@ -182,7 +182,7 @@ class Install(InstallCase):
         names = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
         scripts = {f"scripts/{name}" for name in FEW_SCRIPTS}
         references = {f"references/{path.name}" for path in (ROOT / "references").glob("*.md")}
-        wanted = {"SKILL.md", "LICENSE", "FILES.sha256", "assets/secrets.example.yaml",
+        wanted = {"SKILL.md", "LICENSE", "assets/secrets.example.yaml",
                   "assets/opencode/tool/google_search.ts"}  # fmt: skip
         self.assertLessEqual(wanted | scripts | references, names)
         for name in names - wanted - scripts - references:
@@ -203,14 +203,6 @@ class Install(InstallCase):
             with self.subTest(path.name):
                 self.assertEqual(path.stat().st_mode & 0o777, 0o755 if command else 0o644)
         self.assertEqual(copy.stat().st_mode & 0o777, 0o755)
-
-    def test_the_list_of_files_can_be_checked_with_sha256sum(self) -> None:
-        copy = self.installed()
-        listed = (copy / "FILES.sha256").read_text(encoding="utf-8").splitlines()
-        for line in listed:
-            digest, _, name = line.partition("  ")
-            self.assertEqual(hashlib.sha256((copy / name).read_bytes()).hexdigest(), digest)
-        self.assertEqual(len(listed) + 1, sum(path.is_file() for path in copy.rglob("*")))
 
     def test_a_folder_with_spaces_or_the_skills_own_name_is_taken(self) -> None:
         place = self.folder / "my project's skills" / "ünter"
@@ -239,15 +231,7 @@ class Update(InstallCase):
         (self.repository / "references/new.md").write_text("# New\n", encoding="utf-8")
         code, stdout, _ = self.run_install("install", "--dir", str(copy.parent))
         self.assertEqual(code, 0)
-        for line in (
-            f"updated: {copy} (",
-            "removed, no longer part of the skill: scripts/old_search.py",
-            "removed, no longer part of the skill: assets/old/gone.json",
-            "replaced, although it was changed: SKILL.md",
-            "kept, not part of the skill: notes/mine.txt",
-            "kept, not part of the skill: link",
-        ):
-            self.assertIn(line, stdout)
+        self.assertIn(f"replaced: {copy} (", stdout)
         for gone in ("scripts/old_search.py", "assets/old", "scripts/__pycache__"):
             self.assertFalse((copy / gone).exists(), gone)
         self.assertEqual(notes.read_text(encoding="utf-8"), "mine")
@@ -264,11 +248,9 @@ class Update(InstallCase):
             (copy / "scripts/websearch/kit.py").unlink,
             lambda: (copy / "scripts/brave_search.py").write_bytes(b""),
             lambda: (copy / "scripts/web_search.py").chmod(0o644),
-            (copy / "FILES.sha256").unlink,
-            lambda: (copy / "FILES.sha256").write_bytes(b"\xff\x00 nothing"),
         ):
             damage()
-            self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
+            self.assertIn("replaced: ", self.run_install("install", "--dir", str(copy.parent))[1])
             self.assertEqual(snapshot(copy), whole)
 
     def test_users_folders_are_kept_with_their_modes_even_if_empty(self) -> None:
@@ -278,23 +260,11 @@ class Update(InstallCase):
             (copy / name).mkdir(mode=mode)
         (copy / "notes/mine.txt").touch(0o600)
         (copy / "LICENSE").unlink()
-        self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
+        self.assertIn("replaced: ", self.run_install("install", "--dir", str(copy.parent))[1])
         self.assertEqual({name: (copy / name).stat().st_mode & 0o777 for name in mine}, mine)
         self.assertEqual((copy / "notes/mine.txt").stat().st_mode & 0o777, 0o600)
         self.run_install("uninstall", "--dir", str(copy.parent))
         self.assertEqual(set(snapshot(copy)), {*mine, "scripts", "notes/mine.txt"})
-
-    def test_a_copy_without_the_list_keeps_files_of_other_names(self) -> None:
-        copy = self.folder / "skills" / NAME
-        for name in ("scripts/ancient.py", "references/ancient.md", "assets/x/y.json", "mine.txt"):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_text("x", encoding="utf-8")
-        (copy / "SKILL.md").write_text('---\nname: "web-search"\n---\n', encoding="utf-8")
-        _, stdout, _ = self.run_install("install", "--dir", str(copy.parent))
-        self.assertIn("updated: ", stdout)
-        for name in ("scripts/ancient.py", "references/ancient.md", "assets/x/y.json", "mine.txt"):
-            self.assertIn(f"kept, not part of the skill: {name}", stdout)
-            self.assertEqual((copy / name).read_text(encoding="utf-8"), "x")
 
     def test_a_foreign_hidden_folder_next_to_it_is_not_touched(self) -> None:
         copy = self.installed()
@@ -302,9 +272,37 @@ class Update(InstallCase):
         for name in (f".{NAME}.new", f".{NAME}.old"):
             shutil.copytree(copy, copy.with_name(name))
         before = {name: snapshot(copy.with_name(name)) for name in (f".{NAME}.new", f".{NAME}.old")}
-        self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
+        self.assertIn("replaced: ", self.run_install("install", "--dir", str(copy.parent))[1])
         for name, content in before.items():
             self.assertEqual(snapshot(copy.with_name(name)), content)
+
+    def test_a_link_in_a_copy_is_replaced_not_written_through(self) -> None:
+        copy, outside = self.installed(), self.folder / "precious.md"
+        outside.write_text("precious", encoding="utf-8")
+        (self.repository / "references/new.md").write_text("# New\n", encoding="utf-8")
+        (copy / "LICENSE").unlink()
+        for name in ("references/new.md", "LICENSE"):
+            (copy / name).symlink_to(outside)
+        self.run_install("install", "--dir", str(copy.parent))
+        self.assertEqual(outside.read_text(encoding="utf-8"), "precious")
+        self.assertEqual((copy / "references/new.md").read_text(encoding="utf-8"), "# New\n")
+        self.assertFalse((copy / "LICENSE").is_symlink())
+
+    def test_a_killed_update_is_cleared_and_loses_no_file(self) -> None:
+        copy = self.installed()
+        whole = snapshot(copy)
+        work = copy.with_name(f".{NAME}-installing")
+        for command, is_moved in (("install", True), ("install", False), ("uninstall", True)):
+            with self.subTest(command, is_moved=is_moved):
+                self.run_install("install", "--dir", str(copy.parent))
+                (copy / "mine.txt").touch()
+                shutil.copytree(self.repository / "references", work / "new")
+                if is_moved:
+                    copy.rename(work / "old")
+                self.run_install(command, "--dir", str(copy.parent))
+                self.assertEqual([*copy.parent.iterdir()], [copy])
+                left = {"mine.txt"} | (set(whole) if command == "install" else set())
+                self.assertEqual(set(snapshot(copy)), left)
 
     def test_a_step_that_fails_leaves_the_copy_as_it_was(self) -> None:
         copy = self.installed()
@@ -349,7 +347,7 @@ class FromACopy(InstallCase):
 
     def test_a_copy_installs_itself_without_the_user_s_files(self) -> None:
         whole = snapshot(self.copy)
-        (self.copy / "scripts/mine.py").touch()
+        (self.copy / "mine.py").touch()
         code, _, stderr = self.run_copy("install")
         self.assertEqual((code, stderr), (0, ""))
         for skills in (".claude/skills", ".agents/skills"):
@@ -361,18 +359,10 @@ class FromACopy(InstallCase):
         self.assertEqual((code, snapshot(self.copy)), (0, before))
         self.assertIn(f"kept: this program runs in {self.copy}", stdout)
 
-    def test_a_copy_that_was_changed_is_not_spread(self) -> None:
-        (self.copy / "SKILL.md").write_text("---\nname: web-search\n---\n", encoding="utf-8")
-        (self.copy / "LICENSE").unlink()
-        code, _, stderr = self.run_copy("install")
-        self.assertEqual(code, 2)
-        self.assertIn("has changed since it was installed: LICENSE, SKILL.md.", stderr)
-        self.assertEqual([*self.home.iterdir()], [])
-
     def test_cannot_make_a_package_and_says_so(self) -> None:
         code, _, stderr = self.run_copy("package")
         self.assertEqual(code, 2)
-        self.assertIn(f"{self.copy} is a complete installed copy", stderr)
+        self.assertIn(f"{self.copy} is a copy", stderr)
         self.assertFalse((self.copy / "dist").exists())
 
     def test_removes_itself_also_if_it_was_damaged(self) -> None:
@@ -415,17 +405,6 @@ class Refusals(InstallCase):
         self.assertTrue((self.folder / "scripts/websearch/kit.py").exists())
         self.assertTrue((copy / "scripts").is_symlink())
 
-    def test_files_outside_are_never_removed_even_if_listed(self) -> None:
-        copy = self.installed()
-        outside = self.folder / "skills/precious.txt"
-        outside.touch()
-        digest = hashlib.sha256(b"").hexdigest()
-        with (copy / "FILES.sha256").open("a", encoding="utf-8") as file:
-            file.write(f"{digest}  ../precious.txt\n{digest}  {outside}\n")
-        self.assertEqual(self.run_install("uninstall", "--dir", str(copy.parent))[0], 0)
-        self.assertTrue(outside.exists())
-        self.assertFalse(copy.exists())
-
     def test_clones_and_the_repository_are_not_touched(self) -> None:
         clone = self.folder / "skills" / NAME
         shutil.copytree(self.repository, clone)
@@ -454,7 +433,8 @@ class Refusals(InstallCase):
         (self.folder / "file").touch()
         self.assert_refused("is not a folder", "install", "--dir", str(self.folder / "file"))
         self.assert_refused("is not a folder", "install", "--dir", " ")
-        self.assert_refused("invalid choice", "reinstall")
+        self.assert_refused("The nearest word is install.", "reinstall")
+        self.assert_refused("The nearest word is --help.", "--hlep")
         link = self.repository / "references/link.md"
         link.symlink_to(self.folder / "file")
         self.assert_refused("link.md is a link", "install")
@@ -478,13 +458,14 @@ class Uninstall(InstallCase):
         _, stdout, _ = self.run_install("uninstall")
         self.assertEqual(stdout.count("nothing to remove: "), 2)
 
-    def test_leaves_the_users_own_files_and_names_them(self) -> None:
+    def test_leaves_the_users_own_files(self) -> None:
         copy = self.installed()
-        (copy / "scripts/mine.py").write_text("mine", encoding="utf-8")
-        (copy / "secrets.yaml").write_text("mine", encoding="utf-8")
+        for name in ("mine.py", "secrets.yaml", "assets/secrets.yaml"):
+            (copy / name).write_text("mine", encoding="utf-8")
         _, stdout, _ = self.run_install("uninstall", "--dir", str(copy.parent))
-        self.assertIn("kept, not part of the skill: scripts/mine.py", stdout)
-        self.assertEqual(set(snapshot(copy)), {"scripts", "scripts/mine.py", "secrets.yaml"})
+        self.assertIn("your other files are kept", stdout)
+        kept = {"mine.py", "assets", "assets/secrets.yaml", "secrets.yaml"}
+        self.assertEqual(set(snapshot(copy)), kept)
 
 
 class Package(InstallCase):
@@ -539,8 +520,7 @@ class Package(InstallCase):
         run = run_script(str(skills / NAME / "scripts/brave_search.py"), "--version")
         self.assertEqual(run.code, 0)
         _, stdout, _ = self.run_install("install", "--dir", str(skills))
-        self.assertIn("updated: ", stdout)  # unzipping loses the permissions
-        self.assertNotIn("although it was changed", stdout)
+        self.assertIn("replaced: ", stdout)  # unzipping loses the permissions
         self.run_install("uninstall", "--dir", str(skills))
         self.assertEqual(set(snapshot(skills / NAME)), {"mine.txt"})
 

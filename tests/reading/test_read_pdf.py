@@ -107,7 +107,7 @@ class FromTheWeb(SiteCase):
     def test_scans_and_locked_files_are_named(self) -> None:
         run = self.run_script(SCRIPT, self.address("papers/scan.pdf"))
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "unsupported"))
-        self.assertIn("a scan: its pages are pictures", run.document["error"])
+        self.assertIn("a scan: its pages are images", run.document["error"])
         run = self.run_script(SCRIPT, self.address("papers/locked.pdf"))
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "refused"))
         self.assertIn("password", run.document["error"])
@@ -205,10 +205,10 @@ class FromThisMachine(unittest.TestCase):
         run = self.read_here("./my paper.pdf", "--dry-run")
         self.assertTrue(run.document["request"]["url"].endswith("my%20paper.pdf"))
 
-    def test_a_bare_file_name_sends_no_request(self) -> None:
+    def test_a_file_that_exists_is_read_by_its_bare_name(self) -> None:
         run = self.read_here("notes.html")
-        self.assertEqual(run.document["details"]["kind"], "invalid_input", run.document)
-        self.assertIn("To read the file, pass ./notes.html.", run.document["details"]["hint"])
+        self.assertTrue(run.document["ok"], run.document)
+        self.assertTrue(run.document["url"].endswith("/notes.html"), run.document["url"])
 
     def test_names_without_a_path_stay_hosts(self) -> None:
         for text in ("paper.pdf", "example.org/x.pdf", "https://example.org/./x.pdf", "a/../b"):

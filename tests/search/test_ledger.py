@@ -314,6 +314,13 @@ class Budget(LedgerCase):
         words = ("batch", str(some), *words[2:], "--dry-run")
         self.assertEqual(self.run_command(*words).document["request"], {"lines": 0})
 
+    def test_the_price_of_a_batch_has_no_digits_of_its_sum(self) -> None:
+        self.use("brave")
+        lines = Path(self.store).with_name("lines.txt")
+        lines.write_text("".join(f"mill {number}\n" for number in range(40)), encoding="utf-8")
+        run = self.run_command("batch", str(lines), "--jsonl", "--engine", "brave", "--dry-run")
+        self.assertEqual(run.document["request"]["cost"]["brave"], {"requests": 40, "usd": 0.2})
+
     def test_keyless_asks_no_engine_with_a_key(self) -> None:
         self.use("serper", "searxng")
         document = self.search(QUESTION, "--engine", "keyless")

@@ -25,7 +25,7 @@ from tests.support import (
     load_script,
     run_script,
 )
-from websearch.ways_in import best_passages, terminal, terminal_markdown
+from websearch.ways_in import terminal, terminal_markdown
 
 
 def plain(shown: str) -> str:
@@ -146,7 +146,7 @@ class ForPeople(TerminalCase):
 class FirstLook(TerminalCase):
     """The output of a search for a person, and the commands for more."""
 
-    def test_results_show_two_passages_and_with_full_all(self) -> None:
+    def test_results_show_what_answers_and_with_full_all(self) -> None:
         short = self.shown("sourdough starter", "-n", "2")
         last = short.strip().split("\n")[-1]
         self.assertRegex(
@@ -157,11 +157,34 @@ class FirstLook(TerminalCase):
         self.assertNotIn("--full", full)
         self.assertNotRegex(short, r"(?m)^ *#+ |\[…\]")
 
-    def test_a_heading_is_shown_above_a_passage_of_its_own_only(self) -> None:
-        text = "## Empty\n\n[…]\n\n## Full\n\nabout bread\n\nbut not this\n\n## Other\n\nmore bread"
-        best, rest = best_passages.best_passages(text, ["bread"], 2)
-        self.assertEqual(best, ["## Full\n\nabout bread", "## Other\n\nmore bread"])
-        self.assertEqual(rest, "## Full\n\nbut not this")
+    def test_the_row_that_answers_is_shown_first_with_its_head(self) -> None:
+        rows = "".join(f"| Name {n} | {1900 + n} |\n" for n in range(60))
+        table = f"| Player | Year |\n| --- | --- |\n{rows}| Ada Example | 1977 |\n"
+        other = "An opening sentence about nothing.\n\nBread rises.\n\n[…]\n\nMore text."
+        item = {"title": "A list", "url": "https://a.example/", "text": f"Opening.\n\n{table}"}
+        second = {"title": "B", "url": "https://b.example/", "text": other}
+        document = {"ok": True, "results": [item, second], "engine": "own"}
+        view = terminal.View(is_full=False, params={"query": "in which year did Ada Example play"})
+        shown = view.for_people(document, str)
+        self.assertIn("\x1b[31mAda\x1b[0m \x1b[31mExample\x1b[0m", shown)
+        first, other, _ = plain(shown).split("\n\n")
+        lines = first.split("\n")
+        self.assertRegex(lines[2], r"^   Player +Year$")
+        self.assertRegex(first, r"(?m)^   Ada Example +1977$")
+        self.assertLessEqual(len(lines), 2 + 12)
+        self.assertNotIn("[…]", other)
+        document["results"] = [dict(item) for _ in range(5)]
+        self.assertLessEqual(view.for_people(document, str).count("\n") + 1, 50)
+
+    def test_a_question_that_nothing_answers_is_named_at_the_end(self) -> None:
+        source = {"title": "A", "url": "https://a.example/", "text": "Rye bread.", "queries": [1]}
+        found = {"title": "B", "url": "https://b.example/", "snippet": "Flour.", "queries": [2]}
+        queries = [{"query": "rye bread"}, {"query": "unicorn gliding"}]
+        document = {"ok": True, "sources": [source, found], "queries": queries}
+        shown = plain(terminal.View(is_full=False).for_people(document, str))
+        self.assertIn("https://a.example/ · answers 1", shown)
+        self.assertIn("https://b.example/ · found for 2", shown)
+        self.assertEqual(shown.split("\n\n")[-2], "No page answers:\n2. unicorn gliding")
 
     def test_the_words_of_the_query_are_highlighted(self) -> None:
         _, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "1")
@@ -233,7 +256,17 @@ class Markdown(unittest.TestCase):
             "name  what it means", "a     one two three four", "      five six", "b",
         ])  # fmt: skip
         many = "|" + "head|" * 9 + "\n|" + "-|" * 9 + "\n|" + "cell|" * 9
-        self.assertEqual(self.lines(many)[0], "head: cell")
+        self.assertEqual(self.lines(many)[0], "head: cell · head: cell ·")
+
+    def test_columns_are_as_wide_as_they_need(self) -> None:
+        words = "one two three four five six seven eight nine"
+        table = f"| no | price | empty | text |\n|---|---|---|---|\n| 1 | 1,234.50 | | {words} |"
+        self.assertEqual(self.lines(table, 30), [
+            "no  price     text", "1   1,234.50  one two three",
+            "              four five six", "              seven eight nine",
+        ])  # fmt: skip
+        wide = terminal_markdown.Renderer(20, [], 60).lines(table)
+        self.assertEqual(plain(wide[1]), f"1   1,234.50  {words}")
 
     def test_a_line_of_code_in_three_backticks_opens_no_block(self) -> None:
         self.assertEqual(self.lines("```npm install```\n\n- **a**"), ["npm install", "", "- a"])
@@ -296,7 +329,8 @@ class HelpAndSettings(TerminalCase):
         self.assertRegex(shown, r"SERPER_API_KEY +set +the environment")
         self.assertNotIn("secret-key", shown)
         for words in (("config", "set", "count", "3"), ("key", "unset", "SERPER_API_KEY")):
-            self.assertRegex(self.shown(*words), "(?s)(Write lines|delete its line).*secrets.yaml")
+            said = r"(?s)Write lines.*secrets\.yaml|Pass list, or set or remove"
+            self.assertRegex(self.shown(*words), said)
 
     def test_the_store_is_cleared_after_a_yes_only(self) -> None:
         self.shown("sourdough", "-n", "1")
@@ -543,6 +577,11 @@ class FrontDoor(TerminalCase):
             ("web-search brief --engine wiki", 3, {"wikipedia"}),
             ("web-search brief --engine key", 3, {"keyless"}),
             ("web-search completion f", 2, {"fish"}),
+            ("web-search rye --since w", 3, {"week"}),
+            ("web-search brief --focus pap", 3, {"papers"}),
+            ("web-search cache st", 2, {"stats"}),
+            ("web-search key rem", 2, {"remove"}),
+            ("web-search key set SERPER", 3, {"SERPER_API_KEY"}),
         ):
             words = " ".join(map(repr, line.split()))
             asked = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _web_search"
@@ -560,6 +599,15 @@ class FrontDoor(TerminalCase):
         self.assertEqual(
             (code, json.loads(text)["details"]["hint"]), (2, "Pass bash, zsh or fish.")
         )
+
+    def test_help_config_and_key_in_a_pipe_do_what_they_say(self) -> None:
+        self.server.clear()
+        code, text = self.run_words("help", "search", "--md")
+        self.assertEqual((code, text[:13]), (0, "usage: web_se"))
+        self.assertEqual(self.server.requests, [])
+        self.assertIn("| Setting | Value |", self.run_words("config", "--md")[1])
+        code, text = self.run_words("key")
+        self.assertEqual((code, "keys" in json.loads(text)), (0, True))
 
     def test_each_command_that_the_help_names_has_its_help(self) -> None:
         listed = re.search(r"More commands: (.*?) \(", self.run_words("--help")[1])

@@ -38,6 +38,7 @@ from websearch.search import commands as web_search
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
 SERPER = {"SERPER_API_KEY": "good-" + CANARY}
+EXA, TAVILY = ({f"{name}_API_KEY": "good-" + CANARY} for name in ("EXA", "TAVILY"))
 KEYLESS = {"SEARXNG_BASE_URL": ""}
 # Addresses of the engines that need no key, at which nobody listens.
 NO_NETWORK = {
@@ -482,10 +483,25 @@ class Engines(WebSearchCase):
         self.assertIn("safe", document["attempts"][0]["error"])
         self.assertEqual(self.asked("/search"), 0)
 
+    def test_auto_goes_on_from_an_engine_that_refuses_a_value(self) -> None:
+        self.use(**EXA, SEARXNG_BASE_URL=self.server.url)
+        document = self.search("sourdough faultinvalid", no_pages=True)
+        self.assertEqual(document["engine"], "searxng", document)
+        self.assertEqual(document["attempts"][0]["engine"], "exa")
+        self.assertEqual(document["attempts"][0]["kind"], "invalid_input")
+        self.assertIn("INVALID_REQUEST_BODY", document["attempts"][0]["error"])
+        named = self.search("sourdough faultinvalid", no_pages=True, engine="exa")
+        self.assertEqual(named["details"]["kind"], "invalid_input")
+        self.use(**EXA, **TAVILY, WEB_SEARCH_ENGINES="exa,tavily")
+        every = self.search("sourdough faultinvalid", no_pages=True)
+        self.assertEqual(every["details"]["kind"], "invalid_input")
+        self.assertEqual([one["engine"] for one in every["details"]["attempts"]], ["exa", "tavily"])
+
     def test_bad_input_ends_the_call_before_anything_is_sent(self) -> None:
         self.use(**SERPER, **BRAVE, SEARXNG_BASE_URL=self.server.url)
         table: list[tuple[dict[str, Any], str]] = [
             ({"query": "  "}, "query"),
+            ({"query": "https://example.org/a"}, "read_page"),
             ({"count": 0}, "count"),
             ({"count": 51}, "50"),
             ({"engine": "bing"}, "brave, serper"),

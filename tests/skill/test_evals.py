@@ -187,10 +187,10 @@ class EvalFile(unittest.TestCase):
 class Triggers(unittest.TestCase):
     """Questions that should load the skill, and near misses that should not."""
 
-    def test_there_are_twenty_of_each(self) -> None:
+    def test_there_are_forty_of_each(self) -> None:
         verdicts = [trigger["should_trigger"] for trigger in TRIGGERS]
-        self.assertEqual((verdicts.count(True), verdicts.count(False)), (20, 20))
-        self.assertEqual(len(TRIGGERS), 40)
+        self.assertEqual((verdicts.count(True), verdicts.count(False)), (40, 40))
+        self.assertEqual(len({trigger["query"] for trigger in TRIGGERS}), 80)
         self.assertEqual({tuple(trigger) for trigger in TRIGGERS}, {("query", "should_trigger")})
 
 
@@ -289,7 +289,7 @@ class EnginesReference(EnvironmentCase):
                         self.assertEqual(self.dry_run(engine, **params), expected)
 
     def test_notes(self) -> None:
-        self.assertIn("`brave` knows hosts alone", self.text)
+        self.assertIn("`brave` filters by host only", self.text)
         for engine in ("brave", "serper", "duckduckgo", "searxng", "google"):
             self.assertEqual(self.dry_run(engine, site="docs.python.org/3"), "yes")
         self.assertIn("Gemini (`gemini_search.py`) has one filter, `since`", self.text)

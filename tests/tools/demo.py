@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 LONGEST_LINE = 300  # characters
 LINES = 12  # of each step's output
 KEYS = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
-QUESTION = "how is a sourdough starter fed"
-MARKDOWN = ("--format", "markdown")
+QUESTION = "how often should a sourdough starter be fed"
+MARKDOWN = ("--md",)
 # The first step, which is also what the picture shows.
-MAIN_JOB = ("web_search.py", QUESTION, "-n", "3", "--max-chars", "2000", *MARKDOWN)
+MAIN_JOB = ("web_search.py", QUESTION, "-n", "2", *MARKDOWN)
 
 
 class Step(NamedTuple):
@@ -46,8 +46,8 @@ class Step(NamedTuple):
 
 
 STEPS = (
-    Step("A question, answered by passages of the pages that a search finds", MAIN_JOB),
-    Step("The same as JSON, from the cache: no request", MAIN_JOB[:-2]),
+    Step("A question, answered by passages from the pages that a search finds", MAIN_JOB),
+    Step("The same as JSON, from the cache: no request", MAIN_JOB[:-1]),
     Step(
         "Three questions on one subject, one brief: each page once, numbered to be cited",
         ("web_search.py", "brief", QUESTION, "sourdough hydration", "rye flour starter", *MARKDOWN),
@@ -57,7 +57,7 @@ STEPS = (
         ("web_search.py", "recall", "feed starter", "-n", "1", *MARKDOWN),
     ),
     Step(
-        "Code: Stack Overflow and GitHub beside the search engine",
+        "Code: Stack Overflow and GitHub in addition to the search engine",
         ("web_search.py", "python asyncio task timeout", "--focus", "code", *MARKDOWN),
     ),
     Step(
@@ -129,7 +129,9 @@ def shortened(output: str) -> Iterator[str]:
 def main() -> int:
     """Run the steps; the exit code is 1 if one did not end as it should."""
     print("Everything below runs on this machine, against a fake web: no key, no network.")
-    print("Copy a command to run it on the real web; those with a key need one of yours.")
+    print(
+        "Pages at example.com and example.org exist only here. Commands with a key need your own."
+    )
     failed = 0
     with demo_environment() as environment:
         for step in STEPS:

@@ -48,7 +48,7 @@ KEY_LINES = re.compile(r"(?m)(?:^[^\n]*\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b[^\n]*\n)+"
 EXAMPLE_KEYS = re.compile(r"(# More search engines[^\n]*\n).*?(?=# Higher limits)", re.DOTALL)
 GEMINI = (
     "GEMINI_API_KEY",
-    "answers grounded in Google Search",
+    "Gemini answers with Google Search",
     "https://aistudio.google.com/apikey",
 )
 TABLE = re.compile(
@@ -201,7 +201,7 @@ def synced_registry_entry(path: Path) -> str:
     """Return the MCP registry's entry with a variable for every key."""
     entry = json.loads(path.read_text(encoding="utf-8"))
     entry["packages"][0]["environmentVariables"] = [
-        {"name": name, "description": f"Key of {title}, from {site}", "isSecret": True}
+        {"name": name, "description": f"Key for {title}, from {site}", "isSecret": True}
         for name, title, site in (*engine_keys(), GEMINI)
     ]
     return json.dumps(entry, indent=2, ensure_ascii=False) + "\n"

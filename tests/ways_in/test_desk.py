@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
@@ -179,6 +180,13 @@ class Pages(DeskCase):
                     self.assertRegex(link, r"^[/#]")
                 self.assertTrue(answer.document.rstrip().endswith("</html>"))
 
+    def test_an_unknown_path_is_a_page_for_browsers(self) -> None:
+        answer = self.page("/no/such/page")
+        self.assertEqual(answer.status, 404)
+        self.assertIn("<h1>There is no such page</h1>", answer.document)
+        self.assertEqual(self.process.fetch("/no/such/page").status, 404)
+        self.assertIn("openapi", self.page("/openapi.json").document)
+
     def test_programs_get_json_from_the_same_paths(self) -> None:
         answer = self.process.fetch("/read?url=" + quote(self.page_url("articles/lighthouse")))
         self.assertTrue(answer.document["ok"])
@@ -211,23 +219,35 @@ class Pages(DeskCase):
         text = self.page("/").document
         self.assertRegex(text, r'<input id="q"[^>]* autofocus></label>\n<button type="submit">')
         self.assertEqual(re.findall(r"<details[^>]*><summary>([^<]*)", text),
-                         ["Several questions", "Filters"])  # fmt: skip
+                         ["More questions", "Filters"])  # fmt: skip
         text = self.page(f"/?q={quote(QUESTION)}&site=example.com").document
         self.assertNotIn("autofocus", text)  # a person reads results now
         self.assertIn("<details open><summary>Filters", text)
         text = self.page(f"/?q=sourdough&more={quote('rye flour' + chr(10) + 'oven')}").document
-        self.assertIn("sourdough\nrye flour\noven</textarea>", text)
+        self.assertIn('value="sourdough"', text)
+        self.assertIn(">rye flour\noven</textarea>", text)
 
-    def test_results_show_their_best_passages_and_fold_the_others(self) -> None:
+    def test_results_show_their_best_passages_and_fold_the_whole_text(self) -> None:
         parts = [
-            f"## Head {n}\n\npassage {n} about {'bread' if n > 2 else 'rye'}" for n in range(6)
+            f"## Head {n}\n\npassage {n} about {'bread' if n > 2 else 'rye ' * 90}"
+            for n in range(6)
         ]
         item = {"url": "https://a.example/", "text": "\n\n".join(["## Empty", *parts])}
-        shown, _, rest = views.result(item, "bread").partition("<details>")
+        shown, _, rest = views.results([item], "bread").partition("<details>")
         self.assertEqual(re.findall(r"passage (\d)", shown), ["3", "4", "5"])
-        self.assertEqual(re.findall(r"passage (\d)", rest), ["0", "1", "2"])
-        self.assertNotIn("Empty", shown + rest)
-        self.assertEqual(re.findall(r"<h(\d)", shown), ["2", "3", "3", "3"])
+        self.assertEqual(re.findall(r"passage (\d)", rest), list("012345"))
+        self.assertNotIn("Empty", shown)
+
+    def test_long_tables_are_folded(self) -> None:
+        html = markdown_html.render("|a|\n|-|\n" + "|b|\n" * 13)
+        self.assertIn("12 of 13 rows, show all", html)
+        self.assertNotIn("show all", markdown_html.render("|a|\n|-|\n" + "|b|\n" * 12))
+
+    def test_tables_in_lists_are_tables(self) -> None:
+        html = markdown_html.render(
+            "- | a | b |\n  | - | - |\n  | 1 | 2 |\n| [… 3 rows] |\n  | 4 | 5 |"
+        )
+        self.assertEqual((html.count("<table>"), html.count("<th>"), html.count("<tr>")), (1, 2, 4))
 
     def test_a_brief_names_unanswered_questions_and_shows_each_once(self) -> None:
         source = {"number": 1, "title": "Both", "url": "https://a.example/", "queries": [1, 2]}
@@ -244,6 +264,7 @@ class Pages(DeskCase):
         self.assertIn('<a href="#source-1">1. Both</a>', parts[2])
         self.assertIn("Down.", parts[3])
         self.assertIn("No page answers this question.", parts[4])
+        self.assertTrue(text.endswith("<li>3. three</li>\n<li>4. four</li>\n</ul>\n"))
 
     def test_reading_here_keeps_the_question(self) -> None:
         found = self.page(f"/?q={quote(QUESTION)}").document
@@ -321,6 +342,15 @@ class History(DeskCase):
         self.assertEqual(re.findall("<h3>(.*?)</h3>", text), ["Questions", "Pages"])
         self.assertIn(">The lighthouse log</a>", text)
         self.assertNotIn('name="all"', text)
+        self.assertNotIn('name="day"', text)
+        day = time.strftime("%Y-%m-%d")
+        self.assertIn(f'<h2>Today</h2><a href="/history/forget?day={day}">Forget today …', text)
+        asked = self.page(f"/history/forget?day={day}").document
+        self.assertIn("This removes 1 questions and 1 reads of today", asked)
+        self.assertIn(f'name="day" value="{day}"', asked)
+        filtered = self.page("/history?filter=LIGHTHOUSE+log").document
+        self.assertIn(">The lighthouse log</a>", filtered)
+        self.assertNotIn(QUESTION, filtered)
         asked = self.page("/history/forget").document
         self.assertIn("It cannot be undone.", asked)
         self.assertIn('name="all" value="yes"', asked)

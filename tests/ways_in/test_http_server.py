@@ -252,7 +252,7 @@ class Parameters(ServerCase):
             ("/search", "query is missing"),
             ("/search?q=", "q is empty"),
             ("/search?q=a&cuont=3", "There is no parameter 'cuont'"),
-            ("/search?q=a&query=b", "q is given twice"),
+            ("/search?q=a&query=b", "q is set twice"),
             ("/search?q=a&verbose=true", "no parameter 'verbose'"),
             ("/search?q=a&timeout=500", "timeout must be a number from 0.1 to 120"),
             ("/search?q=a&max_chars=499", "max_chars must be 0 or 500 or more, not 499"),

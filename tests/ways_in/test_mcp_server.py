@@ -262,7 +262,7 @@ class Faults(SharedClient):
             ("web_search", {"query": "Ume\0e5"}, ["query must be text without control"]),
             ("grounded_search", {"query": "Ume\0e5"}, ["query must be text without control"]),
             ("google_search", {"query": "x", "cuont": 5}, ["'cuont'", "nearest argument is count"]),
-            ("google_search", {"query": "x", "q": "y"}, ["query is given twice"]),
+            ("google_search", {"query": "x", "q": "y"}, ["query is set twice"]),
             ("google_search", {"query": "x", "sites": "a.test"}, ["'sites'", "argument is site"]),
             ("google_search", {"query": "x", "search_site": "a.test"}, ["'search_site'"]),
             ("brave_web_search", {"prompt": "x", "id": 5}, ["'prompt'", "arguments are"]),
@@ -867,6 +867,12 @@ class Shell(McpCase):
         run = run_script("mcp_server.py", *words, env=self.environment, stdin='{"query": "python"}')
         self.assertEqual((run.code, run.stderr), (0, ""))
         self.assertIn(b"Python (programming language)", run.stdout)
+
+    def test_a_mistyped_first_word_gets_the_nearest(self) -> None:
+        for word, meant in (("--hlep", "--help"), ("tols", "tools")):
+            run = self.run_words(word)
+            self.assertEqual(run.code, 2)
+            self.assertIn(f"The nearest word is {meant}.", run.stderr)
 
     def test_call_leaves_out_advice_that_its_tool_cannot_follow(self) -> None:
         site = CannedServer()

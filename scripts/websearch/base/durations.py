@@ -19,7 +19,9 @@ def seconds_of_duration(name: str, text: str, example: str) -> float:
     parts = re.findall(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)", text[:100])
     if not parts or "".join(number + unit for number, unit in parts) != text:
         message = f"{name} must be a duration such as {example}, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Units are ms, s, m, h and d; 0 means none.")
+        raise SearchError(
+            "invalid_input", message, "Use a number with ms, s, m, h or d. 0 means no time."
+        )
     return sum(float(number) * SECONDS[unit] for number, unit in parts)
 
 

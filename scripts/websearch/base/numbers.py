@@ -267,7 +267,10 @@ def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
     if other and not (found and found.end() >= other.end()):
         return UNITS.get(other[1].lower(), other[1])
     if found:
-        return UNITS[found[0].strip(" \u00a0\n-").lower()]
+        written = found[0].strip(" \u00a0\n-")
+        unit = UNITS[written.lower()]
+        is_milli = written[0] == "m" and written[1:2].isupper()  # mW is not MW
+        return written if is_milli and unit in RATIOS and RATIOS[unit][1] > 1 else unit
     if _POINTS.match(text, end):
         return "percentage point"
     return "%" if (_PERCENTS if has_ranges else _PERCENT).match(text, end) else ""

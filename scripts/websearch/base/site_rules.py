@@ -118,7 +118,7 @@ def refusing_rule(url: str) -> str:
 def without_refused(document: dict[str, Any]) -> int:
     """Remove the parts of a document that the owner's rules exclude; return their number.
 
-    An object is removed for its own URL (url, link, website), a text or a key if it is a URL.
+    Remove an object whose own URL (url, link, website) is excluded, and excluded URLs as text.
     """
     removed = 0
 

@@ -86,7 +86,7 @@ STOP_WORDS_OF = {"en": ENGLISH_STOP_WORDS} | {
     for language, words in zip(LANGUAGES, _OTHER_STOP_WORDS.strip().split("\n\n"), strict=True)
 }
 STOP_WORDS = frozenset().union(*STOP_WORDS_OF.values())
-LANGUAGE_CHARS = 20_000  # of a text, by which its language is told
+LANGUAGE_CHARS = 20_000  # enough text to detect its language
 # Words that deny what is said, in the same languages; of scripts without spaces, characters.
 NEGATIONS = frozenset(
     """
@@ -171,7 +171,7 @@ PHRASED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 UNSPACED = (
     rf"{PHRASED}\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-# Languages by their script alone, the first one that is met: Japanese has kana beside Han.
+# Languages that the script decides, in this order: Japanese has kana in addition to Han.
 SCRIPT_LANGUAGES = {
     "ja": r"[\u3040-\u30ff]", "ko": r"[\uac00-\ud7af]", "zh": r"[\u3400-\u4dbf\u4e00-\u9fff]{2}",
     "ru": r"[\u0400-\u04ff]{3}", "ar": r"[\u0620-\u064a]{3}", "he": r"[\u05d0-\u05ea]{3}",
@@ -183,7 +183,7 @@ SCRIPT_LANGUAGES = {
 def script_language(text: str) -> str:
     """Return the language of a text in a script of its own, "" for Latin text.
 
-    Names in Latin letters may stand beside it; an English question on a foreign word is English.
+    Names in Latin letters may be next to it; an English question about a foreign word is English.
     """
     if not ENGLISH_STOP_WORDS.isdisjoint(re.findall(r"[a-z]+", text.lower())):
         return ""

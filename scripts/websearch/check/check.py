@@ -23,6 +23,7 @@ from websearch.kit import (
 # 25 ms, and every search imports this module for its command table.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.base.shown_command import ShownCommand
@@ -79,11 +80,8 @@ COMMANDS: dict[str, ShownCommand] = {
 # fmt: on
 
 
-OUTSIDE_NOTE = "It is outside the article: in a sidebar, a caption, a byline or its data."
-
-
 class SourcePage:
-    """A page that a draft cites: its title and text, or the reason that it has no text."""
+    """A page that a draft cites: its title and all its text, or the reason that it has none."""
 
     def __init__(self, url: str, page: Page) -> None:
         from websearch.pages.fetch.archive import archived_fields
@@ -103,8 +101,7 @@ class SourcePage:
         facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]
         self.head = " ".join(filter(None, facts))
         self.lead = f"{facts[0]}\n\n"
-        self.text = self.lead + page.text
-        self.outside = page.outside
+        self.text = "\n\n".join(filter(None, (self.lead + page.text, page.outside)))
         if not (self.error or page.text.strip()):
             self.error = "The page has no text."
 
@@ -116,25 +113,11 @@ class SourcePage:
         return ComparedText(self.text, len(self.lead))
 
     @functools.cached_property
-    def compared_outside(self) -> ComparedText:
-        """Return the text outside the article in the form for comparing quotations."""
-        from websearch.check.quotations import ComparedText
-
-        return ComparedText(self.outside)
-
-    @functools.cached_property
     def numbers(self) -> PageNumbers:
         """Return the numbers in the page with the words around them."""
         from websearch.check.page_numbers import PageNumbers
 
         return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
-
-    @functools.cached_property
-    def numbers_outside(self) -> PageNumbers:
-        """Return the numbers outside the article with the words around them."""
-        from websearch.check.page_numbers import PageNumbers
-
-        return PageNumbers(self.url, self.head, self.outside, OUTSIDE_NOTE)
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
@@ -162,10 +145,12 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         unshown = {page_of(link["url"]) for link in unknown}
         pages = read_sources(urls, params, deadline, report, unshown)
         verbose = bool(params.get("verbose"))
-        checks = [check_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
+        checks = [
+            or_unread(check_quotation, item, pages, deadline, verbose) for item in cited.quotations
+        ]
         name_stored_holders(checks, urls, deadline)
         linked = [item for item in cited.sentences if item.urls or item.undefined]
-        numbers = [numbers_or_unread(item, pages, deadline, verbose) for item in linked]
+        numbers = [or_unread(check_numbers, item, pages, deadline, verbose) for item in linked]
         lines = [item.line for item in cited.sentences if item not in linked]
         facts = {
             "links": len(cited.links),
@@ -368,33 +353,22 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
 # ===== verdicts ===================================================================================
 
 
-def check_or_unread(
-    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
+def or_unread(
+    check: Callable[[Cited, dict[str, SourcePage], float], Document],
+    item: Cited,
+    pages: dict[str, SourcePage],
+    deadline: float,
+    verbose: bool,
 ) -> Document:
-    """Return the result of check_quotation; after a bug in it, unread with an error."""
-    check: Document | SearchError = result_or_error(
-        check_quotation, item, pages, deadline, verbose=verbose
-    )
-    if isinstance(check, SearchError):
-        head = {
-            "quote": " ".join(item.text.split()),
-            **({"url": item.urls[0]} if item.urls else {}),
-        }
-        return {**head, "verdict": "unread", "error": check.message, "line": item.line}
-    return check
-
-
-def numbers_or_unread(
-    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
-) -> Document:
-    """Return the result of check_numbers; after a bug in it, an error."""
-    answer: Document | SearchError = result_or_error(
-        check_numbers, item, pages, deadline, verbose=verbose
-    )
-    if isinstance(answer, SearchError):
-        head = {"sentence": item.shown, **({"url": item.urls[0]} if item.urls else {})}
-        return {**head, "error": answer.message, "line": item.line}
-    return answer
+    """Return the result of check_quotation or check_numbers; after a bug in it, an error."""
+    answer: Document | SearchError = result_or_error(check, item, pages, deadline, verbose=verbose)
+    if not isinstance(answer, SearchError):
+        return answer
+    head: Document = {"sentence": item.shown}
+    if check is check_quotation:
+        head = {"quote": " ".join(item.text.split()), "verdict": "unread"}
+    url = {"url": item.urls[0]} if item.urls else {}
+    return {**head, **url, "error": answer.message, "line": item.line}
 
 
 def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
@@ -427,9 +401,6 @@ def judged(quotation: Quotation, page: SourcePage) -> Document:
     if page.error:
         return {"verdict": "unread", "error": page.error}
     answer = quotation.judged(page.compared)
-    is_open = answer["verdict"] not in ("verbatim", "unread") and page.outside
-    if is_open and quotation.is_in(page.compared_outside):
-        return {"verdict": "verbatim", "note": OUTSIDE_NOTE}
     if page.is_cut and answer["verdict"] == "absent":
         return {"verdict": "unread", "error": "The page is longer than the part that was read."}
     return answer
@@ -454,23 +425,15 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
         return {**answer, "error": error, **marked, "line": item.line}
     parts = " ".join(number.get("expression", "") for number in own)
     sources = [page.numbers for page in read]
-    outside = [page.numbers_outside for page in read if page.outside]
-
-    def compare(pages: list[PageNumbers]) -> tuple[ComparedNumbers, list[str]]:
-        compared = ComparedNumbers(text, item.context, pages, item.language, deadline)
-        own = ComparedNumbers(parts, "", pages, item.language, deadline)
-        return compared, compared.missing() + own.missing()
-
     try:
-        compared, missing = compare(sources)
-        if missing and outside:
-            compared, missing = compare(sources + outside)
+        compared = ComparedNumbers(text, item.context, sources, item.language, deadline)
+        counted = ComparedNumbers(parts, "", sources, item.language, deadline)
     except TimeoutError:
         return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
     used = {page.url for candidates in compared.candidates for page, _ in candidates}
     unused = [page.url for page in read if page.url not in used] if used else []
     facts = {
-        "missing": missing, "doubtful": compared.doubtful(), "proof": compared.proof(),
+        "missing": compared.missing() + counted.missing(), "doubtful": compared.doubtful(), "proof": compared.proof(),
         "without": unused,
     }  # fmt: skip
     skipped = {"skipped": compared.skipped, "line": item.line}

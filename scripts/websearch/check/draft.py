@@ -27,7 +27,7 @@ LONGEST_ATTRIBUTION = 500  # characters
 LEAST_WORDS = 4  # words per quotation; shorter quotations are titles, terms or irony
 LEAST_CITED_WORDS = 2  # the same with a link in the sentence
 CHARS_OF_A_WORD = 2  # in a script without spaces
-BEFORE_CHARS = 40  # of the draft before a quotation, where it may deny it
+BEFORE_CHARS = 40  # before a quotation, where the draft may deny it
 COVER = "\u2060"  # replaces code and URLs; not a word character or a space
 LINK = "\ufffc"  # replaces links where the text around them matters
 

@@ -40,7 +40,7 @@ from websearch.check.page_numbers import (
     kind_of,
     names_in_order,
     near_words,
-    noun_after,
+    nouns_after,
     stems,
     tokens_of,
     values_of,
@@ -61,6 +61,7 @@ MOST_WORDS = 0.6  # share of the sentence's words in a place that says the same
 MOST_TOLD = 5  # rivals to examine
 NEIGHBORS = 2  # sentences on either side of a number that are the same place
 SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
+FAR_WEIGHT = 0.01  # of a row's name that is not near the number
 MOST_OCCURRENCES = 500  # per value and page
 BEST_OCCURRENCES = 20  # occurrences whose nearest words are compared
 MOST_DOUBTED = 50  # numbers per sentence
@@ -95,8 +96,6 @@ _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или
 _OF = re.compile(r"\s(?:[a-z]{1,20}\s)?(?:out of|of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
 _PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
 _RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
-_FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
-FROM_CHARS = 12  # characters before a number that are searched for "from"
 NAME_CHARS = 70  # maximum length of two words and a year
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
@@ -134,14 +133,9 @@ class DraftNumber:
         return near_words(self.sentence, self.number.start, self.number.end)
 
     @functools.cached_property
-    def noun(self) -> str:
-        """Return the significant word right after the number, or ""."""
-        return noun_after(self.sentence, self.number)
-
-    @functools.cached_property
     def nouns(self) -> list[str]:
-        """Return the two words after the number ("398 league games"); "" if not significant."""
-        return [self.noun, noun_after(self.sentence, self.number, 2)]
+        """Return the two words after the number, as nouns_after does."""
+        return nouns_after(self.sentence, self.number)
 
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
         """Return whether a number in a page has this number's value, scale and unit."""
@@ -277,9 +271,7 @@ class ComparedNumbers:
             if not (proof or is_counted)
         ]
         lost += [
-            version
-            for _, version, _ in self.other_versions()
-            if not any(f" {' '.join(version.split('.'))} " in page.tokens for page in self.pages)
+            version for _, version, _, is_elsewhere in self.other_versions() if not is_elsewhere
         ]
         known = set().union(*(days for page in self.pages for days in page.days))
         return lost + sorted(day for day in self.days if not is_known(day, known))
@@ -291,7 +283,7 @@ class ComparedNumbers:
                 "number": number.text,
                 "url": proof.page.url,
                 "text": proof.page.shown(proof.occurrence),
-                **({"note": note} if (note := number.note(proof) or proof.page.note) else {}),
+                **({"note": note} if (note := number.note(proof)) else {}),
             }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if proof
@@ -319,8 +311,8 @@ class ComparedNumbers:
                 found.append({"number": number.text, "note": doubt.note, **text})
         found += [
             {"number": version, "note": f"For {name} the page has {', '.join(sorted(known))}."}
-            for name, version, known in self.other_versions()
-            if any(f" {' '.join(version.split('.'))} " in page.tokens for page in self.pages)
+            for name, version, known, is_elsewhere in self.other_versions()
+            if is_elsewhere
         ]
         found += self.limited_versions()
         named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
@@ -328,13 +320,18 @@ class ComparedNumbers:
         found += [{"number": day, "note": note} for day in sorted(self.days & aside - named)]
         return found
 
-    def other_versions(self) -> list[tuple[str, str, set[str]]]:
-        """Return (name, version, versions on the pages) for each version that no page has."""
+    def other_versions(self) -> list[tuple[str, str, set[str], bool]]:
+        """Return (name, version, the pages' versions, whether they have it elsewhere) for others.
+
+        These are versions that no page has after their name.
+        """
         others = []
         for name, version, *_ in self.versions:
             known = [one for page in self.pages for one in page.versions.get(name, ())]
             if known and not any(f"{one.text}.".startswith(f"{version}.") for one in known):
-                others.append((name, version, {one.text for one in known}))
+                digits = f" {version.replace('.', ' ')} "
+                is_elsewhere = any(digits in page.tokens for page in self.pages)
+                others.append((name, version, {one.text for one in known}, is_elsewhere))
         return others
 
     def limited_versions(self) -> list[dict[str, str]]:
@@ -432,12 +429,12 @@ class ComparedNumbers:
             doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
         elif self.is_other_column(proof):
             doubt = Doubt("The page has it in another column.", own)
-        elif self.is_other_row(number, proof):
-            doubt = Doubt("The page has it in another row.", own)
         elif nearer := self.nearer(number, proof):
             doubt = Doubt(f"In this place the page has {nearer.number.text}.", page.shown(nearer))
         else:
             doubt = self.rival(index, proof)
+            if not doubt.note and self.is_for_another(number, proof):
+                doubt = Doubt("The page has it for another row's name.", own)
         return doubt
 
     def counted_by(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
@@ -445,21 +442,23 @@ class ComparedNumbers:
 
         None if the proof is about that noun, or if the page gives the draft's number for it.
         """
-        page, found = proof.page, proof.occurrence
-        counted = page.counted.get(number.noun, []) if number.noun else []
+        page, found, used = proof.page, proof.occurrence, self.used_on(proof.page)
+        its = nouns_after(page.text, found.number)
+        is_second = its[0] == number.nouns[0] and its[1] != ""  # "771 fishing boats"
+        noun, own = number.nouns[is_second], its[is_second]
+        counted = page.counted.get(noun, []) if noun else []
         if any(number.fits(other, page) for other in counted):
             return None
-        own = noun_after(page.text, found.number)
         is_other = (own or found.number.unit) and found.cell < 0 and own not in self.words
         is_beside = is_other and any(other.piece == found.piece for other in counted)
-        if not is_beside and any(page.is_about(noun, found) for noun in number.nouns):
+        if not is_beside and any(page.is_about(one, found) for one in {*number.nouns[is_second:]}):
             return None
-        shared = self.words - {number.noun}
-        used = self.used_on(page)
+        shared = self.words - {noun}
         near = (
             other
             for other in counted
             if other not in used
+            and (other.cell > 0 or nouns_after(page.text, other.number)[0] == noun)
             and (other.piece == found.piece or shared & page.context(other.piece).keys())
         )
         return next(near, None)
@@ -467,6 +466,30 @@ class ComparedNumbers:
     def used_on(self, page: PageNumbers) -> set[Occurrence]:
         """Return the occurrences on a page that prove numbers of the sentence."""
         return {proof.occurrence for proof in self.proofs if proof and proof.page is page}
+
+    def is_for_another(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the draft names another row of a table than the proof's row or sentence.
+
+        Numbers may name the rows of the proof's own table.
+        """
+        page, found = proof.page, proof.occurrence
+        named = {word: number.near.get(word, FAR_WEIGHT) for word in self.words}
+        own, is_cell = number.number, found.cell > 0
+        for other, proven in zip(self.numbers, self.proofs, strict=True):
+            if is_cell and other is not number and not (proven and proven.occurrence.cell > 0):
+                away = max(own.start - other.number.end, other.number.start - own.end)
+                named |= dict.fromkeys(other.number.plain, 1 / (1 + max(0, away)))
+        for labels in page.row_labels:
+            if is_cell and found.piece not in labels:
+                continue
+            every = set().union(*labels.values())
+            its = (labels[found.piece] if is_cell else stems(page.sentence_of(found)[1])) & every
+            mine = max((named[word] for word in its & named.keys()), default=0.0)
+            others = (named.keys() & every) - its
+            if its and others and (is_cell or not mine):
+                is_missing = is_cell or others.isdisjoint(page.context(found.piece))
+                return is_missing and max(named[word] for word in others) > 2 * mine
+        return False
 
     def is_other_column(self, proof: Proof) -> bool:
         """Return whether the draft's sentence is about another column than the proof."""
@@ -479,30 +502,6 @@ class ComparedNumbers:
         others = [other for other in page.by_piece[found.piece] if other not in self.used_on(page)]
         columns = [page.cell_words(other)[1] for other in others]
         return any(column and column <= self.words for column in columns)
-
-    def is_other_row(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether a number in the draft's sentence labels another row than the proof's.
-
-        If the sentence has labels of several rows, only a clearly nearer label counts.
-        """
-        page, found = proof.page, proof.occurrence
-        if found.cell < 1:
-            return False
-        labels = page.labels(found)
-        own = labels.get(found.piece, set())
-        everywhere = set().union(*labels.values())
-        named = sorted(
-            (distance(number.number, other.number), bool(own & other.number.plain))
-            for other, proven in zip(self.numbers, self.proofs, strict=True)
-            if other is not number
-            and everywhere & other.number.plain
-            and not (proven and proven.occurrence.cell > 0)  # then it is a value, not a label
-        )
-        if not (own and named):
-            return False
-        nearest, is_own = named[0]
-        others = [away for away, is_same in named if is_same]
-        return not is_own and (not others or others[0] > 2 * nearest)
 
     def nearer(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
         """Return another number of the proof's sentence that fits the draft's words better.
@@ -539,7 +538,7 @@ class ComparedNumbers:
                 for index in page.by_word.get(word, ())[:MOST_RIVALS]:
                     scores[page, index] += page.context(index)[word]
         own, kind = proof.page.piece_of(proof.occurrence), kind_of(number.number)
-        is_bare = kind == ("", False) and not number.noun and not number.number.is_word
+        is_bare = kind == ("", False) and not number.nouns[0] and not number.number.is_word
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
             if not (piece and own):
@@ -577,16 +576,16 @@ class ComparedNumbers:
         notes: dict[int, str] = {}
         proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
         for (first, one), (second, two) in pairwise(proven):
-            is_turned = self.is_turned(first, second) or self.is_wrong_share(first, second)
+            is_wrong = self.is_wrong_share(first, second)
             is_known = one.page is two.page and one.page.language == self.language
             is_known = is_known and self.tokens not in one.page.tokens
-            is_alike = is_turned or self.are_alike(first, second)
+            is_alike = is_wrong or self.are_alike(first, second)
             if not (is_known and is_alike and self.may_swap(one, two)):
                 continue
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
-            if is_turned or other > SWAPPED * own + 0.03:
+            if is_wrong or other > SWAPPED * own + 0.03:
                 notes[first] = f"Should it be {self.numbers[second].text}?"
                 notes[second] = f"Should it be {self.numbers[first].text}?"
         return notes
@@ -596,7 +595,7 @@ class ComparedNumbers:
         numbers = (self.numbers[first], self.numbers[second])
         unit, other = (number.number.unit for number in numbers)
         is_year, is_other_year = (
-            kind_of(number.number)[1] and not number.noun for number in numbers
+            kind_of(number.number)[1] and not number.nouns[0] for number in numbers
         )
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]
@@ -610,15 +609,6 @@ class ComparedNumbers:
         between = self.text[one.end : two.start]
         values = [max(decimals(number.scaled or number.plain), default=0) for number in (one, two)]
         return bool(_OF.fullmatch(between)) and values[0] > values[1] and one.unit == two.unit
-
-    def is_turned(self, first: int, second: int) -> bool:
-        """Return whether "from" precedes one number here and the other on the page."""
-        own, its = [], []
-        for index in (first, second):
-            proof, number = self.proofs[index], self.numbers[index]
-            own.append(is_from(number.sentence, number.number.start))
-            its.append(bool(proof and is_from(proof.page.text, proof.occurrence.number.start)))
-        return own == its[::-1] and own[0] != own[1]
 
     def may_swap(self, one: Proof, two: Proof) -> bool:
         """Return whether two proofs are different numbers in one sentence or table."""
@@ -661,15 +651,11 @@ def may_be_alike(one: Number, two: Number) -> bool:
 def may_be_same(unit: str, other: str) -> bool:
     """Return whether two units may be the same.
 
-    A missing unit matches any unit, because in a list only the last number has the unit. Only
-    versions are like versions, and percentages like percentages.
+    A missing unit matches any unit, because in a list only the last number has the unit; so does a
+    unit of its dimension. Only versions are like versions, and percentages like percentages.
     """
-    return unit == other or not ((unit and other) or {VERSION, "%"} & {unit, other})
-
-
-def distance(one: Number, two: Number) -> int:
-    """Return the number of characters between two numbers in a sentence."""
-    return max(two.start - one.end, one.start - two.end)
+    is_any = not ((unit and other) or {VERSION, "%"} & {unit, other})
+    return unit == other or is_any or bool(ratio_of(unit, other))
 
 
 def is_known(day: str, known: set[str]) -> bool:
@@ -686,8 +672,3 @@ def is_known(day: str, known: set[str]) -> bool:
     if day in known or day[-5:] in known:
         return True
     return not (same or any(one[:4] == day[:4] and len(one) > 5 for one in known))
-
-
-def is_from(text: str, start: int) -> bool:
-    """Return whether "from" precedes a place in a text."""
-    return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))

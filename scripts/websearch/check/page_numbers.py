@@ -33,10 +33,11 @@ PROOF_CHARS = 300  # per shown sentence or row
 STEM_CHARS = 6  # prove, proved and proof differ; number and numbers do not
 SCALE_POWERS = (0, 3, 6, 9)  # for table headers such as "in thousands" or "in millions"
 MOST_DATED = 2_000  # characters per sentence searched for dates
-MOST_ROWS = 200  # table rows searched in each direction
 NEAR_WEIGHT = 0.5  # of words in headings and in the previous sentence
 OTHER_CLAUSE = 0.3  # factor per BORDER between a word and the number
 NEAR_CHARS = 300  # characters on each side of a number
+FROM_CHARS = 12  # characters before a number that are searched for "from"
+FROM_WEIGHT = 0.7  # of "from" before a number, which tells it from the one after "to"
 MOST_NEAR = 12  # words on each side of a number
 IN_ORDER = 1.0  # weight of the word that a number in a list belongs to
 MOST_BETWEEN = 2  # words between two numbers in a list: a unit and "and"
@@ -46,6 +47,7 @@ BORDER = re.compile(
     rf"[,;:.](?!\d)|\d[\d.,]*|\b(?:{'|'.join(_AND)}"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
+_FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
 _CONVERTED = re.compile(r"\([^()]{0,20}\d[^()]{0,40}\)")  # 60 m (197 ft) wide, 5.0 (95% CI: 4, 6)
 _ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NUMBER = r"\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?"
@@ -62,11 +64,12 @@ _MONTH_FIRST = re.compile(
 _NUMERIC_DAY = re.compile(r"(?<![\d./])(\d{1,2})[./](\d{1,2})[./](\d{4}|\d\d)(?![\d./])")
 # A version after a product's name or the word "version": Python 3.9, x<3.0, CMake version 3.24.
 VERSION_OF = re.compile(
-    r"([A-Za-z][\w#-]*\+{0,2})(?:\.js)?(?:,?\s(?P<word>[Vv]ersions?|[Rr]elease))?[\s:(]{0,2}"
+    r"(?<![\w#-])([A-Za-z][\w#-]{0,40}\+{0,2})(?:\.js)?(?:,?\s(?P<word>[Vv]ersions?|[Rr]elease))?[\s:(]{0,2}"
     r"(?:(?P<operator>[<>=~^≥≤!]{1,2})\s?|[\s(-])[vV]?(?P<number>\d{1,4}(?:\.\d{1,4}){1,3})(?:\+|\.[xX*])?(?![\d%]|[.,]\d|\s?(?:%|per\s?cent|[mb]illion))"
 )
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
+_NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
 # Units, scales and words that introduce a source.
 NOT_TELLING = {*UNITS} | set(
@@ -95,10 +98,10 @@ class Version(NamedTuple):
 
 
 class PageNumbers:
-    """The numbers in a page with its sentences and rows. note: for each proof from this page."""
+    """The numbers in a page with its sentences and rows."""
 
-    def __init__(self, url: str, head: str, text: str, note: str = "") -> None:
-        self.url, self.note = url, note
+    def __init__(self, url: str, head: str, text: str) -> None:
+        self.url = url
         self.text = f"{head}\n\n{text}"
         self.title = stems(head)
         self.language = language_of(self.text)
@@ -159,9 +162,23 @@ class PageNumbers:
         """Return noun -> the numbers right before it, and those in the columns that it heads."""
         counted: dict[str, list[Occurrence]] = {}
         for found in (one for some in self.by_piece.values() for one in some):
-            for noun in noun_after(self.text, found.number), noun_after(self.text, found.number, 2):
+            heads = stems(self.head_of(found)) if found.cell > 0 else set()
+            for noun in {*nouns_after(self.text, found.number), *heads}:
                 counted.setdefault(noun, []).append(found)
         return counted
+
+    @functools.cached_property
+    def row_labels(self) -> list[dict[int, set[str]]]:
+        """Return, per table, row index -> significant words and numbers of the row's first cell."""
+        tables: dict[tuple[int, ...], dict[int, set[str]]] = {}
+        for index, piece in enumerate(self.pieces):
+            if piece.kind == "row":
+                first = cells_of(self.text[piece.start : piece.end])[:1]
+                numbers = [one for one in self.by_piece.get(index, ()) if one.cell == 0]
+                values = {value for one in numbers for value in one.number.plain}
+                key = tuple(frame.start for frame in piece.frames)
+                tables.setdefault(key, {})[index] = stems(" ".join(first)) | values
+        return list(tables.values())
 
     @functools.cached_property
     def tokens(self) -> str:
@@ -250,26 +267,13 @@ class PageNumbers:
             re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
         )
 
-    def labels(self, found: Occurrence) -> dict[int, set[str]]:
-        """Return row index -> numbers in the row's first cell, for the table of a cell."""
-        frames = self.pieces[found.piece].frames
-        labels: dict[int, set[str]] = {}
-        step = range(
-            max(0, found.piece - MOST_ROWS), min(len(self.pieces), found.piece + MOST_ROWS)
-        )
-        for index in step:
-            if self.pieces[index].kind == "row" and self.pieces[index].frames == frames:
-                first = [one for one in self.by_piece.get(index, ()) if one.cell == 0]
-                labels[index] = {value for one in first for value in one.number.plain}
-        return labels
-
     def is_about(self, noun: str, found: Occurrence) -> bool:
         """Return whether a number is about a noun, judging by its context and the page's title.
 
         A noun from the text above does not count if another noun follows the number.
         """
         weight = self.context(found.piece).get(noun, 0.0)
-        is_other = found.cell < 0 and noun_after(self.text, found.number)
+        is_other = found.cell < 0 and nouns_after(self.text, found.number)[0]
         return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
 
     def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
@@ -393,6 +397,8 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
         for distance, (word, between) in enumerate(side[:MOST_NEAR]):
             weight = OTHER_CLAUSE ** len(BORDER.findall(between)) / (first + distance)
             weights[word] = max(weights.get(word, 0.0), weight)
+    if _FROM.search(text, max(0, start - FROM_CHARS), start):
+        weights["from"] = FROM_WEIGHT
     for name, is_own in names_in_order(text, start).items():
         weights[name] = IN_ORDER if is_own else 0.0
     return weights
@@ -452,7 +458,8 @@ def kind_of(number: Number) -> tuple[str, bool]:
     return number.unit, is_year
 
 
-def noun_after(text: str, number: Number, words: int = 1) -> str:
-    """Return the significant word at a position after a number (1: right after it), or ""."""
-    behind = re.match(rf"(?:[\s-]{{1,2}}({WORD.pattern})){{{words}}}", text[number.end :][:60])
-    return next(iter(stems(behind[1])), "") if behind and not number.unit else ""
+def nouns_after(text: str, number: Number) -> list[str]:
+    """Return the two words after a number ("398 league games"); "" if not significant."""
+    behind = _NOUNS.match(text, number.end, number.end + 60)
+    words = behind.groups() if behind and not number.unit else ()
+    return [next(iter(stems(word or "")), "") for word in words] or ["", ""]

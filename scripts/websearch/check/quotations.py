@@ -46,7 +46,7 @@ NEGATION_REACH = 4  # last words of a longer gap in one sentence that may deny q
 JOINED_CHARS = 100  # distance from which two places count as joined; nearer, words were omitted
 LEAST_JOINED = 3  # minimum words in each half of a quotation joined from two places
 SHORTEST_GAP = 4  # words; a word such as "may" in a gap this short changes the text around it
-HEDGES = frozenset("may might could unlikely supposedly allegedly far fails failed".split())
+HEDGES = frozenset("against may might could unlikely supposedly allegedly far fails failed".split())
 # Words that deny the text right after them.
 _DENIES = re.compile(
     r"(?:\b(?:no|not|never|without|cannot|kein(?:e[nrms]?)?|nicht|ohne|pas|sans|sin|nunca)|n't)\W{1,2}\Z"
@@ -69,7 +69,7 @@ _FORMULA = re.compile(
 # An author's omissions and insertions: "...", "[...]", "(…)", "[the company]", but not "[t]his".
 _DOTS = r"(?:…|\.(?:\s?\.){2,3})"
 _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
-_INSERTED = re.compile(r"\[([^\[\]]{2,60})\](?!\()")
+_IN_CODE = re.compile(r"`([^`\n]{1,500})`")
 _LETTER = rf"[^\W{UNSPACED}]"
 _TOKEN = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:'{_LETTER}+|(?<=\d)[.,]\d+)*|[^\w\s]")
 # A line end marks the place between two characters of one word or number.
@@ -354,6 +354,26 @@ def negation_in(gap: str) -> bool:
     return not NEGATIONS.isdisjoint(near) or any(word.endswith("n't") for word in near)
 
 
+def contradicts(mark: str, gap: str) -> bool:
+    """Return whether the page's words in a gap, or those in its mark, change what is said.
+
+    mark: "[...]" or the author's words in brackets. Both may have a negation. Words in brackets may
+    replace pronouns, not a few other words.
+    """
+    added, dropped = ComparedText(mark).words, ComparedText(gap)
+    own, its = ({one for one in some if weight_of(one) == 1} for some in (added, dropped.words))
+    is_replaced = own and its and own.isdisjoint(its) and len(dropped.words) <= SHORTEST_GAP
+    is_denied = negation_in(dropped.compared) or not (NEGATIONS | HEDGES).isdisjoint(added)
+    return bool(is_replaced or is_denied)
+
+
+def code_differences(quoted: str, page: str) -> list[tuple[str, str]]:
+    """Return (code of a quotation, code of a page) where one lacks the other's, sign by sign."""
+    own, its = (re.sub(r"[\\\s]+", " ", text) for text in (quoted, page))
+    lacked = [("", code) for code in _IN_CODE.findall(its) if code not in own]
+    return [*lacked, *((code, "") for code in _IN_CODE.findall(own) if code not in its)]
+
+
 # ===== the verdict ================================================================================
 
 
@@ -416,7 +436,7 @@ class Quotation:
         return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
-        """Return verbatim, or altered if the page denies it or has feet for inches.
+        """Return verbatim, or altered if the page denies it, has feet for inches or other code.
 
         A draft that denies the quotation itself may begin it right after the page's "not".
         """
@@ -428,14 +448,14 @@ class Quotation:
             return {"verdict": "altered", "source_text": text, "differs": differs}
         text = page.slice(span[0], min(span[1] + 1, len(page.compared)))
         own, its = primes(self.whole.text), dict(primes(text))
-        differs = [
-            {
-                "quote": f"{number}{'″' if double else '′'}",
-                "source": f"{number}{'′' if double else '″'}",
-            }
+        pairs = [
+            (f"{number}{'″' if double else '′'}", f"{number}{'′' if double else '″'}")
             for number, double in own
             if its.get(number, double) != double
         ]
+        around = slice(max(0, page.offsets[span[0]] - 1), page.offsets[span[1] - 1] + 2)
+        pairs += code_differences(self.whole.text, page.text[around])
+        differs = [{"quote": quoted, "source": source} for quoted, source in pairs]
         if not differs:
             return {"verdict": "verbatim"}
         return {"verdict": "altered", "source_text": text, "differs": differs}
@@ -443,13 +463,17 @@ class Quotation:
     def with_gaps(self, page: ComparedText, spans: list[tuple[int, int]]) -> Document:
         """Return the verdict for the places of the parts; left_out is the page's text in the gaps.
 
-        A negation in a gap, or right before an initial gap, makes the quotation altered.
+        A gap that contradicts its mark, or a negation right before an initial gap, makes the
+        verdict "altered".
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
-        denying = [gap for gap in gaps if negation_in(ComparedText(page.slice(*gap)).compared)]
-        inserted = ComparedText(" ".join(_INSERTED.findall(self.text))).words
-        if not NEGATIONS.isdisjoint(inserted):
-            denying = denying or gaps
+        marks = _GAP.findall(self.text)[self.begins_with_gap :]
+        marks += [""] * (len(gaps) - len(marks))
+        denying = [
+            gap
+            for gap, mark in zip(gaps, marks, strict=False)
+            if contradicts(mark, page.slice(*gap))
+        ]
         start = spans[0][0]
         before = re.search(r"\w+[\W]?\Z", page.compared[max(0, start - 30) : start])
         if self.begins_with_gap and before and negation_in(before[0]):
@@ -460,14 +484,9 @@ class Quotation:
         if denying:
             text = shorten(page.slice(start, spans[-1][1]), SOURCE_CHARS)
             differs = [{"quote": "[…]", "source": page.slice(*gap)} for gap in denying]
-            note = {"note": "The omitted or replaced words say the opposite."}
-            return {
-                "verdict": "altered",
-                "source_text": text,
-                "differs": differs,
-                **left_out,
-                **note,
-            }
+            note = {"note": "The omitted or replaced words say the opposite or another thing."}
+            answer = {"verdict": "altered", "source_text": text, "differs": differs}
+            return {**answer, **left_out, **note}
         far = [gap for gap in gaps if gap[1] - gap[0] > FAR_CHARS]
         note = {"note": f"The parts are far apart: {places(page, spans)}."} if far else {}
         return {"verdict": "verbatim", **(left_out if left_out["left_out"] else {}), **note}

@@ -24,6 +24,7 @@ def to_markdown(document: Document) -> str:
         return frame_markdown(document)
     counts = document["counts"]
     checks, numbers = sum(counts[verdict] for verdict in VERDICTS), counts["numbers"]
+    links = counts["links"]
     right = numbers - counts["numbers_missing"] - counts["numbers_unread"]
     doubted = f", {counts['numbers_doubtful']} doubtful" if counts["numbers_doubtful"] else ""
     summary = [
@@ -68,7 +69,7 @@ def to_markdown(document: Document) -> str:
     last = [
         lines_sentence(sorted({*passed}), "Passed: numbers in"),
         f"Not checked: {named}." if skipped else "",
-        f"Compared: {checks} quotations, numbers of {numbers} sentences, {counts['links']} links.",
+        f"Compared: {checks} quotations, numbers of {numbers} sentences, {links} links; no names.",
     ]
     hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
     advice = [fence_untrusted("\n".join(found)), *hint] if found else []

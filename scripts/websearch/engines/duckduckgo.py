@@ -134,7 +134,11 @@ def region(params: dict[str, Any]) -> str:
     near = of_country if country else []
     names = [name for name in ("country", "language") if name in params]
     wanted = " and ".join(f"{name} {quoted(params[name])}" for name in names)
-    hint = f"It has {', '.join(near)} (country-language)." if near else "Search without it."
+    hint = (
+        f"Available regions: {', '.join(near)} (country-language)."
+        if near
+        else "Search without it."
+    )
     raise SearchError("invalid_input", f"DuckDuckGo has no region for {wanted}.", hint)
 
 

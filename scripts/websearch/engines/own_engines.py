@@ -1,4 +1,4 @@
-"""The user's own search APIs: rows in engines.json, beside secrets.yaml.
+"""The user's own search APIs: rows in engines.json, next to secrets.yaml.
 
 The file is a JSON object: the name of an engine -> its row. references/how_it_works.md explains the
 fields; base/search_apis.py lists the placeholders.

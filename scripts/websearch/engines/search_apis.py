@@ -190,7 +190,7 @@ ENGINES = (
         sources=("web",),
         auto=True,
         filters=filters_of(YOU),
-        instead={"since": USE_DAYS, "country": f"It has {', '.join(YOU.countries)}."},
+        instead={"since": USE_DAYS, "country": f"Available countries: {', '.join(YOU.countries)}."},
         max_query=2_000,
         max_count=50,
     ),

@@ -50,7 +50,7 @@ ENGINE = Engine(
     page_interval=0.05,
     filters={"since": (*HOURS, "range"), "site": None},
     instead={
-        "language": "Set {site}: for example es.stackoverflow.com is in Spanish.",
+        "language": "Set {site} to a site in that language, such as es.stackoverflow.com.",
         "exclude_site": "Set {site}: each search covers one site of the network.",
     },
     operators=False,

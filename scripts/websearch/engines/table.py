@@ -164,7 +164,7 @@ def configured_engines() -> list[str]:
     """
     listed = owner_engines()
     if listed and not any(ENGINES[name].is_configured() for name in listed):
-        message = f"No engine of WEB_SEARCH_ENGINES is available: {', '.join(listed)} need a key."
+        message = f"No engine in WEB_SEARCH_ENGINES is available: {', '.join(listed)} need a key."
         raise SearchError("auth", message, "Set a key, or add an engine that needs none.")
     order = [name for name in listed or ENGINES if is_open(name)]
     if not listed:
@@ -203,7 +203,7 @@ def engine_order(engine: str) -> list[str]:
     if engine == "keyless":
         order = [name for name in order if is_keyless(name)]
         if not order:
-            message = "No engine of WEB_SEARCH_ENGINES answers without a key."
+            message = "No engine in WEB_SEARCH_ENGINES answers without a key."
             raise SearchError("auth", message, "Add one that does, such as duckduckgo.")
         return order
     preferred = os.environ.get("GLSI_SEARCH_ENGINE", "").strip().lower()

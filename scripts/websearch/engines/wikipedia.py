@@ -48,7 +48,7 @@ ENGINE = Engine(
     filters={"language": None},
     instead={
         "since": "Omit it: articles are always current.",
-        "country": "Set {language}: each has its own Wikipedia.",
+        "country": "Set {language}: each language has its own Wikipedia.",
     },
     operators=False,
     max_query=300,

@@ -68,6 +68,9 @@ COMMANDS: dict[str, Command] = {
 
 # URLs for getting keys, for the providers that have a line in the report even without a key.
 LOOKUP_SECONDS = 1.0  # for the name that shows whether addresses are fake
+NO_NETWORK = "No name can be looked up: this machine has no network, or no name server."
+UNRESOLVED = "could not be resolved"  # in the message of an engine's error
+PROXY_VARIABLES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 KEY_SITES = {
     **{name: engine.key_site for name, engine in ENGINES.items() if engine.key_site},
     "gemini": "https://aistudio.google.com/apikey",
@@ -345,23 +348,30 @@ def check_log() -> list[Line]:
 
 
 def check_private_addresses() -> list[Line]:
-    """Return the lines on the private and fake addresses that read_page.py may fetch."""
+    """Return the line on the private addresses that read_page.py may fetch."""
+    allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
+    message = f"read_page.py may fetch {shorten(allowed, 200)}"
+    return [ok("private addresses", message)] if allowed else []
+
+
+def check_network() -> list[Line]:
+    """Return the line on the network, if names are looked up in an unusual way or not at all."""
     import threading
 
     from websearch.pages.fetch.fetch import FAKE_ADDRESSES, has_fake_addresses
 
-    allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
-    message = f"read_page.py may fetch {shorten(allowed, 200)}"
-    lines = [ok("private addresses", message)] if allowed else []
     # Without a name server the lookup takes many seconds.
-    found: list[bool] = []
+    found: list[bool | None] = []
     lookup = threading.Thread(target=lambda: found.append(has_fake_addresses()), daemon=True)
     lookup.start()
     lookup.join(LOOKUP_SECONDS)
     if any(found):
         message = f"a proxy program answers all names with addresses of {FAKE_ADDRESSES}"
-        lines.append(ok("fake addresses", f"{message}; pages are read through it"))
-    return lines
+        return [ok("fake addresses", f"{message}; pages are read through it")]
+    if found != [None] or any(map(os.environ.get, PROXY_VARIABLES)):
+        return []
+    hint = "Connect this machine, or set HTTPS_PROXY to its proxy."
+    return [warning("network", NO_NETWORK, hint)]
 
 
 # ===== the report =================================================================================
@@ -384,6 +394,7 @@ CHECKS: dict[str, Callable[[], list[Line]]] = {
     "spending": check_spending,
     "log": check_log,
     "private addresses": check_private_addresses,
+    "network": check_network,
 }
 
 
@@ -470,7 +481,7 @@ def settings_markdown(program: str) -> str:
     table = "\n".join(f"| {row} |" for row in ("Setting | Value | Comes from", "-|-|-", *cells))
     return (
         f"{table}\n\nDefaults and keys are lines in {path}, such as DEFAULT_COUNT: 3.\n"
-        f"{program} key set NAME sets a key; to remove it, delete its line.\n"
+        f"{program} key set NAME sets a key, key remove NAME removes it.\n"
         f"{program} doctor checks what works on this machine."
     )
 
@@ -492,9 +503,23 @@ def to_markdown(document: Document) -> str:
     statuses = [line["status"] for line in document["checks"]]
     counts = {status: statuses.count(status) for status in ("ok", "warning", "failed")}
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
-    verdict = "A search works" if document["ok"] else "No search works"
     reason = "" if document["ok"] else f"\n\n{error_markdown(document)}"
-    return "\n".join(lines) + f"\n\n{verdict}: {summary}.{reason}"
+    return "\n".join(lines) + f"\n\n{verdict(document)}: {summary}.{reason}"
+
+
+def verdict(document: Document) -> str:
+    """Return whether a search works, as far as it was tried."""
+    checks = document["checks"]
+    asked = [line for line in checks if line["name"].endswith(" live")]
+    failures = [line for line in asked if line["status"] == "failed"]
+    unresolved = [line for line in failures if UNRESOLVED in line["message"]]
+    if any(line["message"] == NO_NETWORK for line in checks) or (asked and unresolved == asked):
+        return NO_NETWORK.rstrip(".")
+    if not document["ok"] or (asked and failures == asked):
+        return "No search works"
+    names = ", ".join(line["name"].removesuffix(" live") for line in failures)
+    works = f"A search works, but not with {names}" if names else "A search works"
+    return works if asked else "Ready to search (no engine was asked)"
 
 
 def main(description: str, argv: list[str] | None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import closing
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
     Line = dict[str, str]  # name, status, message, hint, kind
 
-MAX_FILES = 5  # files listed per message
-# Files that every search needs, unlike those of servers.
-NEEDED = r"scripts/(web_search\.py|websearch/(?!ways_in/(?:desk/|http_|mcp_|openapi)))"
 INSTALL_COMMAND = "python3 scripts/install.py install"
 INSTALL_HINT = f"Run {INSTALL_COMMAND} in the skill's repository, or copy the whole folder again."
 
@@ -136,24 +132,9 @@ def check_sqlite() -> list[Line]:
 
 
 def check_skill_folder() -> list[Line]:
-    """Return the lines on this copy of the skill, compared with FILES.sha256."""
-    name, root = "skill folder", skill_files.ROOT
-    missing, changed = skill_files.damaged_files(root)
-    lines = []
-    if missing:
-        needed = list(filter(re.compile(NEEDED).match, missing))
-        kind = "internal" if needed else ""
-        lines.append(failed(name, f"{root} lacks {first_files(missing)}.", INSTALL_HINT, kind))
-    if changed:
-        message = f"{root} has changed since it was installed: {first_files(changed)}."
-        lines.append(warning(name, message, INSTALL_HINT))
-    return lines or [ok(name, f"{root} is {skill_files.kind_of_copy()}, version {kit.VERSION}")]
-
-
-def first_files(files: list[str]) -> str:
-    """Return the first files as text, with the number of the others."""
-    more = len(files) - MAX_FILES
-    return ", ".join(files[:MAX_FILES]) + (f" and {more} more" if more > 0 else "")
+    """Return the line on this copy of the skill."""
+    kind = skill_files.kind_of_copy()
+    return [ok("skill folder", f"{skill_files.ROOT} is {kind}, version {kit.VERSION}")]
 
 
 def check_installed() -> list[Line]:

@@ -1,7 +1,8 @@
 """Install and remove the skill, the opencode tool and plugin, and the command web-search.
 
 A new copy is built next to the old one, including the user's own files, and replaces it by
-renaming. Foreign folders, links and clones are never touched.
+renaming. Foreign folders, links and clones are never touched. Files in a copy's scripts/,
+references/ and assets/ count as the skill's, any other as the user's.
 """
 
 from __future__ import annotations
@@ -12,26 +13,22 @@ import os
 import shlex
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
-from websearch.kit import VERSION
+from websearch.kit import VERSION, nearest, quoted
 from websearch.machine.skill_files import (
     EXECUTABLE,
-    MANIFEST,
     NAME,
     PLAIN,
     ROOT,
     InstallError,
-    damaged_files,
+    is_part,
     is_skill,
     mode_of,
     opencode_folder,
     present_files,
-    read_manifest,
     replace_file,
     skill_files,
-    skill_names,
     skill_version,
     target_folders,
     user_path,
@@ -42,9 +39,16 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
+COMMANDS = {
+    "install": "copy the skill into the skills folders",
+    "uninstall": "remove the skill",
+    "package": "write dist/: the skill and a bundle for Claude Desktop",
+    "opencode": "copy the opencode tool and plugin",
+}
 # Files that only a clone contains; git updates clones, not this program.
 CLONE_FILES = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names known to every version of opencode
+WORK = f".{NAME}-installing"  # the folder next to a copy in which an update is built
 MARK = b"Part of the web-search skill"  # near the start of each installed file outside the skill
 
 # ===== installing and removing ====================================================================
@@ -72,46 +76,43 @@ def check_target(target: Path) -> None:
 
 
 def own_files(folder: Path) -> set[str]:
-    """Return the skill's files in a copy: those on its list, and their bytecode.
-
-    If the copy has no list, this version's list is used. Raises InstallError.
-    """
-    listed = {*(read_manifest(folder) or skill_names()), MANIFEST}
+    """Return the skill's files in a copy, of any version, and their bytecode; links count too."""
     present = present_files(folder)
-    return {name for name in present if name in listed or "/__pycache__/" in name}
+    return {name for name in present if is_part(Path(name)) or "/__pycache__/" in name}
 
 
 def install(target: Path) -> list[str]:
     """Install or update a copy; return the report. Raises InstallError and OSError."""
     files = skill_files()
+    clear_work(target)
     check_target(target)
     about = f"{target} ({len(files)} files, version {skill_version(files['SKILL.md'])})"
-    own, changed = own_files(target), damaged_files(target)[1]
+    own = own_files(target)
     if set(files) <= own and all(is_current(target / name, name, files[name]) for name in files):
         return [f"unchanged: {about}"]
-    users = sorted(present_files(target) - own)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=target.parent) as folder:
-        new, old = Path(folder, "new"), Path(folder, "old")
+    work = target.with_name(WORK)
+    new, old = work / "new", work / "old"
+    work.mkdir(parents=True)
+    try:
         if target.exists():
             shutil.copytree(target, new, symlinks=True)
             remove_files(new, own)
         write_copy(new, files)
         if target.exists():
             target.rename(old)
-        try:
-            new.rename(target)
-        except BaseException:  # also Ctrl-C
-            if old.exists():
-                old.rename(target)
-            raise
-    gone = sorted(name for name in own - set(files) if not name.endswith(".pyc"))
-    return [
-        f"{'updated' if own else 'installed'}: {about}",
-        *(f"  removed, no longer part of the skill: {name}" for name in gone),
-        *(f"  replaced, although it was changed: {name}" for name in changed),
-        *(f"  kept, not part of the skill: {name}" for name in users),
-    ]
+        new.rename(target)
+    finally:  # also after Ctrl-C
+        clear_work(target)
+    return [f"{'replaced' if own else 'installed'}: {about}"]
+
+
+def clear_work(target: Path) -> None:
+    """Remove the folder of an interrupted update, and restore the copy if it was moved there."""
+    work = target.with_name(WORK)
+    if (work / "old").exists() and not target.exists():
+        (work / "old").rename(target)
+    if work.is_dir() and not work.is_symlink():
+        shutil.rmtree(work)
 
 
 def is_current(path: Path, name: str, data: bytes) -> bool:
@@ -148,13 +149,14 @@ def remove_files(folder: Path, names: Iterable[str]) -> None:
 
 def uninstall(target: Path) -> list[str]:
     """Remove the skill's files; return the report. Raises InstallError and OSError."""
+    clear_work(target)
     if not os.path.lexists(target):
         return [f"nothing to remove: {target} does not exist"]
     check_target(target)
     own = own_files(target)
     remove_files(target, own)
-    users = [f"  kept, not part of the skill: {name}" for name in sorted(present_files(target))]
-    return [f"removed: {target} ({len(own)} files)", *users]
+    kept = ", your other files are kept" if target.exists() else ""
+    return [f"removed: {target} ({len(own)} files{kept})"]
 
 
 # ===== files outside the skill: the opencode tool and plugin, the command web-search ==============
@@ -301,13 +303,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("install.py", description=description, formatter_class=form)
     parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    helps = {
-        "install": "copy the skill into the skills folders",
-        "uninstall": "remove the skill",
-        "package": "write dist/: the skill and a bundle for Claude Desktop",
-        "opencode": "copy the opencode tool and plugin",
-    }
-    parsers = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
+    parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
     for name in ("install", "uninstall"):
         parsers[name].add_argument("--dir", help="skills folder to use instead of both")
     command_help = f"also write the command {NAME} to ~/.local/bin"
@@ -350,7 +346,12 @@ def main(description: str, argv: list[str] | None) -> int:
 
     description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
-    arguments = argument_parser(description).parse_args(argv)
+    given, parser = sys.argv[1:] if argv is None else argv, argument_parser(description)
+    known = (*COMMANDS, "-h", "--help", "--version")
+    hint = nearest(given[0], known, "word") if given else ""
+    if hint and given[0] not in known:
+        parser.error(f"{quoted(given[0])} is not a command. {hint}")
+    arguments = parser.parse_args(given)
     if isinstance(sys.stdout, io.TextIOWrapper):  # pipes on Windows cannot encode many characters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 # fmt: off
 COMMANDS: dict[str, Command] = {
     "key": {
-        "help": "list the keys that are set, or write a key to secrets.yaml (set NAME)",
+        "help": "list the keys that are set, or set or remove a key in secrets.yaml",
         "params": [
             {"name": "words", "type": "list", "positional": True, "required": True,
-             "help": "list, or set NAME; the value comes from a prompt or standard input"},
+             "help": "list, remove NAME, or set NAME (the value: a prompt or standard input)"},
         ],
     },
 }
@@ -70,9 +70,9 @@ def key_sources(secrets: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """List the keys that are set, or write a key to secrets.yaml. Never raises.
+    """List the keys that are set, or set or remove a key in secrets.yaml. Never raises.
 
-    params: words (["list"] or ["set", NAME]).
+    params: words (["list"], ["set", NAME] or ["remove", NAME]).
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -82,10 +82,10 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
                     for source, name in key_sources(kit.read_secrets())]  # fmt: skip
             return {"ok": True, "provider": "doctor", "path": kit.secrets_path(),
                     "keys": keys}  # fmt: skip
-        if action != "set" or len(names) != 1:
-            hint = "Pass list, or set and the name of a key, such as SERPER_API_KEY."
-            hint += f" To remove a key, delete its line from {kit.secrets_path()}."
-            raise SearchError("invalid_input", "key needs list, or set and a name.", hint)
+        if action not in ("set", "remove") or len(names) != 1:
+            hint = "Pass list, or set or remove and the name of a key, such as SERPER_API_KEY."
+            message = "key needs list, or set or remove and a name."
+            raise SearchError("invalid_input", message, hint)
         name = names[0]
         if name not in KEY_NAMES:
             hint = nearest(name, KEY_NAMES, "name")
@@ -94,14 +94,17 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
         path = kit.secrets_path()
         if params.get("dry_run"):
             raise kit.DryRun({"write": path, "name": name})
-        value = ask_value(name)
+        if action == "remove" and name not in kit.read_secrets():
+            message = f"{name} is not set in {path}."
+            raise SearchError("invalid_input", message, "Run key list to see the keys.")
+        value = ask_value(name) if action == "set" else ""
         try:
             write_key(path, name, value)
         except OSError as error:
             message = f"{path} cannot be written: {error.strerror}."
             hint = "Set WEB_SEARCH_SECRETS to a file that you can write."
             raise SearchError("invalid_input", message, hint) from None
-        document: Document = {"ok": True, "provider": "doctor", "path": path, "set": name}
+        document: Document = {"ok": True, "provider": "doctor", "path": path, action: name}
         if os.environ.get(name, "").strip():
             document["warnings"] = [f"{name} is also set in the environment, which has precedence."]
         return document
@@ -134,8 +137,8 @@ def ask_value(name: str) -> str:
 def write_key(path: str, name: str, value: str) -> None:
     """Write NAME: value to secrets.yaml with mode 600; keep the other lines unchanged.
 
-    Raises OSError, and SearchError for a file that is too long. If the file is a link, its target
-    is replaced.
+    An empty value removes the lines of NAME. Raises OSError, and SearchError for a file that is too
+    long. If the file is a link, its target is replaced.
     """
     text = ""
     with (
@@ -147,7 +150,7 @@ def write_key(path: str, name: str, value: str) -> None:
         message = f"{path} is longer than {MAX_INPUT_BYTES:,} characters."
         raise SearchError("invalid_input", message, "Remove lines that are not keys.")
     lines = text.splitlines(keepends=True)
-    entry = f"{name}: {value}\n"
+    entry = f"{name}: {value}\n" if value else ""
     numbers = [n for n, line in enumerate(lines) if re.match(rf"\ufeff?\s*{name}\s*:", line)]
     if numbers:
         lines = [line for n, line in enumerate(lines) if n not in numbers[1:]]
@@ -164,9 +167,11 @@ def to_markdown(document: Document) -> str:
     """Return a document of the command key as Markdown."""
     if not document["ok"] or "request" in document:
         return frame_markdown(document)
-    if "set" in document:
+    if "keys" not in document:
         warnings = "".join(f"\n{text}" for text in document.get("warnings", []))
-        return f"{document['set']} is set in {document['path']}.{warnings}"
+        removed = document.get("remove")
+        done = f"{removed} is removed from" if removed else f"{document['set']} is set in"
+        return f"{done} {document['path']}.{warnings}"
     lines = [f"- {item['name']}: set in {item['source']}" for item in document["keys"]]
     return (
         "\n".join(lines) or f"No key is set, neither in the environment nor in {document['path']}."

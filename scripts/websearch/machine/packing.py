@@ -5,6 +5,7 @@ The packages are reproducible byte for byte.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -16,7 +17,6 @@ from websearch.machine.skill_files import (
     kind_of_copy,
     mode_of,
     replace_file,
-    sha256_of,
     skill_files,
     skill_version,
 )
@@ -40,7 +40,7 @@ def package() -> list[str]:
     registry = json.loads((ROOT / REGISTRY_FILE).read_bytes())
     bundle = archive(bundle_files(files, registry))
     # The registry requires the digest of the bundle.
-    registry["packages"][0]["fileSha256"] = sha256_of(bundle)
+    registry["packages"][0]["fileSha256"] = hashlib.sha256(bundle).hexdigest()
     packages = {
         f"{NAME}.skill": archive(files, f"{NAME}/"),
         f"{NAME}.mcpb": bundle,
@@ -51,7 +51,7 @@ def package() -> list[str]:
         path = ROOT / "dist" / name
         replace_file(path, data)
         lines.append(f"written: {path} ({len(data)} bytes, version {version})")
-        lines.append(f"  sha256: {sha256_of(data)}")
+        lines.append(f"  sha256: {hashlib.sha256(data).hexdigest()}")
     return lines
 
 

@@ -1,13 +1,10 @@
-"""List the skill's files, compare copies with the list, and find the folders for copies.
+"""List the skill's files and find the folders for copies.
 
 The files may come from a clone of the repository, an installed or unpacked copy, or any other copy.
-FILES.sha256 in an installed copy lists the skill's files (`sha256sum -c` checks it). Any other file
-in a copy belongs to the user.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import tempfile
@@ -15,17 +12,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent  # the folder with SKILL.md
 NAME = "web-search"  # of the skill and of its folder, which must match
-MANIFEST = "FILES.sha256"
 AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # that read target_folders
-# The files for agents and users, as pathlib patterns. A copy may lack the license.
-PARTS = (
-    "SKILL.md",
-    "LICENSE",
-    "scripts/**/*.py",
-    "scripts/**/*.css",
-    "references/**/*",
-    "assets/**/*",
-)
+# The files for agents and users. A copy may lack the license.
+FILES, FOLDERS = ("SKILL.md", "LICENSE"), ("scripts", "references", "assets")
+PARTS = (*FILES, "scripts/**/*.py", "scripts/**/*.css", "references/**/*", "assets/**/*")
 DEVELOPERS_FILES = ("assets/evals",)
 # Suffixes of the skill's files ("" is for LICENSE); files with other suffixes are omitted.
 SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
@@ -37,23 +27,10 @@ class InstallError(Exception):
 
 
 def skill_files() -> dict[str, bytes]:
-    """Return path -> content for every file in the skill, including FILES.sha256, in order.
+    """Return path -> content for every file in the skill, in order.
 
-    Raises InstallError if a file is missing, is a link or has changed since the installation.
+    Raises InstallError if a file is missing or is a link.
     """
-    missing, changed = damaged_files(ROOT)
-    if missing or changed:
-        names = ", ".join([*missing, *changed][:5])
-        raise InstallError(f"{ROOT} has changed since it was installed: {names}. Install it again.")
-    files = {name: (ROOT / name).read_bytes() for name in skill_names()}
-    lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
-    return {**files, MANIFEST: "".join(lines).encode()}
-
-
-def skill_names() -> list[str]:
-    """Return the paths of the skill's files, in order. Raises InstallError."""
-    if listed := read_manifest(ROOT):
-        return sorted(listed)
     names = []
     for pattern in PARTS:
         paths = [path for path in ROOT.glob(pattern) if is_part(path.relative_to(ROOT))]
@@ -64,12 +41,14 @@ def skill_names() -> list[str]:
         if link := next(filter(Path.is_symlink, paths), None):
             raise InstallError(f"{link} is a link. Replace it by a file.")
         names += [path.relative_to(ROOT).as_posix() for path in paths if path.is_file()]
-    return sorted(names)
+    return {name: (ROOT / name).read_bytes() for name in sorted(names)}
 
 
 def is_part(path: Path) -> bool:
-    """Return whether a path belongs to the skill; caches, secrets and hidden files do not."""
+    """Return whether a path in a copy belongs to the skill; caches, secrets and hidden do not."""
     if path.name == "secrets.yaml" or path.as_posix().startswith(DEVELOPERS_FILES):
+        return False
+    if path.parts[0] not in (FOLDERS if len(path.parts) > 1 else FILES):
         return False
     is_hidden = any(part.startswith((".", "__pycache__")) for part in path.parts)
     return path.suffix in SUFFIXES and not is_hidden
@@ -77,15 +56,7 @@ def is_part(path: Path) -> bool:
 
 def kind_of_copy() -> str:
     """Return the kind of copy that this program runs in."""
-    if (ROOT / MANIFEST).is_file():
-        return "a complete installed copy"
-    is_clone = (ROOT / ".git").exists()
-    return "a clone of the repository" if is_clone else f"a copy without a list ({MANIFEST})"
-
-
-def sha256_of(data: bytes) -> str:
-    """Return the SHA-256 digest of data in hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
+    return "a clone of the repository" if (ROOT / ".git").exists() else "a copy"
 
 
 def mode_of(name: str, data: bytes) -> int:
@@ -116,30 +87,6 @@ def present_files(folder: Path) -> set[str]:
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         paths |= {Path(parent, name).relative_to(folder).as_posix() for name in [*names, *links]}
     return paths
-
-
-def read_manifest(folder: Path) -> dict[str, str]:
-    """Return path -> SHA-256 from FILES.sha256; {} if the file is missing."""
-    try:
-        text = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    return {name: digest for digest, name in re.findall(r"(?m)^([0-9a-f]{64})  (.+)$", text)}
-
-
-def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the listed files that a copy lacks, and those that have changed.
-
-    A path that leaves the folder or passes through a link counts as missing.
-    """
-    listed, present = read_manifest(folder), present_files(folder)
-    changed = [
-        name
-        for name, digest in listed.items()
-        if name in present
-        and ((folder / name).is_symlink() or sha256_of((folder / name).read_bytes()) != digest)
-    ]
-    return [name for name in listed if name not in present], changed
 
 
 def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:

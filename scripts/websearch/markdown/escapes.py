@@ -26,7 +26,7 @@ _LINE_START = (
     rf"|[*_][*_ {MARK}]{{2,}}$"  # a rule
     r"|\[[^\[\]]{1,1999}\]:)"  # the definition of a link
 )
-# The number of a list item. Inside a paragraph, only 1 starts a list.
+# The number of a list item. Inside a paragraph, only the number 1 can start a list.
 _NUMBER = rf"(?m)((?<!  \n){_BEFORE_TEXT}\d{{1,9}}|{_BEFORE_TEXT}1){MARK}(?=[.)](?:\s|\Z))"
 _MARKUP = (
     rf"{MARK}(?=`|\\(?:{MARK}|[!-/:-@\[-`{{-~])|\]\(|!\[|~{MARK}?~|&#?\w{{1,40}};"

@@ -232,11 +232,10 @@ def read_for_search(
 def target_of(url: str, local_files: bool) -> str:
     """Return the URL or file to read for a caller's text; raises SearchError."""
     if local_files:
-        from websearch.pages.fetch.local_files import is_local, local_url, refuse_file_name
+        from websearch.pages.fetch.local_files import is_local, local_url
 
         if is_local(url):
             return local_url(url)
-        refuse_file_name(url)
     target = normal_url(url)
     check_site(target)
     return target

@@ -151,9 +151,8 @@ def ask_in_order(answer: Answer, call: Call) -> None:
         if error is None:
             return
         answer.failures.append((engine, error))
-        # No status: the engine refused before sending, and another may accept the input.
-        is_unsent = error.kind == "invalid_input" and not error.status
-        if not (is_unsent or may_fall_back(error.kind)):
+        # Another engine may know the value or filter that this one does not.
+        if error.kind != "invalid_input" and not may_fall_back(error.kind):
             break
     failure = no_engine_answered(answer.failures)
     can_be_stale = may_fall_back(failure.kind) and not call.is_dry

@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 import os
-import re
 from dataclasses import replace
 
 from websearch.base.durations import seconds_of_duration
@@ -91,7 +90,7 @@ ITEM_CHARS = 1_000  # characters per search in a batch document: less cannot ans
 # fmt: off
 QUERY: Parameter = {
     "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
-    "flags": ["-q"], "help": "what to search for",
+    "flags": ["-q"], "help": "what to search for", "searched": True,
 }
 COUNT: Parameter = {
     "name": "count", "type": "int", "min": 1, "max": MAX_COUNT, "default": DEFAULT_COUNT,
@@ -144,7 +143,7 @@ COMMANDS: dict[str, ShownCommand] = {
         "to_markdown": search_markdown,
         "help": "search the pages read before, offline",
         "params": [
-            {**QUERY, "help": "words to look for"},
+            {**QUERY, "searched": False, "help": "words to look for"},
             COUNT,
             *(parameter for parameter in FILTER_PARAMS if parameter["name"] == "site"),
         ],
@@ -159,7 +158,7 @@ COMMANDS: dict[str, ShownCommand] = {
         "params": [
             {"name": "action", "type": "str", "choices": ["stats", "clear"], "positional": True,
              "required": True, "help": "stats or clear"},
-            {**QUERY, "required": False, "verbatim": True,
+            {**QUERY, "required": False, "verbatim": True, "searched": False,
              "help": "clear only what was found for this query"},
         ],
     },
@@ -170,6 +169,7 @@ COMMANDS: dict[str, ShownCommand] = {
         "params": [
             {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
              "flags": ["-q"], "help": f"the questions, {MIN_QUESTIONS} to {MAX_QUESTIONS}",
+             "searched": True,
              "min_items": MIN_QUESTIONS, "max_items": MAX_QUESTIONS},
             {"name": "input", "type": "str", "verbatim": True,
              "help": "file with one question per line; @- is standard input"},
@@ -346,7 +346,10 @@ def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
     used = {**spent, TOTAL: sum(spent.values())}
     facts = {
         "requests": total(requests),
-        "cost": {engine: total(own) for engine, own in costs.items()},
+        "cost": {
+            engine: {name: round(number, 4) for name, number in total(own).items()}
+            for engine, own in costs.items()
+        },
         "left": {name: max(0, most - used.get(name, 0)) for name, most in limits.items()},
         "failed": failed,
     }
@@ -499,9 +502,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
                 raise SearchError("no_results", store.warnings[-1], OWNER_HINT)
         if not pages:
             wider = "Omit site, or search" if "site" in params else "Search"
-            hint = (
-                f"{wider} the web instead. Only pages that were read are stored, not other results."
-            )
+            hint = f"{wider} the web instead. Stored are web pages that were read, not local files."
             hint = " ".join([*store.warnings, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint)
@@ -582,14 +583,11 @@ def spending(store: PageStore) -> dict[str, Any]:
 
 
 def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a search for the command line; refuse a URL or file with a hint to the right command.
+    """Run a search for the command line; refuse a file with a hint to the right command.
 
     The refusal is a SearchError (invalid_input).
     """
     query = params.get("query")
-    if isinstance(query, str) and re.fullmatch(r"https?://\S+", query):
-        hint = "Use the command read for the page. To search for a URL, add a word to it."
-        raise SearchError("invalid_input", f"{quoted(query)} is a URL, not a question.", hint)
     if isinstance(query, str) and query.startswith("@") and os.path.isfile(query[1:]):
         hint = "Use the command batch to search for each of its lines."
         raise SearchError("invalid_input", f"{quoted(query)} is a file, not a question.", hint)

@@ -42,7 +42,7 @@ COMMANDS: dict[str, Command] = {
         "expendable": ("suggestions", "answers", "unresponsive_engines"),
         "params": [
             {"name": "query", "type": "str", "positional": True, "required": True,
-             "aliases": ["q"], "help": "what to search for"},
+             "aliases": ["q"], "searched": True, "help": "what to search for"},
             {"name": "engine", "type": "str", "choices": keyless_engines(),
              "default": "duckduckgo", "values": SPELLINGS,
              "help": "engine to ask (default: duckduckgo); it answers or the call fails"},

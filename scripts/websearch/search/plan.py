@@ -42,7 +42,8 @@ _NOW_WORDS = (
 # Operators of web searches that become filters, and others; models write both into queries.
 _FILTERING = r"(?i)(?<![^\s(])(?P<name>-?site|after|before):(?P<value>[^\s()]+)"
 _OPERATOR = r"(?i)(?<!\S)(?:filetype|ext|intitle|allintitle|inurl|allinurl|intext):(?=\S)"
-_LEFT_OVER = r"\(\s*(?:OR\s*)*\)|^\s*(?:OR\s+)+|(?<!\S)OR(?:\s+OR)*\s*$"  # around operators
+# Around operators; the repeats are limited, because the time would grow with their square.
+_LEFT_OVER = r"\(\s?(?:OR\s){0,9}(?:OR)?\s?\)|^\s?(?:OR\s)+|(?<!\S)OR(?:\sOR){0,9}\s?$"
 SITES = ("site", "exclude_site")
 CODES = {"country": country_code, "language": language_code}  # checks of codes
 STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
@@ -168,7 +169,7 @@ def read_operators(query: str) -> tuple[str, dict[str, Any]]:
 
     words = re.sub(_FILTERING, take, query)
     if found or days:
-        words = " ".join(re.sub(_LEFT_OVER, " ", words).split())
+        words = " ".join(re.sub(_LEFT_OVER, " ", " ".join(words.split())).split())
     if days:
         with contextlib.suppress(SearchError):
             since = f"{days.get('after', '')}..{days.get('before', '')}"

@@ -5,7 +5,7 @@ never raises: use() returns its caller's fallback value, and a warning says why.
 emptied, because everything in it can be fetched again, except the spending counts, which are kept
 if readable. It is emptied in place, not deleted: other processes may be writing to it, and its
 journal would be applied to a new file. For the same reason a store of an earlier version is copied
-to a file beside it, then emptied.
+to a file next to it, then emptied.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class StoreFile:
         return self._db
 
     def _put_aside(self, db: sqlite3.Connection) -> None:
-        """Copy a store of an earlier version beside it, and empty it. Raises store_errors()."""
+        """Copy a store of an earlier version to a file; empty it. Raises store_errors()."""
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version < SCHEMA_VERSION:  # else another process was faster
             aside = f"{self.path}.version-{version}"

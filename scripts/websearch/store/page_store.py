@@ -40,7 +40,7 @@ DEFAULT_TTL = "24h"
 PART_SECONDS = 3_600.0
 KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and history entries are removed
 MAX_TEXT_CHARS = 500_000  # per page: a long book
-MAX_OUTSIDE_CHARS = 20_000  # of the text that rules dropped from a page
+MAX_OUTSIDE_CHARS = 20_000  # per page, of the text that rules dropped
 MAX_TITLE_CHARS = 1_000  # a longer title is text, and the index weighs titles five times
 MAX_DATE_CHARS = 100  # a longer value is not a date
 # A file above its limit shrinks after the answer is out, in steps in which others can write. It
@@ -57,7 +57,7 @@ NO_FULL_TEXT = (
     "Stored pages cannot be searched: the SQLite of this Python lacks FTS5. Use another Python, "
     "such as uv's."
 )
-ROUNDING_SECONDS = 1.0  # by which a stored time may seem to be in the future
+ROUNDING_SECONDS = 1.0  # a stored time may be this far in the future
 NEVER = float("inf")  # a time that never comes
 
 _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are UTC text

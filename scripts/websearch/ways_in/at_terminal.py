@@ -68,7 +68,6 @@ def run(script: dict[str, Any], words: list[str], view: View, has_pager: bool, s
     is_help = "--help" in words or "-h" in words
     if first == "open" and not is_help:
         return open_result(words[1:])
-    words += ["list"] if words == ["key"] else []
     if first == "read" and words[1:2] and words[1].isdecimal():
         words[1] = last_result(words[1])["url"]
     if words[:2] == ["cache", "clear"] and "--dry-run" not in words and not may_clear():

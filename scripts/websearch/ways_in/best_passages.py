@@ -1,25 +1,29 @@
-"""Select the passages of a result that a person sees first: those with the most query words.
+"""Select the parts of results that a person sees first: the sentences and rows that answer.
 
-A result's text is written for models, in page order and with gaps. A person reads two or three
-passages before deciding to read more.
+A result's text is written for models, in page order and with gaps. A person reads a few lines of
+each page before deciding to read more.
 """
 
 from __future__ import annotations
 
 import re
-import textwrap
 
 from websearch.base.words import STOP_WORDS
-from websearch.markdown.fences import FENCES
-from websearch.markdown.units import split_blocks
+from websearch.markdown.units import ITEM, PageText
+from websearch.passages.excerpts import rank_pages, shown_text
+from websearch.passages.selection import Excerpt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-PIECE_CHARS = 600  # characters per passage; longer lists and paragraphs are split
-GAP = "[…]"  # replaces omitted text
-_HEADING = re.compile(r"#{1,6} +\S[^\n]*")
+    from websearch.kit import Document
+    from websearch.markdown.units import Piece
+
+_COUNTED_GAP = re.compile(r"(?m)^[ |]*\[… [\d,]+ (?:row|line)s?\][ |]*\n?")
+FIRST_SIZE = 3  # kept for each page that has no part yet
+_GAP = re.compile(r"(?m)^\[…\]\n?|\[(…)\]")  # replaces omitted text
+_MARKED_HEAD = re.compile(r"(?m)^[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +(?=\|)")  # in a list item
 
 
 def query_words(query: str) -> list[str]:
@@ -28,65 +32,68 @@ def query_words(query: str) -> list[str]:
     return [word for word in words if word not in STOP_WORDS]
 
 
-def best_passages(text: str, words: Sequence[str], count: int) -> tuple[list[str], str]:
-    """Return the best passages of a text, in page order, and the others joined, as Markdown.
+def best_passages(
+    pages: Sequence[tuple[str, str]],
+    questions: list[str],
+    size: Callable[[str], int],
+    room: int,
+    total: int,
+) -> list[str]:
+    """Return the parts of each page that best answer the questions, as Markdown, the best first.
 
-    words: the words of the query. A heading appears only above its own passages.
+    pages: (title, text) of each page. size: measures Markdown, for example in lines. room: the
+    size per page; only a single sentence or row may be larger. total: the size of all pages, except
+    that each page has at least one sentence or row.
     """
-    passages = passages_of(text)
-    pattern = re.compile("|".join(rf"\b{re.escape(word)}" for word in words) or r"(?!)")
-
-    def score(index: int) -> tuple[int, int]:
-        return -len(set(pattern.findall(" ".join(passages[index]).lower()))), index
-
-    best = set(sorted(range(len(passages)), key=score)[:count])
-    shown, above = list[str](), ""
-    for heading, passage in (passages[index] for index in sorted(best)):
-        shown.append(joined([("" if heading == above else heading, passage)]))
-        above = heading
-    return shown, joined([each for index, each in enumerate(passages) if index not in best])
-
-
-def passages_of(text: str) -> list[tuple[str, str]]:
-    """Return the (heading, passage) pairs in a text.
-
-    A one-line paragraph that ends with a colon belongs to the next passage.
-    """
-    passages: list[tuple[str, str]] = []
-    heading = lead = ""
-    for start, end in split_blocks(text):
-        block = text[start:end].strip("\n")
-        if match := _HEADING.match(block):
-            heading, block = match[0], block[match.end() :].strip("\n")
-        if block.strip() in ("", GAP):
+    texts = [PageText(_COUNTED_GAP.sub("", text), title) for title, text in pages]
+    by_question = rank_pages(texts, questions)[0]
+    scores = [[max(each) for each in zip(*of_page, strict=True)]
+              for of_page in zip(*by_question, strict=True)]  # fmt: skip
+    chosen: list[dict[Piece, float]] = [{} for _ in texts]
+    shown, used = [""] * len(texts), [0] * len(texts)
+    ranked = sorted(
+        ((score, number, unit) for number, page in enumerate(texts)
+         for unit, score in zip(page.units, scores[number], strict=True)),
+        key=lambda each: (-each[0], each[1], each[2].index),
+    )  # fmt: skip
+    for score, number, unit in ranked:
+        is_first = not chosen[number]
+        own = texts[number].of(unit)
+        if not is_first and (not score or used[number] >= room or not tells(unit, own)):
             continue
-        if block.endswith(":") and "\n" not in block and not lead:
-            lead = f"{block}\n\n"
-            continue
-        passages += [(heading, lead + piece) for piece in pieces_of(block)]
-        lead = ""
-    return [*passages, (heading, lead.strip())] if lead else passages
+        text = shown_parts(texts[number], {**chosen[number], unit: score})
+        needed, waiting = size(text), sum(not units for units in chosen)
+        left = total - sum(used) + used[number] - FIRST_SIZE * waiting
+        if is_first or needed <= min(room, left):
+            chosen[number][unit] = score
+            shown[number], used[number] = text, needed
+    return shown
 
 
-def pieces_of(block: str) -> list[str]:
-    """Return a block in pieces of up to about PIECE_CHARS; tables and code stay whole."""
-    start = block.lstrip()
-    if len(block) <= PIECE_CHARS or start.startswith("|") or FENCES.match(start):
-        return [block]
-    pieces = [""]
-    for line in block.split("\n"):
-        if pieces[-1] and len(pieces[-1]) + len(line) > PIECE_CHARS:
-            pieces.append("")
-        pieces[-1] += f"\n{line}" if pieces[-1] else line
-    return pieces
+def tells(unit: Piece, text: str) -> bool:
+    """Return whether a unit tells something by itself: a row, or a text with a word."""
+    return unit.kind == "row" or bool(re.search(r"[^\W\d_]{2}", text))
 
 
-def joined(passages: list[tuple[str, str]]) -> str:
-    """Return passages as Markdown; a heading that they share appears once."""
-    parts: list[str] = []
-    above = ""
-    for heading, text in passages:
-        parts += [heading] if heading and heading != above else []
-        parts.append(textwrap.dedent(text))
-        above = heading
+def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
+    """Return the chosen units of a page, by block, that with the highest score first."""
+    blocks: dict[int, list[Piece]] = {}
+    for unit in sorted(chosen, key=lambda unit: -chosen[unit]):
+        blocks.setdefault(unit.block, []).append(unit)
+    excerpt, parts = Excerpt(page), list[str]()
+    for units in blocks.values():
+        terms = {lead for unit in units for lead in unit.leads[-1:] if lead.level > ITEM}
+        frames = {frame for unit in units for frame in unit.frames}
+        pieces = sorted({*units, *terms, *frames}, key=lambda piece: piece.index)
+        excerpt.shown = {piece.index for piece in pieces}
+        text = _COUNTED_GAP.sub("", shown_text(excerpt, pieces))
+        parts.append(_MARKED_HEAD.sub("", _GAP.sub(r"\1", text)).strip("\n"))
     return "\n\n".join(parts)
+
+
+def unanswered_questions(document: Document) -> list[str]:
+    """Return the numbered questions of a brief that no text of a source answers."""
+    sources = [item for item in document.get("sources", []) if "text" in item]
+    answered = {number for item in sources for number in item["queries"]}
+    queries = enumerate(document.get("queries", []), 1)
+    return [f"{n}. {query['query']}" for n, query in queries if n not in answered]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from websearch.engines.table import ENGINES
 from websearch.kit import (
     SearchError,
     all_params,
@@ -38,7 +37,7 @@ BASH = """_web_search() {{
 {cases}
   esac
   case "${{COMP_WORDS[COMP_CWORD-1]}}" in
-    --engine) words='{engines}';;
+{values}
     completion) words='bash zsh fish';;
   esac
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
@@ -47,15 +46,19 @@ complete -o default -F _web_search {names}"""
 
 
 def flags_of(command: str) -> list[str]:
-    """Return a command's flags, including the common flags."""
+    """Return a command's flags, including the common flags, and the words that it takes."""
     import importlib
 
     if command in WORDS:
         return WORDS[command]
     module, name = TABLES.get(command, ("", command))
     commands = importlib.import_module(module).COMMANDS if module else COMMANDS
-    flags = [flag_of(item["name"]) for item in all_params(commands[name])
-             if not item.get("positional")]  # fmt: skip
+    params = all_params(commands[name])
+    flags = [flag_of(item["name"]) for item in params if not item.get("positional")]
+    flags += [word for item in params if item.get("positional") for word in item.get("choices", [])]
+    if command == "key":
+        names = importlib.import_module("websearch.machine.key_file").KEY_NAMES
+        flags += ["list", "set", "remove", *names]
     is_search = command in ("search", "brief", "recall")
     return [*flags, "--no-pager", *(["--full", "--open", "--urls"] if is_search else [])]
 
@@ -63,10 +66,14 @@ def flags_of(command: str) -> list[str]:
 def script_for(shell: str) -> str:
     """Return the completion script for a shell. Raises SearchError (invalid_input)."""
     commands = " ".join([*COMMANDS, *OTHERS, "open", "help", "version"])
-    engines, names = " ".join(["auto", "keyless", "all", *ENGINES]), [*COMMANDS, *TABLES, *WORDS]
+    names = [*COMMANDS, *TABLES, *WORDS]
+    values = {flag_of(item["name"]): " ".join(item["choices"])
+              for item in all_params(COMMANDS["search"]) if "choices" in item}  # fmt: skip
+    values["--since"] = "hour day week month year"
     first = f"{commands} {' '.join(flags_of('search'))}"
     cases = [f"    {name}) words='{' '.join(flags_of(name))}';;" for name in names]
-    bash = BASH.format(first=first, cases="\n".join(cases), engines=engines, names=NAMES)
+    of_flags = "\n".join(f"    {flag}) words='{words}';;" for flag, words in values.items())
+    bash = BASH.format(first=first, cases="\n".join(cases), values=of_flags, names=NAMES)
     if shell == "bash":
         return bash
     if shell == "zsh":
@@ -80,10 +87,10 @@ def script_for(shell: str) -> str:
         seen = f"__fish_seen_subcommand_from {name}"
         if name == "search":  # the default command is never typed
             seen = f"not __fish_seen_subcommand_from {commands.replace('search ', '')}"
-        values = {"--engine": f" -x -a '{engines}'"}
         for word in flags_of(name):
+            given = f" -x -a '{values[word]}'" if word in values else ""
             option = f"-l {word[2:]}" if word.startswith("--") else f"-f -a {word}"
-            lines.append(f"{start} '{seen}' {option}{values.get(word, '')}")
+            lines.append(f"{start} '{seen}' {option}{given}")
     return "\n".join(lines)
 
 

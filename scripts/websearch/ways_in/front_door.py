@@ -82,10 +82,9 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     has_pager = not take(words, "--no-pager")
     view = View(is_full=take(words, "--full"))
-    if words[:1] == ["help"] and words[1:] in (
-        [name] for name in (*script["commands"], "open", *OTHERS)
-    ):
-        words = [words[1], "--help"]
+    if words[:1] == ["help"] and words[1:2] and words[1] in (*script["commands"], "open", *OTHERS):
+        words = [words[1], "--help"]  # without flags such as --md, never a search
+    words[1:1] = ["list"] if words[:1] == ["key"] and not names_in(words[1:]) else []
     try:
         check_words(words)
         if is_persons():
@@ -95,6 +94,11 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         return start(script, words, view)
     except SearchError as error:
         return refuse(error)
+
+
+def names_in(words: list[str]) -> list[str]:
+    """Return words with --help, but without other flags."""
+    return [word for word in words if word in ("-h", "--help") or not word.startswith("-")]
 
 
 def check_words(words: list[str]) -> None:
@@ -116,6 +120,9 @@ def start(script: dict[str, Any], words: list[str], view: View) -> int:
     """Run a command, or hand over to another script; return the exit code."""
     first = words[0] if words else ""
     formatting = default_format(words) if sys.stdout and not sys.stdout.isatty() else []
+    if words == ["config", "--md"]:
+        kit.print_text(script["settings"](view.program))
+        return 0
     if first in OTHERS:
         import importlib
 

@@ -58,7 +58,7 @@ COMMANDS: dict[str, kit.Command] = {
              "help": f"file with the bearer token, at least {MIN_TOKEN_CHARS} characters, that "
                      "requests must carry"},
             {"name": "allow_host", "type": "csv",
-             "help": "names by which clients call this server, comma-separated"},
+             "help": "comma-separated host names that clients use for this server"},
         ],
         "cannot": {
             "token": "Others can see a token on the command line in the process list. Use "
@@ -136,7 +136,7 @@ def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 
 def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the response to a request. Raises SearchError and HttpError."""
-    if desk.wants_page(request):
+    if desk.wants_page(request, ROUTES):
         return desk.answer_page(request, settings)
     check_token(request, settings)
     operation = find_operation(request)
@@ -279,7 +279,7 @@ def read_body(operation: Operation, request: HttpRequest) -> dict[str, Any]:
             return {name: text}
         body = json.loads(text)
     except (ValueError, RecursionError):
-        raise HttpError(400, "The body is neither UTF-8 text nor JSON.") from None
+        raise HttpError(400, "The body is not JSON in UTF-8.") from None
     if not isinstance(body, dict) or body.keys() != {name} or not isinstance(body[name], str):
         example = kit.dump_json({name: "..."})
         raise HttpError(

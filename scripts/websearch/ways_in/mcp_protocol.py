@@ -255,7 +255,7 @@ def list_result(params: dict[str, Any], modern: bool) -> dict[str, Any]:
 
 
 def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
-    """Run a tool and return its answer: a text, and whether it is an error. Never raises.
+    """Run a tool; return its text and whether that is an error. Never raises.
 
     There is no structuredContent, because two common clients would show their model nothing else.
     """

@@ -267,7 +267,8 @@ def main(description: str, argv: list[str] | None) -> int:
 
     description: the help text. argv: the words after the program's name (default: sys.argv's).
     """
-    if not (sys.argv[1:] if argv is None else argv):
+    given = sys.argv[1:] if argv is None else argv
+    if not given:
         serve()
     import argparse
 
@@ -281,8 +282,12 @@ def main(description: str, argv: list[str] | None) -> int:
     call = commands.add_parser("call")
     call.add_argument("tool")
     call.add_argument("arguments", nargs="?", default="{}")
+    known = (*commands.choices, "-h", "--help", "--version")
     try:
-        words = parser.parse_args(argv)
+        hint = kit.nearest(given[0], known, "word")
+        if hint and given[0] not in known:
+            parser.error(f"{kit.quoted(given[0])} is not a command. {hint}")
+        words = parser.parse_args(given)
         return (
             print_tools() if words.command == "tools" else print_call(words.tool, words.arguments)
         )

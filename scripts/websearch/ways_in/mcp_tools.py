@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 
 # Added to the hint about a missing key.
 CONFIGURATION_HINT = (
-    "Many clients pass no environment to this server: set the variable in its configuration."
+    "Many clients do not pass on their environment: set the variable for this server in the "
+    "client's configuration."
 )
 TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools that are always listed: comma-separated names, or all
 # Characters per result (default: as for commands). Agents cut longer results; Codex cuts at about
@@ -62,7 +63,7 @@ MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
 
-LEAST_LIKENESS = 0.8  # of an argument's name and a mistyped one, from 0 to 1
+LEAST_LIKENESS = 0.8  # between an argument's name and a mistyped name, from 0 to 1
 
 # ===== the tools ==================================================================================
 
@@ -534,7 +535,7 @@ def ignored_arguments(name: str, unknown: list[str], are_all: bool, known: Itera
     are_all: whether there are no others. known: every name of the tool's arguments.
     """
     for key in unknown:
-        if are_all or may_be_mistaken(name, spelled_name(key), known):
+        if are_all or not key.isprintable() or may_be_mistaken(name, spelled_name(key), known):
             raise unknown_argument(name, key, spelled_name(key), [*tool_parameters(name)])
     names = one_line(", ".join(unknown), 200)
     return f"Ignored, because {name} has no such arguments: {names}."

@@ -119,7 +119,7 @@ def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]
 
 
 def shown_default(parameter: Parameter, flat: bool) -> Any:
-    """Return the default for a schema. flat: also a documented_default, but never false."""
+    """Return the default for a schema. flat: also use documented_default, unless it is false."""
     if not flat:
         return parameter.get("default")
     default = parameter.get("default", parameter.get("documented_default")) or None

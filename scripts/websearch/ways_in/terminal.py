@@ -19,7 +19,7 @@ from websearch.kit import (
     object_field,
     one_line,
 )
-from websearch.ways_in.best_passages import best_passages, query_words
+from websearch.ways_in.best_passages import best_passages, query_words, unanswered_questions
 from websearch.ways_in.terminal_markdown import BOLD, DIM, RED, Renderer, filled, styled
 
 TYPE_CHECKING = False
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
-PASSAGES = 2  # per result, without --full
-PASSAGE_LINES = 4  # per passage, without --full
+# Lines of passages, without --full: per result, on average, and per cell of a table. Five results
+# fit a screen of 50.
+RESULT_LINES, USUAL_LINES, CELL_LINES = 12, 6.4, 2
 PROGRAM_VARIABLE = "WEB_SEARCH_PROGRAM"  # the name of the installed command
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
 FIELD = re.compile(r" \((?:[a-z]+_[a-z]+)?\)")  # a field name in a hint, useless to people
@@ -47,6 +48,11 @@ def terminal_width() -> int:
     """Return the number of columns for text at this terminal."""
     # Python 3.10 reports 0 columns for a terminal of unknown width.
     return min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
+
+
+def screen_width() -> int:
+    """Return the number of columns of this terminal, which tables use."""
+    return max(terminal_width(), shutil.get_terminal_size().columns)
 
 
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:
@@ -122,11 +128,11 @@ class View:
         width = terminal_width()
         if not document["ok"] and "counts" not in document:  # a check has counts and findings
             return shown_error(document, width)
-        query = str(self.params.get("query", document.get("query", "")))
-        asked = [query, *(outcome["query"] for outcome in document.get("queries", []))]
-        render = Renderer(width, query_words(" ".join(asked)))
+        asked = [outcome["query"] for outcome in document.get("queries", [])]
+        asked = asked or [str(self.params.get("query", document.get("query", "")))]
+        render = Renderer(width, query_words(" ".join(asked)), screen_width())
         if items_of(document):
-            blocks = self.result_blocks(document, render)
+            blocks = self.result_blocks(document, render, asked)
             if "queries" in document:  # also lists the unanswered questions
                 questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
                 blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
@@ -135,11 +141,26 @@ class View:
         text = FIELD.sub("", text) if "counts" in document else text
         return re.sub(r"\n{3,}", "\n\n", "\n".join(render.lines(text)))
 
-    def result_blocks(self, document: Document, render: Renderer) -> list[str]:
+    def result_blocks(self, document: Document, render: Renderer, asked: list[str]) -> list[str]:
         """Return the blocks to show: warnings, results or sources, and a summary line."""
         width, items = render.width, items_of(document)
+        most = 0 if self.is_full else CELL_LINES
+        inner = Renderer(width - 3, render.query, render.table_width - 3, most)
         blocks = ["\n".join(filled(text, width)) for text in document.get("warnings", [])]
-        blocks += [self.shown_item(item, n, render) for n, item in enumerate(items, 1)]
+        texts = [item.get("text") or item.get("snippet") or "" for item in items]
+        if not self.is_full:
+            pairs = [(item.get("title", ""), text) for item, text in zip(items, texts, strict=True)]
+            total = max(RESULT_LINES, int(USUAL_LINES * len(items)))
+            texts = best_passages(
+                pairs, asked, lambda text: len(text_lines(inner, text)), RESULT_LINES, total
+            )
+        for number, (item, text) in enumerate(zip(items, texts, strict=True), 1):
+            lines = inner.lines(text) if self.is_full else text_lines(inner, text)
+            cut = RESULT_LINES if len(lines) > RESULT_LINES and not self.is_full else len(lines)
+            lines = [*lines[:cut], *["…"] * (cut < len(lines))]
+            blocks.append(self.shown_item(item, number, width, lines))
+        if unanswered := unanswered_questions(document):
+            blocks.append("\n".join(["No page answers:", *unanswered]))
         hint = object_field(document, "truncated").get("hint", "")
         blocks += ["\n".join(filled(hint, width))] if hint and self.is_full else []
         what = f"{len(items)} {'source' if 'sources' in document else 'result'}"
@@ -153,26 +174,24 @@ class View:
             blocks.append(opened_sentence(self.opened, items[self.opened - 1]))
         return blocks
 
-    def shown_item(self, item: dict[str, Any], number: int, render: Renderer) -> str:
-        """Return a result or source: number and title, URL and facts, passages."""
-        title = one_line(str(item.get("title") or item["url"]), 200)
-        numbered = filled(title, render.width, f"{number}. ")
+    def shown_item(self, item: dict[str, Any], number: int, width: int, passages: list[str]) -> str:
+        """Return a result or source: number and title, URL and facts, lines of passages."""
+        title = one_line(str(item.get("title") or item["url"]), 200 if self.is_full else width - 4)
+        numbered = filled(title, width, f"{number}. ")
         undated = "no date" if "since" in self.params else ""
         facts = [item["url"], item.get("date", undated), item.get("author", "")]
-        facts += [f"answers {', '.join(map(str, item['queries']))}"] if "queries" in item else []
+        if "queries" in item:
+            verb = "answers" if "text" in item else "found for"
+            facts.append(f"{verb} {', '.join(map(str, item['queries']))}")
         facts += [f"not read: {item['error']}"] if "error" in item else []
-        text = item.get("text") or item.get("snippet") or ""
-        inner = Renderer(render.width - 3, render.query)
-        if self.is_full:
-            lines = inner.lines(text)
-        else:
-            lines = []
-            for passage in best_passages(text, render.query, PASSAGES)[0]:
-                some = [line for line in inner.lines(passage) if line.strip()]
-                lines += some[:PASSAGE_LINES] + ["…"] * (len(some) > PASSAGE_LINES)
-        small = filled(" · ".join(filter(None, facts)), render.width, "   ")
+        small = filled(" · ".join(filter(None, facts)), width, "   ")
         shown = [styled(BOLD, line) for line in numbered] + [styled(DIM, line) for line in small]
-        return "\n".join([*shown, *(f"   {line}" if line else "" for line in lines)])
+        return "\n".join([*shown, *(f"   {line}" if line else "" for line in passages)])
+
+
+def text_lines(render: Renderer, text: str) -> list[str]:
+    """Return Markdown as terminal lines without blank lines."""
+    return [line for line in render.lines(text) if line.strip()]
 
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:

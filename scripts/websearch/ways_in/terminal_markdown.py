@@ -1,5 +1,6 @@
 """Render Markdown for a terminal: styled, wrapped at words, with tables in columns.
 
+The desk's renderer walks the Markdown.
 Each word has its own style codes, so lines can be wrapped and a pager can start at any line.
 """
 
@@ -9,30 +10,22 @@ import itertools
 import os
 import re
 import unicodedata
-from functools import partial
 
-from websearch.markdown.fences import FENCE, is_closing
-from websearch.ways_in.desk.markdown_html import (
-    HEADING,
-    Page,
-    is_table_rule,
-    next_line,
-    table_cells,
-)
+from websearch.ways_in.desk.markdown_html import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # readable on both white and black
     f"\x1b[{number}m" for number in (1, 2, 3, 31, 35, 0)
 )
 NARROWEST_COLUMN = 8  # characters; a table that needs narrower columns becomes a list
+LONGEST_NUMBER = 16  # characters of a cell with digits that does not wrap
+LARGEST_INDENT = 12  # columns
 MAX_CELLS = 20_000  # per table shown in columns
 _STYLE = re.compile(r"\x1b\[\d{0,2}m")
 _TOKEN = re.compile(r"\x1b\[\d{0,2}m|[\s\S]")
-# The start of a line: indentation, quotation characters, a list marker.
-_START = re.compile(r"[ \t]{0,40}(?:> ?){0,6}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 
 
 def styled(code: str, text: str) -> str:
@@ -52,11 +45,19 @@ def columns_of(text: str) -> int:
 
 
 class Renderer(Page):
-    """A renderer for terminals. width: in columns. words: query words to highlight."""
+    """A renderer for terminals.
 
-    def __init__(self, width: int, words: Sequence[str] = ()) -> None:
+    width: of text, in columns. words: query words to highlight. table_width: of tables, in columns
+    (default: width). cell_lines: the most lines of a table's cell; 0 means no limit.
+    """
+
+    blank, rule = "\n", "---\n"
+
+    def __init__(self, width: int, words: Sequence[str] = (), table_width: int = 0,
+                 cell_lines: int = 0) -> None:  # fmt: skip
         super().__init__(words)
         self.width, self.query, self.mark = width, words, styled(RED, "{}")
+        self.table_width, self.cell_lines = max(width, table_width), cell_lines
 
     def escape(self, text: str) -> str:
         """Return the text unchanged, because kit.clean_text has removed control characters."""
@@ -64,58 +65,75 @@ class Renderer(Page):
 
     def lines(self, markdown: str) -> list[str]:
         """Return Markdown as terminal lines."""
-        lines, shown, index = markdown.split("\n"), list[str](), 0
-        while index < len(lines):
-            line = lines[index]
-            fence = FENCE.match(line.lstrip(" "))
-            if fence:
-                end = next_line(lines, index + 1, partial(is_code_end, fence[1]))
-                shown += [f"    {code}" for code in lines[index + 1 : end]]
-                index = end + 1
-                continue
-            if "|" in line and index + 1 < len(lines) and is_table_rule(lines[index + 1]):
-                end = next_line(lines, index + 2, lambda text: "|" not in text)
-                shown += self.columns([lines[index], *lines[index + 2 : end]])
-                index = end
-                continue
-            start = _START.match(line)
-            prefix = start[0] if start and len(start[0]) < self.width // 2 else ""
-            heading = HEADING.match(line, len(prefix))
-            text = (
-                styled_words(BOLD, self.inline(heading[2]))
-                if heading
-                else self.inline(line[len(prefix) :])
-            )
-            shown += filled(text, self.width, prefix)
-            index += 1
-        return shown
+        return self.blocks(markdown.split("\n")).removesuffix("\n").split("\n")
 
-    def columns(self, rows: list[str]) -> list[str]:
-        """Return a table in columns with wrapped cells; the first row is the header."""
-        head = [styled_words(BOLD, self.inline(cell)) for cell in table_cells(rows[0])]
-        if len(head) * len(rows) > MAX_CELLS:
-            return rows
-        body = [[self.inline(cell) for cell in table_cells(row)] for row in rows[1:]]
-        body = [[*row, *[""] * len(head)][: len(head)] for row in body]
-        natural = [max(map(columns_of, column)) for column in zip(head, *body, strict=True)]
-        space = self.width - 2 * (len(head) - 1)
-        limits = range(self.width, NARROWEST_COLUMN - 1, -1)
-        limit = next((n for n in limits if sum(min(n, size) for size in natural) <= space), 0)
-        if not limit:  # too many columns
-            pairs = (pair for row in body for pair in (*zip(head, row, strict=True), ("", "")))
-            texts = (f"{name}: {cell}" if name else "" for name, cell in pairs)
-            return [line for text in texts for line in filled(text, self.width)]
-        widths = [min(limit, size) for size in natural]
+    def paragraph(self, lines: list[str]) -> str:
+        """Return a paragraph; its lines stay separate, because some list facts."""
+        starts = [line[: len(line) - len(line.lstrip())] for line in lines]
+        texts = [self.inline(line.strip()) for line in lines]
+        shown = [filled(text, self.width, start[:LARGEST_INDENT])
+                 for text, start in zip(texts, starts, strict=True)]  # fmt: skip
+        return joined(line for part in shown for line in part)
+
+    def heading(self, level: int, text: str) -> str:  # noqa: ARG002  for the desk
+        """Return a heading in bold."""
+        return joined(filled(styled_words(BOLD, self.inline(text)), self.width))
+
+    def code(self, lines: list[str], info: str) -> str:  # noqa: ARG002  for the desk
+        """Return the lines of a code block, indented."""
+        return joined(f"    {line}" for line in lines)
+
+    def quotation(self, lines: list[str], depth: int) -> str:
+        """Return the lines of a quotation, each with its character."""
+        return joined(f"> {line}" for line in self.nested(lines, depth, 2))
+
+    def listing(self, items: list[tuple[str, list[str]]], depth: int) -> str:
+        """Return the items of a list, as (marker, lines), below their markers."""
         shown = []
-        for row in (head, *body):
-            cells = [filled(cell, size) for cell, size in zip(row, widths, strict=True)]
+        for marker, lines in items:
+            indent = len(marker) + 1
+            first, *others = self.nested(lines, depth, indent)
+            shown += [f"{marker} {first}", *(" " * indent + line for line in others)]
+        return joined(line.rstrip() for line in shown)
+
+    def nested(self, lines: list[str], depth: int, indent: int) -> list[str]:
+        """Return lines of Markdown, rendered to be indented by this number of columns."""
+        width = max(LARGEST_INDENT, self.width - indent)
+        inner = Renderer(width, self.query, self.table_width - indent, self.cell_lines)
+        return inner.blocks(lines, depth + 1).removesuffix("\n").split("\n")
+
+    def table(self, head: list[str], rows: list[list[str]]) -> str:
+        """Return a table in columns with wrapped cells, without its empty columns."""
+        if len(head) * len(rows) > MAX_CELLS:
+            return joined(" | ".join(row) for row in (head, *rows))
+        body = [[*row, *[""] * len(head)][: len(head)] for row in rows]
+        kept = [n for n in range(len(head)) if not body or any(row[n] for row in body)]
+        shown = [[self.inline(row[n]) for n in kept] for row in body]
+        names = [styled_words(BOLD, self.inline(head[n])) for n in kept]
+        widths = column_widths([names, *shown], self.table_width)
+        if not widths:  # too many columns
+            texts = (" · ".join(f"{name}: {cell}" if name else cell
+                                for name, cell in zip(names, row, strict=True) if cell)
+                     for row in shown)  # fmt: skip
+            return joined(line for text in texts for line in filled(text, self.width, "", 2))
+        lines = []
+        for row in (names, *shown):
+            cells = [self.cell(cell, size) for cell, size in zip(row, widths, strict=True)]
             for parts in itertools.zip_longest(*cells, fillvalue=""):
                 padded = (
                     part + " " * (size - columns_of(part))
                     for part, size in zip(parts, widths, strict=True)
                 )
-                shown.append("  ".join(padded).rstrip())
-        return shown
+                lines.append("  ".join(padded).rstrip())
+        return joined(lines)
+
+    def cell(self, text: str, width: int) -> list[str]:
+        """Return a table's cell as lines; a cut one ends with "…"."""
+        lines = filled(text, width)
+        if not self.cell_lines or len(lines) <= self.cell_lines:
+            return lines
+        kept = lines[: self.cell_lines]
+        return [*kept[:-1], filled(kept[-1], width - 1)[0] + "…"]
 
     def span(self, match: re.Match[str], depth: int) -> str:
         """Return the styled text for a match of INLINE; a link becomes its text and URL."""
@@ -131,9 +149,38 @@ class Renderer(Page):
         return match["escaped"] or match["bare"]
 
 
-def is_code_end(fence: str, line: str) -> bool:
-    """Return whether a line closes a code block, even in a list."""
-    return is_closing(fence, line.lstrip(" "))
+def column_widths(rows: list[list[str]], space: int) -> list[int]:
+    """Return the widths of a table's columns within this space; [] if there are too many columns.
+
+    A column is as wide as its cells, numbers never wrap, and the longest columns share the rest.
+    """
+    columns = list(zip(*rows, strict=True))
+    natural = [max(map(columns_of, column)) for column in columns]
+    least = [min(size, max(NARROWEST_COLUMN, *map(number_columns, column)))
+             for size, column in zip(natural, columns, strict=True)]  # fmt: skip
+    space -= 2 * (len(columns) - 1)
+    if sum(least) > space:
+        return []
+
+    def shared(limit: int) -> list[int]:
+        return [max(low, min(limit, size)) for low, size in zip(least, natural, strict=True)]
+
+    limit = next(n for n in range(max(natural), -1, -1) if sum(shared(n)) <= space)
+    widths = shared(limit)
+    longest = natural.index(max(natural))
+    widths[longest] = min(natural[longest], widths[longest] + space - sum(widths))
+    return widths
+
+
+def number_columns(cell: str) -> int:
+    """Return the columns of a cell that is a number, a date or another short code; else 0."""
+    text = _STYLE.sub("", cell)
+    return columns_of(text) if len(text) <= LONGEST_NUMBER and re.search(r"\d", text) else 0
+
+
+def joined(lines: Iterable[str]) -> str:
+    """Return lines as a text, each with its line feed."""
+    return "".join(f"{line}\n" for line in lines)
 
 
 def styled_words(style: str, text: str) -> str:

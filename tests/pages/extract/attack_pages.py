@@ -94,10 +94,8 @@ def sample(name: str, argument: Any) -> str:
     if name != "IN":
         return "a"
     negated = str(argument[0][0]) == "NEGATE"
-    for character in (
-        *SAMPLES,
-        "\u0301",
-    ):  # a combining mark is neither a word character nor a space
+    # A combining mark is neither a word character nor a space; a control is hardly ever allowed.
+    for character in (*SAMPLES, "\u0301", "\x01"):
         if negated != any(is_member(character, *item) for item in argument):
             return character
     operation, value = argument[0]

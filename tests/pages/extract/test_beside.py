@@ -6,6 +6,7 @@ The only module that detects a price, date, author or row that a name or a place
 from __future__ import annotations
 
 import json
+import re
 import time
 import unittest
 from typing import Any
@@ -33,6 +34,10 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "menu named": ('<div class="navigation"><p>Ropes from 7 €</p></div>', ("Ropes from 7 €",)),
     "form": ("<form><p>Per meter: 9 €</p><input name=q><button>Buy</button></form>", ("9 €",)),
     "card": ('<a class="teaser" href="/r"><h3>Tarred rope</h3><p>7 €</p></a>', ("Tarred", "7 €")),
+    "cards": (
+        "".join(f"<div><a href=/{n}><h5>{n}</h5></a></div>" for n in ("Hemp", "Flax", "Jute")),
+        ("Hemp\n\nFlax\n\nJute",),
+    ),
     "cell": (
         ("<table><tr><th>Rope</th><th class=author>Maker</th></tr>"
         "<tr class=rating><td class=share>Hemp</td><td class=author>B7</td></tr></table>"),
@@ -46,7 +51,23 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
         ("Was: $84.00.", "Now: $61.50."),
     ),
     "drawing": ('<p>Votes: <i role="img" aria-label="4.5 of 5 stars"></i></p>', ("4.5 of 5",)),
+    "drawing in a link": (
+        ('<p>See <a href="/x">tar<span><i role=img aria-label="leads elsewhere"></i></span></a>, '
+        "please.</p>"), ("See tar, please.",),
+    ),
+    "name of a function": ("<p>fn <a href=/c>copied</a>(self)</p>", ("fn copied(self)",)),
     "struck": ('<p><span style="text-decoration:line-through">40 €</span> 30 €</p>', ("~~40 €",)),
+    "grid": (
+        ("<div><span>500 g</span><span>rye</span><span>3 dl</span><span>milk</span>"
+        "<span>1</span><span>egg</span></div>"), ("- 500 g rye\n- 3 dl milk\n- 1 egg",),
+    ),
+    "numbered lines": (
+        "".join(f"<div class=line><p>{n}</p><p>A. We set sail.</p></div>" for n in (11, 12, 13)),
+        ("11 A. We set sail.", "12 A. We set sail."),
+    ),
+    "headings of values": (
+        3 * "<div class=spec><h6>Weight</h6><h5>2.4 kg</h5></div>", ("Weight: 2.4 kg",),
+    ),
     "question": (
         '<div><button aria-controls="a">Is it dry?</button><p id="a" hidden>Yes.</p></div>',
         ("**Is it dry?**\n\nYes.",),
@@ -67,15 +88,18 @@ UNSEEN = {
     "hidden": ('<aside><p style="display:none">Ovens: 3 €</p></aside>', "Ovens"),
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
+    "cook mode": ("<p>Cook Mode <span>Prevent your screen from going dark</span></p>", "screen"),
+    "pin": ('<div><a href="https://pinterest.example/pin/create">Pin It</a></div>', "Pin"),
     "action": ("<div><span>Jump to Recipe</span></div>", "Jump"),
     "no snippet": ("<p>The <span data-nosnippet>kiln has 3 ovens</span>.</p>", "ovens"),
     "no snippet beside": ("<aside data-nosnippet><p>Ovens: 3 €</p></aside>", "Ovens"),
 }
 
 
-def read(beside: str, head: str = "", **params: Any) -> Any:
-    """Return the page with an element before the prose."""
-    html = f"<title>Ropewalk</title>{head}<main><h1>Ropewalk</h1>{beside}<div>{PROSE}</div></main>"
+def read(beside: str, head: str = "", after: str = "", **params: Any) -> Any:
+    """Return the page with an element before the prose and one after it."""
+    prose = f"<div>{PROSE}{after}</div>"
+    html = f"<title>Ropewalk</title>{head}<main><h1>Ropewalk</h1>{beside}{prose}</main>"
     answer = fetched_bytes("https://x.example/", html.encode(), "text/html")
     return read_page(answer, params, time.monotonic() + 20)
 
@@ -110,6 +134,17 @@ class Beside(unittest.TestCase):
         page = read(html, article)
         self.assertNotIn("Mira Holt", page.text)
         self.assertIn("Mira Holt, 4 May 2026", page.outside)
+
+    def test_a_section_under_a_heading_of_related_pages_is_text_unless_it_has_links(self) -> None:
+        article = '<meta property="og:type" content="article">'
+        for title in ("Latest version", "Recommended settings", "More about hemp", "Related work"):
+            heading = f"<h2>{title}</h2>"
+            for block in ("<p>Tar it twice.</p>", "<ul><li>Tar: twice</li></ul>"):
+                with self.subTest(title, block=block):
+                    text = read("", article, f"{heading}{block}<p>Sold by us.</p>").text
+                    self.assertRegex(text, f"## {title}\n\n.*Tar.* twice")
+            links = "<ul><li><a href=/tar>Tar it twice</a></li></ul>"
+            self.assertNotIn("Tar", read("", article, heading + links).text)
 
     def test_what_the_text_has_is_not_repeated(self) -> None:
         self.assertEqual(read(f"<aside>{PROSE}</aside>").text.count("hemp"), 4)
@@ -148,6 +183,35 @@ class OwnData(unittest.TestCase):
                 self.assertIn(
                     "- 500 g rye flour\n- 3 dl milk\n\n", read(box, f"{head}{data}</script>").text
                 )
+
+    def test_a_visible_single_value_is_never_dropped(self) -> None:
+        for kind, fields, shown in (
+            ("Event", {"location": {"name": "Net loft"}}, "Net loft"),
+            ("Event", {"startDate": "2026-05-04T18:30"}, "<time datetime=2026-05-04>May</time>"),
+            ("CafeOrBakery", {"address": {"streetAddress": "Tar Quay"}}, "Tar Quay, Riverton"),
+            ("Store", {"openingHours": ["Mo-Fr"]}, "Mo-Fr"),
+            ("ItemList", {"itemListElement": [{"name": "Tarred rope"}]}, "Tarred rope"),
+            ("NewsArticle", {"author": {"@type": "Person", "name": "Mira Holt"}}, "Mira Holt"),
+            ("Product", {"offers": [{"price": 617}]}, "617 crowns"),
+        ):
+            data = json.dumps({"@context": "https://schema.org", "@type": kind, **fields})
+            nav = f"<nav><ul><li>{shown}</li><li>Wharf</li></ul></nav>"
+            page = read(nav, f'<script type="application/ld+json">{data}</script>')
+            with self.subTest(shown):
+                found = re.sub("(?m)^- .*: .*", "", page.text + "\n\n" + page.outside)
+                self.assertIn(re.sub("<[^>]*>", "", shown), found)
+                self.assertNotIn("Wharf", found)
+
+    def test_the_limit_of_length_does_not_cut_values(self) -> None:
+        data = '{"@context": "https://schema.org", "@type": "Event", "location": "Net loft"}'
+        article = '<meta property="og:type" content="article">'
+        long = "".join(f"<p>Rope {number}: 7 €</p>" for number in range(2_000))
+        page = read(
+            f"<aside>{long}<p>Net loft</p></aside>",
+            f'{article}<script type="application/ld+json">{data}</script>',
+        )
+        self.assertNotIn("Rope 1999", page.text)
+        self.assertIn("\n\nNet loft", page.text)
 
 
 if __name__ == "__main__":

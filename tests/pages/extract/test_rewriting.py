@@ -56,6 +56,14 @@ MARKUP = bytes([1, *(letter ^ 1 for letter in "a@b]\ufdd0(http://x.example)".enc
 INLINE = (
     ("<ruby>東<rp>(</rp><rt>とう</rt>京<rt>きょう</rt></ruby>", "東京(とうきょう)"),
     ("<ruby>漢<rt></rt></ruby>", "漢"),
+    (
+        "Each boat has a <button>tide table</button> on board.",
+        "Each boat has a tide table on board.",
+    ),
+    ("Run the mill twice. <button>Copy</button>", "Run the mill twice."),
+    ('Flour left: <meter value="0.7">70 percent</meter>.', "Flour left: 70 percent."),
+    ('Your code: <input readonly value="MILL-22">', "Your code: MILL-22"),
+    ('Your name: <input value="Ada">', "Your name:"),
     ("He said <q>it is <q>almost</q> fine</q>.", "He said “it is ‘almost’ fine”."),
     ("He said <q>“fine”</q>.", "He said “fine”."),
     ("He said „<q>fine</q>“.", "He said „fine“."),

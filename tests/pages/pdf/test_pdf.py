@@ -994,7 +994,7 @@ class WithoutText(PdfCase):
 
     def test_a_scan_is_named(self) -> None:
         scan = self.picture(b"q 612 0 0 792 0 0 cm /I Do Q")
-        self.failure(scan, "unsupported", "a scan: its pages are pictures")
+        self.failure(scan, "unsupported", "a scan: its pages are images")
 
     def test_a_scan_with_a_stamp_is_noted(self) -> None:
         data = self.picture(b"q 612 0 0 792 0 0 cm /I Do Q BT /F1 9 Tf (page 1) Tj")

@@ -75,7 +75,7 @@ def locale_code(params: dict[str, Any]) -> str:
 
 
 def judge_result_page(engine: Engine, response: Response, result_page: ResultPage) -> ResultPage:
-    """Return a result page; without results, only if the engine says that it found nothing.
+    """Return the page of results; accept an empty page only if the engine found nothing.
 
     Raises SearchError: blocked (a bot wall; details contain the signal), provider and others.
     """

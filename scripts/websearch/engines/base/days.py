@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 DAY = 86_400.0  # seconds
-MAX_CHARS = 60  # of a written date
+MAX_CHARS = 60  # in a written date
 CHANGED_LATER = 31 * DAY  # seconds between a page's date and a later change that is also shown
 # Seconds in the periods of the parameter since.
 _PERIODS = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from websearch.store.page_store import PageStore
 
-UNCOUNTED = "Calls of brave_search.py, serper_search.py and gemini_search.py are not counted."
+UNCOUNTED = "Calls to brave_search.py, serper_search.py and gemini_search.py are not counted."
 WARN_FROM = 0.8  # share of a budget from which a warning reports its use
 
 

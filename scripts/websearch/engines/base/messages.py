@@ -94,7 +94,7 @@ class ResultPage(EngineAnswer):
     """
 
     results: list[dict[str, Any]]
-    is_empty: bool = False  # it has the engine's own words for "nothing found"
+    is_empty: bool = False  # it contains the engine's own "nothing found" text
     signal: str = ""  # evidence that it is a bot wall
     is_beside: bool = False  # its ranking is separate
     is_html: bool = False  # SearXNG's HTML page, parsed instead of its JSON

@@ -343,7 +343,7 @@ def pause_reason(state: EngineState) -> str:
 def other_engines(engine: str) -> str:
     """Return the engines to use instead, with the variables that configure them.
 
-    Paused engines are omitted. Companies that answer without a key have their own sentence.
+    Paused engines are omitted. A separate sentence lists companies that answer without a key.
     """
     similar, states = {*host_of(engine).sources} - {"web"}, engine_states()
     names, free = [], []

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 PROGRAM = USER_AGENT.partition("/")[0]  # identifies callers without a key
 MAX_SNIPPET = 400  # characters: highlights and excerpts are long pieces of pages
 MAX_REASON = 200  # characters of a provider's reason for rejecting a query
-LONGEST_LIMIT = 3_600.0  # seconds: a longer wait means a used-up allowance, not a pace
+LONGEST_LIMIT = 3_600.0  # seconds; a longer wait means a used-up quota
 MOMENT = "%Y-%m-%dT%H:%M:%S.000Z"
 PLACEHOLDERS = (
     "query", "count", "site", "exclude_site", "country", "COUNTRY", "language", "LANGUAGE", "safe",

@@ -21,7 +21,7 @@ from websearch.engines.base.pacing import (
     present_state,
     rest_error,
 )
-from websearch.engines.table import host_of
+from websearch.engines.table import ENGINES, host_of
 from websearch.kit import FAULT_TRIES, NAME_NOT_RESOLVED, SearchError
 
 TYPE_CHECKING = False
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 FAIR_SECONDS = 3.0  # seconds; a timeout sooner than this does not count as a failure
 POLL_SECONDS = 1.0  # seconds between a waiting caller's checks for a new pause
+ABSENT_SERVER = (
+    "Start the server, or set {} to its address. In a container, localhost is the container itself."
+)
 BUSY_POLL_SECONDS = 0.2  # seconds between its checks for a free engine
 
 
@@ -153,7 +156,7 @@ class PacedEngine:
         raise fault or SearchError("internal", "No request was sent.")
 
     def recorded(self, error: SearchError) -> SearchError:
-        """Record a block or a rate limit for all processes; return the error to raise."""
+        """Record a block or a rate limit for all processes; return the error with its hint."""
         if error.kind == "blocked":
             signal, at_least = error.details["signal"], error.retry_after or 0.0
             state = self.change(lambda state: state.note_block(signal, at_least))
@@ -161,6 +164,9 @@ class PacedEngine:
         if error.kind == "rate_limit" and error.retry_after:
             seconds = error.retry_after
             self.change(lambda state: state.note_limit(seconds, self.pace))
+        engine = ENGINES.get(self.engine)
+        if engine and engine.own_server and is_absent(error):
+            error.hint = ABSENT_SERVER.format(engine.address[0])
         return error
 
 
@@ -169,8 +175,13 @@ def is_passing_fault(error: SearchError) -> bool:
     passing = error.kind == "provider" and error.status in (500, 502, 503, 504)
     waits = error.kind == "rate_limit" and error.retry_after is not None
     # Nothing listens there: this does not change within a call.
-    is_absent = "refused the connection" in error.message
-    return error.retryable and (passing or waits or (error.kind == "network" and not is_absent))
+    is_passing = error.kind == "network" and not is_absent(error)
+    return error.retryable and (passing or waits or is_passing)
+
+
+def is_absent(error: SearchError) -> bool:
+    """Return whether no server listens at the address."""
+    return "refused the connection" in error.message
 
 
 # ===== outcomes ===================================================================================

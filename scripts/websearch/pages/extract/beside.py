@@ -10,11 +10,19 @@ from __future__ import annotations
 import itertools
 import re
 
-from websearch.base.html_tree import BLOCKS, Node, children_of, texts_below
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    texts_below,
+)
 from websearch.kit import one_line
 from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.name_rules import element_rule
+from websearch.pages.extract.page_data import stated_pattern, with_stated
 from websearch.pages.extract.page_tree import ancestors, text_of
 
 TYPE_CHECKING = False
@@ -40,6 +48,7 @@ MAX_BESIDE = 20_000  # characters of Markdown
 MAX_EXPLAINED, MAX_EXPLAINED_TEXT = 100, 60  # elements, and characters of each text
 MENU_SHARE = 0.8  # share of a box's text in links that makes it a menu, unless it has a value
 MIN_MENU = 3  # links in a menu
+MENU_ITEMS = ("li", "a", "nav")
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
 MIN_TEXT = 60  # characters of a text outside links that make a box more than labels
 MAX_TEXT = 300  # characters of a box that are searched for a value split among its elements
@@ -65,7 +74,9 @@ class BesideText:
         self.page = content.page
         self.parts = set(content.parts)
         self.around = {node for part in content.parts for node in ancestors(part)} - self.parts
-        self.values: set[Node] = set()  # elements with a value or with running text
+        self.stated = stated_pattern(content.page)  # values of the page's data are never dropped
+        self.with_stated = with_stated(content.page, self.stated)
+        self.values = set(self.with_stated)  # elements with a value or with running text
         self.chars: dict[Node, int] = {}
         self.links: dict[Node, tuple[int, int]] = {}  # number of links and their characters
         self.outermost = self.find_outermost()
@@ -81,6 +92,7 @@ class BesideText:
             blocks = [node for node in blocks if node in self.values]
         written = MarkdownWriter(base, keep_links).markdown(*blocks)
         parts = written[:MAX_BESIDE].split("\n\n")
+        parts += filter(self.stated.search, written[MAX_BESIDE:].split("\n\n"))
         known = {*text.split("\n\n"), ""}
         new = [part for part in dict.fromkeys(parts) if part not in known]
         levels = [len(part) - len(part.lstrip("#")) for part in new] + [1]
@@ -127,20 +139,28 @@ class BesideText:
                 taken.add(node)
                 found[node] = self.unseen_reason(node) or node.dropped or "outside"
         for node, reason in found.items():
-            if verdict_of(reason) == BESIDE:
+            if verdict_of(reason) == BESIDE or (reason == "menu" and node in self.with_stated):
                 self.restore(node)
             else:
                 node.dropped = reason
         return found
 
     def restore(self, block: Node) -> None:
-        """Judge the elements of a block on their own, not by a rule for an element around them."""
+        """Judge the elements of a block on their own, not by a rule for an element around them.
+
+        Of a menu, only the items with a value of the page's data stay.
+        """
         reasons = {block: block.dropped}
+        menus = {block} if block.dropped == "menu" else set()
         order = [block]
         block.dropped = ""
         for node in order:  # the loop extends it
             for child in children_of(node):
                 reason = self.own_reason(child)
+                if node in menus or reason == "menu":
+                    menus.add(child)
+                    if reason in ("", "menu") and child.tag in MENU_ITEMS:
+                        reason = "" if child in self.with_stated else "menu"
                 child.dropped = reason if reason and verdict_of(reason) != BESIDE else ""
                 if not child.dropped:
                     reasons[child] = reason
@@ -161,7 +181,10 @@ class BesideText:
 
     def own_reason(self, node: Node) -> str:
         """Return the reason that an element itself gives for its verdict, or ""."""
-        return self.unseen_reason(node) or element_rule(node, self.page)
+        is_control = node.dropped == "control"
+        return self.unseen_reason(node) or (
+            "control" if is_control else element_rule(node, self.page)
+        )
 
     def is_menu(self, node: Node) -> bool:
         """Return whether an element has hardly more than links with short labels."""
@@ -190,8 +213,12 @@ class BesideText:
                     self.values.add(node)
         self.chars[node] = chars
         is_verse = node.tag == "p" and any(child.tag == "br" for child in children_of(node))
-        found = (1, chars) if node.tag == "a" else (0, 0) if is_verse else (count, linked)
-        self.links[node] = found
+        inside = elements_below(node) if node.tag == "a" else ()
+        titles = [inner for inner in inside if inner.tag in HEADINGS]  # of a card
+        for title in titles:
+            title.tag = title.tag if self.chars.get(title, 0) < chars else "p"
+        found = (1, chars) if node.tag == "a" else (count, linked)
+        self.links[node] = (0, 0) if is_verse or titles else found
         is_short = node.tag in BLOCKS and 0 < chars <= MAX_TEXT
         if is_short and node not in self.values and _VALUE.search(text_of(node)):
             self.values.add(node)

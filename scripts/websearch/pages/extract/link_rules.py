@@ -35,6 +35,11 @@ related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)
 |läs\ (?:också|mer|även)|relaterade|kommentarer|læs\ også|les\ også|čtěte|související|komentáře
 |diskuse|další\ články|関連|あわせて|おすすめ|コメント|相关|推荐|评论|分享|관련|댓글
 |ilgili|benzer|yorum)"""
+# Those that may also begin a section of the text: "Latest version", "More about ropes".
+_TOPIC_HEADING = (
+    r"(?i)\W*(?:related|more (?:from|in|on|about)|recommended|latest|popular|similar|trending|other"
+    r"|mehr (?:zum|zu|von)|weitere|ähnliche|verwandte|passend|autres|altri|más|meer|inne|другие)\b"
+)
 # Beginnings of short paragraphs that link to another page or credit a picture.
 _PROMOTION = r"""(?ix)^\W*(?:
 read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|sign\ up
@@ -298,9 +303,18 @@ def drop_related(page: PageTree, content: Node) -> None:
         place = place or places(page.nodes)
         siblings = parent.children[place[box] + 1 :] if parent else []
         section = related_section(node, box, siblings, content)
-        if page.is_article or is_off_topic(section):
+        is_topic = re.match(_TOPIC_HEADING, text_of(node)) and begins_with_text(siblings)
+        if not is_topic and (page.is_article or is_off_topic(section)):
             for element in [node, *section]:
                 element.dropped = element.dropped or "related heading"
+
+
+def begins_with_text(siblings: list[Node | str]) -> bool:
+    """Return whether the first block after a heading is text, not a card or list of links."""
+    blocks = (child for child in siblings[:MAX_SECTION] if isinstance(child, Node) and child.chars)
+    first = next(blocks, None)
+    is_block = first is not None and first.tag in (TEXT_SIGNS | LISTS) - HEADINGS
+    return bool(first and is_block and first.link * 2 < first.chars)
 
 
 def is_off_topic(section: list[Node]) -> bool:

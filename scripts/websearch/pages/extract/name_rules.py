@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 NO_CONTENT = name_set(
     "applet area audio base button canvas datalist dialog embed frame frameset iframe input "
-    "link map math menu meta meter noembed noframes noscript object optgroup option param "
-    "progress script select source style svg template textarea title track video"
+    "link map math meta noembed noframes noscript object optgroup option param script select "
+    "source style svg template textarea title track video"
 )
 LANDMARKS = name_set(
     "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
@@ -116,12 +116,15 @@ _CONTROL = (
 # The complete text of a box or link that acts on the page.
 ACTIONS = frozenset(
     ("copy to clipboard", "copied", "jump to recipe", "jump to video", "print recipe", "pin recipe",
-     "save recipe", "rate this recipe", "cook mode")
+     "save recipe", "rate this recipe", "cook mode", "prevent your screen from going dark",
+     "cook mode prevent your screen from going dark", "keep screen awake", "keep screen on")
 )  # fmt: skip
+LINK_ACTIONS = name_set("pin print save share")  # of links that lead to no other text
+_ACTION_ADDRESS = r"(?i)#?$|javascript:|.{0,200}(?:pinterest|/pin/|print)"
 ACTION_TAGS = name_set("a div p span")
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
-MAX_CONTROL, MAX_ACTION = 40, 20  # characters
+MAX_CONTROL, MAX_ACTION = 40, 50  # characters
 MAX_NEAR = 4  # elements around a link to search for code
 # A URL of source code: its folder, a view or a line.
 _SOURCE_ADDRESS = (
@@ -180,7 +183,7 @@ def element_rule(node: Node, page: PageTree) -> str:
         return "element" if never_content(node, page) else ""
     if tag in ELEMENT_RULES and not is_note(node, page):
         return ELEMENT_RULES[tag]
-    if node.chars <= MAX_CONTROL and (is_action(node) or (tag == "a" and is_control(node, page))):
+    if is_action(node) or (node.chars <= MAX_CONTROL and tag == "a" and is_control(node, page)):
         return "control"
     if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "hidden"
@@ -192,10 +195,19 @@ def element_rule(node: Node, page: PageTree) -> str:
 
 
 def is_action(node: Node) -> bool:
-    """Return whether the whole text of an element is one of ACTIONS."""
+    """Return whether the whole text of an element is one of ACTIONS or LINK_ACTIONS.
+
+    Beside text, as in "fn copied(self)", it is a word.
+    """
     if node.tag not in ACTION_TAGS or not 0 < node.chars <= MAX_ACTION:
         return False
-    return text_beginning(node, MAX_CONTROL).lower().strip("!. ") in ACTIONS
+    siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
+    if any(isinstance(child, str) and not child.isspace() for child in siblings):
+        return False
+    text = text_beginning(node, MAX_ACTION).lower().strip("!. ")
+    is_link = node.tag == "a" and text.removesuffix(" it") in LINK_ACTIONS
+    address = node.attributes.get("href", "")
+    return text in ACTIONS or (is_link and re.match(_ACTION_ADDRESS, address) is not None)
 
 
 def is_in_text(node: Node) -> bool:
@@ -257,7 +269,8 @@ def never_content(node: Node, page: PageTree) -> bool:
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer may be a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
-    return not (crawler_copy or unfolds)
+    is_open = node.tag == "dialog" and "open" in node.attributes
+    return not (crawler_copy or unfolds or is_open)
 
 
 def is_note(node: Node, page: PageTree) -> bool:

@@ -1,7 +1,8 @@
 """Use the data that a page contains for search engines and scripts.
 
 Pages name their facts in schema.org data (Recipe, Product, FAQPage, ...): a box that shows listed
-values of it is content, whatever its name and place. Other values that the text lacks follow it.
+values of it is content, whatever its name and place. A visible single value, such as a price or an
+address, is at least beside the text. Values that the text lacks follow it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,19 @@ import json
 import re
 from html import unescape
 
-from websearch.base.html_tree import BLOCKS, HEADINGS, Node, elements_below, name_set
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    name_set,
+    text_beginning,
+)
 from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.metadata import linked_data, types_of
 from websearch.pages.extract.name_rules import element_rule
-from websearch.pages.extract.page_tree import UNSEEN, PageTree, ancestors
+from websearch.pages.extract.page_tree import UNSEEN, PageTree, ancestors, look_of
 from websearch.pages.extract.structure_rules import shown
 
 TYPE_CHECKING = False
@@ -46,15 +55,31 @@ LISTED = {
     "QAPage": name_set("mainEntity"),
     "": name_set("amenityFeature"),  # of any kind of place
 }
+# The same for single values: of events, places, businesses, lists, persons, offers and jobs.
+STATED = {
+    "ItemList": name_set("itemListElement"),
+    "": name_set(
+        "startDate endDate doorTime datePosted validThrough location streetAddress postalCode "
+        "addressLocality telephone email openingHours opens closes author price lowPrice highPrice "
+        "priceRange baseSalary minValue maxValue ratingValue reviewCount"
+    ),
+}
 MARKED = frozenset().union(*LISTED.values()) - {"mainEntity"}  # itemprops of elements
 # Properties of a listed item that form a row, and those with further items.
 ROW = ("name", "value", "unitText", "text")
 INNER = name_set("itemListElement acceptedAnswer suggestedAnswer name value unitText text")
 MAX_LISTED = 3_000  # characters of a listed value
+MIN_STATED, MAX_STATED = 3, 100  # characters of a single value
+MAX_PATTERN = 100  # single values to search for, in texts of at most MAX_VALUE characters
 MIN_LETTERS = 15  # letters of values outside the content that show that a box was lost
 BOX_SHARE = 0.5  # share of a box's letters in such values
 LISTS = name_set("ul ol dl table tbody")  # kept whole
 MAX_ROW = 120  # letters of a row on one line
+MIN_PAIRS = 3  # in boxes of one look
+MAX_HEADING = 60  # characters of a heading in a pair
+PAIR_HEADINGS = name_set("h4 h5 h6")
+PAIR_TAGS = PAIR_HEADINGS | name_set("div p span b strong em i a time")
+_AMOUNT = r"(?:about |ca\. )?[\d\u00bc-\u00be\u2150-\u215e][^\n]{0,15}"
 
 
 # ===== boxes with listed values ===================================================================
@@ -62,7 +87,7 @@ MAX_ROW = 120  # letters of a row on one line
 
 def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Node]]:
     """Restore the boxes with the page's own data; return those before and after the content."""
-    values = {key_of(value) for value in listed_values(page)}
+    values = {key_of(value) for value in listed_values(page, LISTED)}
     marked = [node for node in page.nodes if node.attributes.get("itemprop") in MARKED]
     if not values and not marked:
         return [], []
@@ -94,23 +119,50 @@ def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Nod
     return [box for box in outer if box in before], [box for box in outer if box not in before]
 
 
-def listed_values(page: PageTree) -> Iterator[str]:
-    """Yield the values of LISTED properties in the page's JSON-LD, also line by line."""
+def stated_pattern(page: PageTree) -> re.Pattern[str]:
+    """Return a pattern of the single values in the page's JSON-LD; dates are those of datetime."""
+    values = {value.strip() for value in listed_values(page, STATED)}
+    values |= {
+        value[: len("2026-05-04")] for value in values if re.match(r"\d{4}-\d\d-\d\d", value)
+    }
+    fitting = sorted(value for value in values if MIN_STATED <= len(value) <= MAX_STATED)
+    known = "|".join(map(re.escape, fitting[:MAX_PATTERN])) or "(?!)"
+    return re.compile(rf"(?i)(?<!\w)(?:{known})(?!\w)")
+
+
+def with_stated(page: PageTree, pattern: re.Pattern[str]) -> set[Node]:
+    """Return the elements that show single values of the page's data or mark them (itemprop)."""
+    found: set[Node] = set()
+    for node in page.nodes:
+        get = node.attributes.get
+        texts = [text for text in node.children if isinstance(text, str) and len(text) <= MAX_VALUE]
+        is_marked = texts and get("itemprop") in STATED[""]
+        around: Node | None = node
+        if is_marked or any(map(pattern.search, [get("datetime", ""), *texts])):
+            while around and around not in found:
+                found.add(around)
+                around = around.parent
+    return found
+
+
+def listed_values(page: PageTree, table: dict[str, frozenset[str]]) -> Iterator[str]:
+    """Yield the values of a table's properties in the page's JSON-LD, also line by line."""
     waiting: list[tuple[object, bool]] = [(data, False) for data in linked_data(page)]
     for value, is_listed in itertools.islice(waiting, MAX_VALUES):  # the loop extends waiting
         if isinstance(value, list):
             waiting += [(item, is_listed) for item in value]
         elif isinstance(value, dict):
-            kinds = LISTED.keys() & {"", *types_of(value).split()}
-            names = frozenset().union(*(LISTED[kind] for kind in kinds))
+            kinds = table.keys() & {"", *types_of(value).split()}
+            names = frozenset().union(*(table[kind] for kind in kinds))
             for name, item in value.items():
                 waiting.append((item, (is_listed and name in INNER) or name in names))
             if is_listed:
                 cells = (value.get(name) for name in ROW)
                 row = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
                 waiting.append((" ".join(cell for cell in row if isinstance(cell, str)), True))
-        elif isinstance(value, str) and is_listed:
-            text = re.sub(r"<[^<>]{0,300}>", " ", unescape(value[:MAX_LISTED]))
+        elif isinstance(value, str | float) and is_listed:
+            written = value[:MAX_LISTED] if isinstance(value, str) else f"{value:g}"
+            text = re.sub(r"<[^<>]{0,300}>", " ", unescape(written))
             yield from {text, *text.split("\n")}
 
 
@@ -191,10 +243,57 @@ def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None
 
 
 def join_rows(page: PageTree) -> None:
-    """Write list items of a few short boxes as one line: an amount and its ingredient."""
+    """Write short boxes that belong together as one line: an amount and its ingredient."""
+    found: dict[
+        str, list[tuple[Node, list[Node]]]
+    ] = {}  # look -> boxes with pairs, and their parts
     for node in page.nodes:
         if node.tag == "li" and node.has_block and node.chars <= MAX_ROW and not node.prose:
             join_row(node, ("div",))
+        elif node.tag in ("div", "section") and (parts := parts_of_pairs(node)):
+            found.setdefault(look_of(node), []).append((node, parts))
+    for alike in found.values():
+        if sum(len(parts) for _, parts in alike) >= 2 * MIN_PAIRS:
+            for node, parts in alike:
+                join_pairs(node, parts)
+
+
+def parts_of_pairs(node: Node) -> list[Node]:
+    """Return the children of a box that has only pairs, or [].
+
+    The first of a pair is a number or amount, or both are headings of different levels.
+    """
+    if any(isinstance(child, str) and not child.isspace() for child in node.children):
+        return []
+    children = [child for child in children_of(node) if child.tag not in UNSEEN]
+    if any(map(has_block, children)):
+        return []
+    parts = [child for child in children if text_beginning(child, MAX_HEADING)]
+    if len(parts) % 2:
+        return []
+    for first, second in zip(parts[::2], parts[1::2], strict=True):
+        texts = [text_beginning(part, MAX_HEADING) for part in (first, second)]
+        is_amount = re.fullmatch(_AMOUNT, texts[0]) and re.match(r"\D", texts[1])
+        is_headings = {first.tag, second.tag} <= PAIR_HEADINGS and first.tag != second.tag
+        if not is_amount and not (is_headings and max(map(len, texts)) < MAX_HEADING):
+            return []
+    return parts
+
+
+def has_block(node: Node) -> bool:
+    """Return whether an element is a list, item or cell, or has a block as a child."""
+    inside = (child.tag in BLOCKS for child in children_of(node))
+    return node.tag not in PAIR_TAGS or any(inside)
+
+
+def join_pairs(box: Node, parts: list[Node]) -> None:
+    """Write each pair in a box as one line; several as a list."""
+    box.tag = "ul" if len(parts) > 2 else "div"
+    box.children = list(parts[::2])
+    for first, second in zip(parts[::2], parts[1::2], strict=True):
+        first.children.append(": " if first.tag in PAIR_HEADINGS else " ")
+        first.children.append(second)
+        first.tag, second.tag, second.parent = "li" if len(parts) > 2 else "div", "span", first
 
 
 def join_row(row: Node, tags: tuple[str, ...]) -> None:

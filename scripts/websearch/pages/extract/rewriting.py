@@ -78,7 +78,7 @@ def rewrite(nodes: list[Node]) -> list[Node]:
     """Rewrite a page's elements and return them; nodes: all elements, in document order."""
     nodes = write_breaks(place_streamed(nodes))
     rewrite_roles(nodes)
-    write_struck(nodes)
+    write_plainly(nodes)
     mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
     boxes: list[Node] = []
@@ -106,11 +106,32 @@ def rewrite(nodes: list[Node]) -> list[Node]:
     return [nodes[0], *elements_below(nodes[0])] if found["template"] else nodes
 
 
-def write_struck(nodes: list[Node]) -> None:
-    """Turn the elements that a style strikes into elements that are struck."""
+def write_plainly(nodes: list[Node]) -> None:
+    """Turn what a style strikes into struck elements, read-only fields and words into text."""
     for node in nodes:
         if node.tag == "span" and "line-through" in node.attributes.get("style", ""):
             node.tag = "s"
+        elif node.tag == "button" and is_word(node):
+            node.tag = "span"
+        elif node.tag == "textarea" and "readonly" in node.attributes:
+            node.tag = "pre"
+        elif node.tag == "input" and is_read_only_text(node.attributes):
+            node.tag, node.children = "span", [node.attributes.get("value", "")]
+
+
+def is_read_only_text(attributes: dict[str, str]) -> bool:
+    """Return whether an input shows a text to copy, such as a code."""
+    return "readonly" in attributes and attributes.get("type", "text") == "text"
+
+
+def is_word(button: Node) -> bool:
+    """Return whether a button is a word in a sentence, such as a term with an explanation."""
+    siblings = button.parent.children[:MAX_PIECES] if button.parent else []
+    if button not in siblings[1:]:
+        return False
+    index = siblings.index(button)
+    around = (siblings[index - 1], *siblings[index + 1 : index + 2], "")[:2]
+    return all(isinstance(text, str) and re.search(r"\w", text) for text in around)
 
 
 # ===== e-mail addresses, ruby, quotations =========================================================
@@ -332,8 +353,14 @@ def write_label(node: Node) -> None:
 
 def is_told_by_label(image: Node, label: str) -> bool:
     """Return whether only its label says what an image shows; labels in links say what they do."""
-    parent = image.parent
-    if not parent or parent.tag in CONTROLS or is_visual_only(image) or is_decorative_alt(label):
+    parent = around = image.parent
+    for _ in range(MAX_AROUND):
+        if around and around.tag in CONTROLS:
+            return False
+        around = around.parent if around else None
+    if not parent or is_visual_only(image) or is_decorative_alt(label):
+        return False
+    if re.fullmatch(r"\w+(?:[-_.]\w+)+", label):  # the name of a file
         return False
     return letters_of(label) not in letters_of(text_beginning(parent, MAX_LABEL))
 

@@ -222,17 +222,17 @@ def are_within(addresses: Iterable[str], networks: Iterable[str]) -> bool:
         return False
 
 
-def has_fake_addresses() -> bool:
+def has_fake_addresses() -> bool | None:
     """Return whether a proxy program on this machine or network answers every name.
 
-    A name that cannot exist then has an address, too.
+    A name that cannot exist then has an address, too. None: no name server answers.
     """
     import socket
 
     try:
         found = socket.getaddrinfo(IMPOSSIBLE_NAME, 80, socket.AF_INET, socket.SOCK_STREAM)
-    except OSError:
-        return False
+    except OSError as error:
+        return None if error.errno == socket.EAI_AGAIN else False
     return are_within([str(address[4][0]) for address in found], [FAKE_ADDRESSES])
 
 

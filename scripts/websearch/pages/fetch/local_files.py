@@ -5,26 +5,17 @@ from __future__ import annotations
 import os
 import re
 
-from websearch.kit import SearchError, one_line, quoted
+from websearch.kit import SearchError, quoted
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
 from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
-# Start of a path; paper.pdf could be a host name, but ./paper.pdf cannot.
+# Start of a path; without one, paper.pdf is a host's name unless the file exists.
 _LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"
 
 
 def is_local(text: str) -> bool:
-    """Return whether a text is a path or a file: URL."""
-    return bool(re.match(_LOCAL, text))
-
-
-def refuse_file_name(text: str) -> None:
-    """Raise SearchError (invalid_input) for a local file's bare name, which may also be a host."""
-    if "://" not in text and os.path.isfile(text):
-        name = one_line(text, 200)
-        hint = f"To read the file, pass ./{name}. Or pass https://{name} to read from the host."
-        message = f"{quoted(text, 200)} is a local file and may also be a host."
-        raise SearchError("invalid_input", message, hint)
+    """Return whether a text is a path, a file: URL, or the name of a file that exists."""
+    return bool(re.match(_LOCAL, text)) or ("://" not in text and os.path.isfile(text))
 
 
 def local_url(text: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MIN_ROWS = 3  # lines that agree on the columns
 MAX_COLUMNS = 60  # columns per table
-MAX_CUTS = 3  # texts next to a table to separate from it
+MAX_CUTS = 3  # blocks of text that are separated from a table
 MAX_DROP = 3.0  # between two lines of a table
 MAX_SINGLES = 3  # lines with a single cell between lines with several cells
 MAX_SINGLE_WORDS = 12  # words on such a line
@@ -44,9 +44,9 @@ MAX_WORDS = 9.0  # average per cell
 MAX_WORDS_OF_TWO = 5.0  # the same in a table with two columns
 MIN_NUMBERS = 0.25  # share of cells with a number, in tables with two columns or few rows
 FEW_ROWS = 5
-MIN_IN_ORDER = 0.5  # share of neighbors on a line that follow each other in the content
+MIN_IN_ORDER = 0.5  # share of neighbors on a line that are consecutive in the content
 COLUMN_WISE_WORDS, COLUMN_WISE_NUMBERS = 2.5, 0.4  # the limits for a table with a lower share
-MAX_FOREIGN_ORDER = 0.1  # the same share between a table and a text next to it
+MAX_FOREIGN_ORDER = 0.1  # the same share between a table and text next to it
 PROSE_WORDS = 4  # average per chunk of running text
 START, END = operator.itemgetter(0), operator.itemgetter(1)  # edges of a column
 _NUMBER = r"[^\w\s]{0,3}\s?[.,]?\d"
@@ -217,7 +217,7 @@ def below_heading(rows: list[TextLine]) -> tuple[list[TextLine], list[Column]]:
 def foreign_border(
     rows: list[TextLine], columns: list[Column], order: dict[Piece, int]
 ) -> float | None:
-    """Return the border between a table and a text next to it; None if there is no such text.
+    """Return the border between a table and text next to it; None if there is no such text.
 
     In the page content, the cells of a table follow each other, but the other text does not follow
     the table's rows. A single column may contain names, so it is another text only if it is prose.

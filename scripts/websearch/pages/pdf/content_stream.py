@@ -258,7 +258,7 @@ class ContentReader:
         piece = mark.piece
         if piece is None:
             return
-        # An empty text that replaces a hyphen at the end of a line would split the word.
+        # An empty string in place of a hyphen at the end of a line would split the word.
         if mark.text or piece.text.strip() in HYPHENS:
             piece.text = mark.text or piece.text
             piece.end = max(piece.end, mark.end)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
 # Distances in font sizes.
-LINE_SHIFT = 0.5  # across: more is a new line; superscripts have less
+LINE_SHIFT = 0.5  # vertical distance: more starts a new line; superscripts are closer
 BACK_JUMP = 1.5  # along, backwards: more is a new line
 CELL_GAP = 2.0  # along: more separates cells of a table
 RTL_GAP = 4.0  # along: more separates right-to-left pieces into different lines
 TWIN_DISTANCE = 0.12  # between a text and a copy that makes it look bold
-PARAGRAPH_DROP = 1.8  # across: more is a new paragraph in text with normal spacing
+PARAGRAPH_DROP = 1.8  # vertical distance: more starts a paragraph (normal spacing)
 ROW_DROP = 4.0  # across: the same between rows of a table
 WIDER_DROP = 1.35  # the same as a multiple of the page's usual line distance
 SIZE_CHANGE = 1.25  # ratio of the sizes of a heading and its text

@@ -129,7 +129,7 @@ class PdfReading:
                 if ranges and not any(first <= number <= last for first, last in ranges):
                     continue
                 if len(self.texts) >= MAX_PAGES:
-                    raise OutOfBudgetError(f"at most {MAX_PAGES} pages are read at once")
+                    raise OutOfBudgetError(f"at most {MAX_PAGES} pages are read per call")
                 if characters > MAX_TEXT:
                     raise OutOfBudgetError("the text is longer than a large book")
                 self.texts[number] = ""
@@ -152,7 +152,7 @@ class PdfReading:
         return count if isinstance(count, int) else 0
 
     def read_page(self, number: int, page: dict[str, Any]) -> None:
-        """Put the readable text of a page into texts."""
+        """Append the page's readable text to texts."""
         text = PageText(self.as_markdown)
         self.reader.begin(text)
         try:
@@ -194,7 +194,7 @@ def no_text(pictures: int, unreadable: bool) -> SearchError:
     if unreadable:
         message = "The fonts in the PDF file do not define the letters for their glyphs."
     elif pictures:
-        message = "The PDF file is a scan: its pages are pictures."
+        message = "The PDF file is a scan: its pages are images."
     else:
         message = "The PDF file contains no text."
     return SearchError("unsupported", message, hint)

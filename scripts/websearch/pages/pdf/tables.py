@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.rulings import Ruling, Segment
     from websearch.pages.pdf.shown_text import Piece
 
-MAX_PIECES = 20_000  # pieces on a page to search for tables; a page with small print has 6,000
+MAX_PIECES = 20_000  # on a page, for a table search; small print has 6,000
 MAX_HEADING_ROWS = 8  # rows per table to search for repeated headings
 
 

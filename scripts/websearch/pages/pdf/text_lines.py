@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
 # Distances in font sizes.
-SAME_LINE = 0.4  # across: more is another line
+SAME_LINE = 0.4  # vertical distance: more starts another line
 CHUNK_GAP = 0.65  # along: less is a gap between words
 NUMBER_GAP = 0.4  # along: the same between two numbers
 SPACE_WIDTH = 0.25

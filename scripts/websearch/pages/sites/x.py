@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from websearch.pages.sites.site_api import SiteApi
 
 _POST = r"/(?:i/web|\w{1,20})/status(?:es)?/(\d{1,20})(?:/.{0,100})?"
-NOTE = "This is the post alone: X shows its thread and replies only after a login."
+NOTE = "This is only the post: X shows its thread and replies only after a login."
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from websearch.ways_in.http_messages import COOKIE, HttpError, has_token, is_sam
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Container, Generator, Iterator
     from typing import Any
 
     from websearch.kit import Document, ProgressCallback
@@ -46,15 +46,19 @@ PAGE_CHARS = 100_000  # characters of a web page shown at once
 # ===== requests ===================================================================================
 
 
-def wants_page(request: HttpRequest) -> bool:
-    """Return whether a request is for a page on the desk, not for the API."""
+def wants_page(request: HttpRequest, others: Container[str]) -> bool:
+    """Return whether a request is for a page on the desk, not for the API.
+
+    others: the paths of the API. A browser gets a page for any unknown path.
+    """
     if request.method == "POST":  # /check is also a path of the API
         is_for_people = "text/html" in request.header("accept")
         return request.path in FORMS and (is_for_people or request.path != "/check")
     if request.path == "/desk.css":
         return True
     accepts_pages = "text/html" in request.header("accept") and "format" not in fields_of(request)
-    return request.path in PAGES and request.method in ("GET", "HEAD") and accepts_pages
+    is_ours = request.path in PAGES or request.path not in others
+    return is_ours and request.method in ("GET", "HEAD") and accepts_pages
 
 
 def answer_page(request: HttpRequest, settings: Settings) -> Answer:
@@ -71,8 +75,13 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
 def show_page(request: HttpRequest, settings: Settings) -> Answer:
     """Return the page for a path, which is sent in pieces as they are ready."""
     fields = {**fields_of(request), "host": request.header("host")}
-    body = whole_page(PAGES[request.path](fields, settings), settings["verbose"])
-    return 200, body, {**HTML, "Connection": "close"}  # the length is unknown
+    page = PAGES.get(request.path, missing_page)
+    body = whole_page(page(fields, settings), settings["verbose"])
+    return (
+        200 if request.path in PAGES else 404,
+        body,
+        {**HTML, "Connection": "close"},
+    )  # the length is unknown
 
 
 def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
@@ -195,25 +204,31 @@ def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
     """Yield the history page, or the stored pages that match a query."""
     from websearch.search.commands import run_recall
-    from websearch.store.page_store import PageStore
 
-    query = fields.get("q", "")
-    yield views.head("/history", "History")
+    query, wanted = fields.get("q", ""), fields.get("filter", "")
+    yield views.head("/history", "History") + views.history_form(query, wanted)
     if query:
         document = run_recall({"query": query, "verbose": settings["verbose"]})
         document = spell_hints(document, {})
-        yield views.history_form(query) + views.search_results(document, query)
+        yield views.search_results(document, query)
     else:
-        store = PageStore()
-        try:
-            entries = history.entries(store)
-            urls = [entry["text"].split("\n")[0] for entry in entries if entry["kind"] == "read"]
-            pages = store.get_pages(urls, None)
-            shown = [entry_of(entry, pages) for entry in entries]
-        finally:
-            store.close()
-        yield views.history_form("") + views.history_list(shown, form_token())
+        yield views.history_list(shown_entries(wanted), form_token(), wanted)
     yield views.FOOT
+
+
+def shown_entries(wanted: str = "") -> list[dict[str, str]]:
+    """Return the history entries that contain a text, as entry_of does, newest first."""
+    from websearch.store.page_store import PageStore
+
+    store = PageStore()
+    try:
+        entries = history.entries(store)
+        urls = [entry["text"].split("\n")[0] for entry in entries if entry["kind"] == "read"]
+        pages = store.get_pages(urls, None)
+    finally:
+        store.close()
+    shown = [entry_of(entry, pages) for entry in entries]
+    return [entry for entry in shown if wanted.casefold() in entry["text"].casefold()]
 
 
 def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[str, str]:
@@ -240,11 +255,17 @@ def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[st
 
 
 def forget_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the page that asks for confirmation before forgetting everything."""
+    """Yield the page that asks for confirmation before forgetting a day or everything."""
     from websearch.search.commands import run_cache
 
-    yield views.head("/history", "Forget everything?")
-    yield views.forget_question(form_token(), run_cache({"action": "stats"})) + views.FOOT
+    day = fields.get("day", "")
+    yield views.head("/history", f"Forget {views.day_name(day) if day else 'everything'}?")
+    if day:
+        entries = [entry for entry in shown_entries() if entry["day"] == day]
+        yield views.forget_day_question(form_token(), day, entries)
+    else:
+        yield views.forget_question(form_token(), run_cache({"action": "stats"}))
+    yield views.FOOT
 
 
 def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
@@ -259,6 +280,11 @@ def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
 def api_page(fields: Fields, settings: Settings) -> Iterator[str]:
     """Yield the page with instructions for programs that call this server."""
     yield views.head("/docs", "API") + views.api_text(fields["host"]) + views.FOOT
+
+
+def missing_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield the page for a path that does not exist."""
+    yield views.head("", "There is no such page") + views.MISSING + views.FOOT
 
 
 def with_progress(

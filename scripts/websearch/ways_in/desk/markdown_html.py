@@ -1,8 +1,9 @@
-"""Render untrusted Markdown as HTML for the desk's pages.
+"""Walk untrusted Markdown and render it, here as HTML for the desk's pages.
 
 The renderer supports headings, paragraphs, lists, tables, quotations, rules, code, links and
 emphasis. Anything else is escaped as text. Only http and https links remain; an image becomes its
 description. Every repetition in the patterns is bounded, so the time grows linearly with the text.
+The terminal's renderer overrides the methods that write blocks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+SHOWN_ROWS = 12  # of a table; the others are folded, except those with a query word
 MAX_DEPTH = 6  # nested lists and quotations; deeper text is shown at this depth
 LANGUAGE = re.compile(r"[ \t]*([\w+#.-]{0,40})")
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
@@ -43,6 +45,7 @@ class Page:
     """
 
     mark = "<mark>{}</mark>"  # around a query word
+    blank, rule = "", "<hr>\n"
 
     def __init__(
         self, words: Sequence[str] = (), first_level: int = 2, has_anchors: bool = False
@@ -64,7 +67,7 @@ class Page:
         while index < len(lines):
             block, end = self.block_at(lines, index, depth)
             if end == index:
-                paragraph.append(lines[index].strip())
+                paragraph.append(lines[index])
                 index += 1
                 continue
             parts += [self.paragraph(paragraph), block]
@@ -74,7 +77,7 @@ class Page:
 
     def paragraph(self, lines: list[str]) -> str:
         """Return a paragraph's lines as HTML; "" if there are none."""
-        return f"<p>{self.inline(' '.join(lines))}</p>\n" if any(lines) else ""
+        return f"<p>{self.inline(' '.join(map(str.strip, lines)))}</p>\n" if lines else ""
 
     def block_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
         """Return the HTML for the block that begins at a line, and the index after the block.
@@ -83,26 +86,60 @@ class Page:
         """
         line = lines[index]
         if not line.strip():
-            return "", index + 1
+            return self.blank, index + 1
         if fence := FENCE.match(line):
-            return code_block(lines, index + 1, *fence.groups())
+            end = next_line(lines, index + 1, partial(is_closing, fence[1]))
+            return self.code(lines[index + 1 : end], fence[2]), end + 1
         if heading := HEADING.match(line):
             return self.heading(len(heading[1]), heading[2]), index + 1
         if RULE.fullmatch(line):
-            return "<hr>\n", index + 1
-        if "|" in line and index + 1 < len(lines) and is_table_rule(lines[index + 1]):
-            return self.table(lines, index)
+            return self.rule, index + 1
+        if is_table_at(lines, index):
+            end = next_line(lines, index + 2, lambda text: "|" not in text)
+            rows = [table_cells(row) for row in lines[index + 2 : end]]
+            return self.table(table_cells(line), rows), end
         return self.nested_at(lines, index, depth) if depth < MAX_DEPTH else ("", index)
 
     def nested_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return the HTML for a quotation or list, and the index after it, as block_at does."""
+        """Return a quotation or list, and the index after it, as block_at does."""
         if ITEM.match(lines[index]):
             return self.list_at(lines, index, depth)
         if not lines[index].lstrip().startswith(">"):
             return "", index
         end = next_line(lines, index, lambda text: not text.lstrip().startswith(">"))
         inner = [text.lstrip()[1:].removeprefix(" ") for text in lines[index:end]]
-        return f"<blockquote>\n{self.blocks(inner, depth + 1)}</blockquote>\n", end
+        return self.quotation(inner, depth), end
+
+    def list_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
+        """Return a list, and the index after it; indented lines belong to their item."""
+        first = ITEM.match(lines[index])
+        indent = len(first[1]) if first else 0
+        is_numbered = bool(first and first[2][0].isdigit())
+        items: list[tuple[str, list[str]]] = []
+        while index < len(lines):
+            line = lines[index]
+            item = ITEM.match(line)
+            if item and len(item[1]) <= indent + 1:
+                if len(item[1]) < indent or item[2][0].isdigit() != is_numbered:
+                    break
+                items.append((item[2], [item[3]]))
+            elif not line.strip() or line.startswith(" " * (indent + 2)) or is_gap_row(line, items):
+                items[-1][1].append(line[indent + 2 :] if line[:1] in ("", " ") else line)
+            else:
+                break
+            index += 1
+        return self.listing(items, depth), index
+
+    def quotation(self, lines: list[str], depth: int) -> str:
+        """Return the lines of a quotation as HTML."""
+        return f"<blockquote>\n{self.blocks(lines, depth + 1)}</blockquote>\n"
+
+    def code(self, lines: list[str], info: str) -> str:
+        """Return the lines of a code block as HTML; info: the text after its opening fence."""
+        language = LANGUAGE.match(info)
+        name = f' class="language-{html.escape(language[1])}"' if language and language[1] else ""
+        code = html.escape("\n".join(lines))
+        return f'<pre tabindex="0"><code{name}>{code}</code></pre>\n'
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading as HTML, at a level below the desk's own headings."""
@@ -114,46 +151,32 @@ class Page:
         anchor = f' id="{name}"' if self.has_anchors else ""
         return f"<h{shown}{anchor}>{self.inline(text)}</h{shown}>\n"
 
-    def table(self, lines: list[str], index: int) -> tuple[str, int]:
-        """Return a table as HTML, and the index after it; rows are cut to the header's cells.
+    def table(self, head: list[str], rows: list[list[str]]) -> str:
+        """Return a table as HTML; rows are cut to the header's cells.
 
         Short rows are not filled, so there are never more cells than bars in the text.
         """
-        end = next_line(lines, index + 2, lambda text: "|" not in text)
-        head = table_cells(lines[index])
-        rows = [table_cells(line)[: len(head)] for line in lines[index + 2 : end]]
 
         def row(cells: list[str], tag: str) -> str:
-            return "".join(f"<{tag}>{self.inline(cell)}</{tag}>" for cell in cells)
+            return "".join(f"<{tag}>{self.inline(cell)}</{tag}>" for cell in cells[: len(head)])
 
         body = "".join(f"<tr>{row(cells, 'td')}</tr>\n" for cells in rows)
         table = f"<table>\n<thead><tr>{row(head, 'th')}</tr></thead>\n<tbody>\n{body}</tbody>\n"
-        return f'<div class="wide" tabindex="0">{table}</table></div>\n', end
+        folded = f"{SHOWN_ROWS} of {len(rows)} rows, show all"
+        more = f'<label class="more"><input type="checkbox"> {folded}</label>\n'
+        more = more if len(rows) > SHOWN_ROWS else ""
+        return f'<div class="wide" tabindex="0">{table}</table></div>\n{more}'
 
-    def list_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
-        """Return a list as HTML, and the index after it; indented lines belong to their item."""
-        first = ITEM.match(lines[index])
-        indent = len(first[1]) if first else 0
-        tag = "ol" if first and first[2][0].isdigit() else "ul"
-        items: list[list[str]] = []
-        while index < len(lines):
-            line = lines[index]
-            item = ITEM.match(line)
-            if item and len(item[1]) <= indent + 1:
-                is_other = ("ol" if item[2][0].isdigit() else "ul") != tag
-                if len(item[1]) < indent or is_other:
-                    break
-                items.append([item[3]])
-            elif not line.strip() or line.startswith(" " * (indent + 2)):
-                items[-1].append(line[indent + 2 :])
-            else:
-                break
-            index += 1
-        shown = "".join(f"<li>{self.list_item(item, depth)}</li>\n" for item in items)
-        return f"<{tag}>\n{shown}</{tag}>\n", index
+    def listing(self, items: list[tuple[str, list[str]]], depth: int) -> str:
+        """Return the items of a list, as (marker, lines), as HTML."""
+        tag = "ol" if items[0][0][0].isdigit() else "ul"
+        shown = "".join(f"<li>{self.list_item(lines, depth)}</li>\n" for _, lines in items)
+        return f"<{tag}>\n{shown}</{tag}>\n"
 
     def list_item(self, lines: list[str], depth: int) -> str:
         """Return a list item's content as HTML; a single line is not a paragraph."""
+        if is_table_at(lines, 0):
+            return self.blocks(lines, depth + 1)
         if not any(line.strip() for line in lines[1:]):
             return self.inline(lines[0])
         return self.inline(lines[0]) + "\n" + self.blocks(lines[1:], depth + 1)
@@ -248,13 +271,15 @@ def is_table_rule(line: str) -> bool:
     return all(re.fullmatch(r":?-+:?", cell) for cell in table_cells(line))
 
 
-def code_block(lines: list[str], start: int, fence: str, info: str) -> tuple[str, int]:
-    """Return a code block as HTML, and the index after it; an unclosed block ends with the text."""
-    end = next_line(lines, start, partial(is_closing, fence))
-    language = LANGUAGE.match(info)
-    name = f' class="language-{html.escape(language[1])}"' if language and language[1] else ""
-    code = html.escape("\n".join(lines[start:end]))
-    return f'<pre tabindex="0"><code{name}>{code}</code></pre>\n', end + 1
+def is_table_at(lines: list[str], index: int) -> bool:
+    """Return whether a table begins at a line; a list item that contains a table does not count."""
+    line, below = lines[index], "".join(lines[index + 1 : index + 2])
+    return "|" in line and not ITEM.match(line) and bool(below) and is_table_rule(below)
+
+
+def is_gap_row(line: str, items: list[tuple[str, list[str]]]) -> bool:
+    """Return whether a line marks rows omitted from the table in the last list item."""
+    return line.startswith("| […") and is_table_at(items[-1][1], 0)
 
 
 def next_line(lines: list[str], start: int, ends: Callable[[str], bool]) -> int:

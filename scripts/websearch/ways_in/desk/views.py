@@ -8,10 +8,11 @@ why the desk needs no script.
 from __future__ import annotations
 
 import html
+import time
 from string import Template
 from urllib.parse import urlencode
 
-from websearch.ways_in.best_passages import best_passages, query_words
+from websearch.ways_in.best_passages import best_passages, query_words, unanswered_questions
 from websearch.ways_in.desk.markdown_html import Page, link, render
 
 TYPE_CHECKING = False
@@ -27,7 +28,8 @@ LINKS = {
 }  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
-PASSAGES = 3  # per result; the others are folded
+RESULT_LINES, USUAL_LINES = 12, 7  # of passages, per result and on average; the rest is folded
+LINE_CHARS = 90
 LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -59,6 +61,7 @@ loaded or run.</p></footer>
 </html>
 """
 
+MISSING = '<p>Look in the <a href="/history">history</a>, or <a href="/">search</a>.</p>'
 API = Template(
     """<p>Programs get JSON from this server, and Markdown with <code>format=markdown</code>.</p>
 <pre tabindex="0"><code>curl 'http://$host/search?q=golang+concurrency&amp;count=3'
@@ -136,7 +139,7 @@ def options(values: Iterable[str], chosen: str, first: str) -> str:
 def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequence[str]) -> str:
     """Return the search form, filled with these fields; unused parts are folded."""
     query, site = fields.get("q", ""), html.escape(fields.get("site", ""))
-    first_line, several = ("", query) if "\n" in query else (query, "")
+    first_line, _, several = query.partition("\n")
     names = ("engine", "focus", "since")
     labels = {"engine": "auto", "focus": "general", "since": "any time"}
     values = {"engine": engines, "focus": focuses, "since": SINCE}
@@ -148,10 +151,10 @@ def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequenc
     is_filtered = any(fields.get(name, "") not in ("", "general") for name in (*names, "site"))
     return f"""<form class="search" action="/" method="get" role="search">
 <div class="fields"><label class="grow">What do you want to know?
-<input id="q" name="q" type="search" maxlength="2000" value="{html.escape(first_line)}"\
-{"" if query else " autofocus"}></label>
+<input id="q" name="q" type="search" accesskey="/" maxlength="2000" \
+value="{html.escape(first_line)}"{"" if query else " autofocus"}></label>
 <button type="submit">Search</button></div>
-<details{" open" if several else ""}><summary>Several questions</summary>
+<details{" open" if several else ""}><summary>More questions</summary>
 <label for="more">One question per line</label>
 <textarea id="more" name="more" rows="3" maxlength="2000">{html.escape(several)}</textarea>
 </details>
@@ -169,8 +172,8 @@ def search_results(document: Document, query: str) -> str:
         return error_box(document) + notes(document["details"])
     if "queries" in document:
         return notes(document) + question_groups(document)
-    shown = "".join(result(item, query) for item in document.get("results", []))
-    return f'{notes(document)}<ol class="results">\n{shown}</ol>\n'
+    shown = results(document.get("results", []), query)
+    return f"{notes(document)}{shown}"
 
 
 def question_groups(document: Document) -> str:
@@ -189,13 +192,29 @@ def question_groups(document: Document) -> str:
             parts.append(f'<p>Also <a href="#source-{item["number"]}">{name}</a></p>\n')
         new = [item for item in items if item["number"] not in shown]
         shown |= {item["number"] for item in new}
-        rows = "".join(result(item, outcome["query"], level=3) for item in new)
-        parts.append(f'<ol class="results">\n{rows}</ol>\n' if rows else "")
-    return "".join(parts)
+        parts.append(results(new, outcome["query"], level=3) if new else "")
+    names = "".join(f"<li>{html.escape(name)}</li>\n" for name in unanswered_questions(document))
+    end = f'<p class="note">No page answers:</p>\n<ul>\n{names}</ul>\n' if names else ""
+    return "".join(parts) + end
 
 
-def result(item: dict[str, Any], query: str, level: int = 2) -> str:
-    """Return a result with its best passages or snippet; the other passages are folded.
+def results(items: Sequence[dict[str, Any]], query: str, level: int = 2) -> str:
+    """Return results with the parts that answer a query; level: the HTML level of headings."""
+    texts = [str(item.get("text") or item.get("snippet") or "") for item in items]
+    pairs = [(str(item.get("title", "")), text) for item, text in zip(items, texts, strict=True)]
+    best = best_passages(pairs, [query], lines_of, RESULT_LINES, USUAL_LINES * len(items))
+    shown = zip(items, best, texts, strict=True)
+    rows = "".join(result(item, query, part, text, level) for item, part, text in shown)
+    return f'<ol class="results">\n{rows}</ol>\n'
+
+
+def lines_of(markdown: str) -> int:
+    """Return about how many lines Markdown takes on a page."""
+    return sum(1 + len(line) // LINE_CHARS for line in markdown.split("\n") if line)
+
+
+def result(item: dict[str, Any], query: str, best: str, whole: str, level: int) -> str:
+    """Return a result with its best passages; its whole text is folded.
 
     level: the HTML level of its heading.
     """
@@ -206,10 +225,9 @@ def result(item: dict[str, Any], query: str, level: int = 2) -> str:
     facts = [item.get("date", ""), item.get("author", ""), item.get("license", "")]
     facts += [f"archived {item['archived']}"] if "archived" in item else []
     words = query_words(query)
-    best, more = best_passages(item.get("text") or item.get("snippet") or "", words, PASSAGES)
-    text = render("\n\n".join(best), words, first_level=level + 1)
-    others = render(more, words, first_level=level + 1)
-    if others:
+    text, others = render(best, words, first_level=level + 1), ""
+    if lines_of(whole) > lines_of(best):
+        others = render(whole, words, first_level=level + 1)
         others = f"<details><summary>More of this page</summary>\n{others}</details>\n"
     note = f'<p class="note">Not read: {html.escape(item["error"])}</p>' if "error" in item else ""
     return (
@@ -251,9 +269,10 @@ def find_form(url: str, query: str) -> str:
 """
 
 
-def page_answers(text: str, words: Sequence[str]) -> str:
+def page_answers(text: str, query: str, words: Sequence[str]) -> str:
     """Return the passages of a page that answer a question, or a note if there are none."""
-    best = render("\n\n".join(best_passages(text, words, PASSAGES)[0]), words, first_level=4)
+    parts = best_passages([("", text)], [query], lines_of, RESULT_LINES, RESULT_LINES)
+    best = render(parts[0], words, first_level=4)
     if "<mark>" not in best:
         return '<p role="status">This page contains no word of the question.</p>\n'
     return f'<section class="panel text"><h3>Best passages</h3>\n{best}</section>\n'
@@ -281,7 +300,7 @@ def page_text(page: dict[str, Any], query: str = "") -> str:
         else ""
     )
     note = f'<p class="note">{html.escape(page["note"])}</p>\n' if "note" in page else ""
-    answers = page_answers(str(page.get("text", "")), words) if words else ""
+    answers = page_answers(str(page.get("text", "")), query, words) if words else ""
     return (
         f'<p class="address">{link(address, html.escape(address))}'
         f" · {html.escape(' · '.join(filter(None, facts)))}"
@@ -356,21 +375,40 @@ def checked(item: dict[str, Any]) -> str:
 # ===== history and state ==========================================================================
 
 
-def history_form(query: str) -> str:
-    """Return the form that searches the pages read before."""
+def history_form(query: str, wanted: str) -> str:
+    """Return the forms that search the pages read before, and that filter the history."""
     return f"""<form class="search" action="/history" method="get" role="search">
 <div class="fields"><label class="grow">Words in pages read before
 <input name="q" value="{html.escape(query)}"></label><button type="submit">Recall</button></div>
 </form>
+<form class="search" action="/history" method="get">
+<div class="fields"><label class="grow">Questions and titles that contain
+<input name="filter" value="{html.escape(wanted)}"></label><button>Filter</button></div>
+</form>
 """
 
 
-def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
+def day_name(day: str) -> str:
+    """Return a day (YYYY-MM-DD) as a person writes it: today, yesterday or 28 November 2026."""
+    now = time.time()
+    for name, moment in (("today", now), ("yesterday", now - 86_400)):
+        if day == time.strftime("%Y-%m-%d", time.localtime(moment)):
+            return name
+    try:
+        parsed = time.strptime(day, "%Y-%m-%d")
+    except ValueError:
+        return day
+    return f"{parsed.tm_mday} {time.strftime('%B %Y', parsed)}"
+
+
+def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = "") -> str:
     """Return the history by day, newest first, with buttons that forget an entry or a day.
 
     entries: {id, day, time, caller, kind, text, is_page, address}; address opens the entry's
-    answer.
+    answer. wanted: the text that all of them contain.
     """
+    if not entries and wanted:
+        return f'<p class="note">No entry contains {html.escape(wanted)}.</p>\n'
     if not entries:
         return '<p class="note">Nothing has been searched or read yet.</p>\n'
     days: dict[str, list[dict[str, str]]] = {}
@@ -378,8 +416,10 @@ def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
         days.setdefault(entry["day"], []).append(entry)
     parts = []
     for day, listed in days.items():
-        forget = forget_form(token, "day", day, f"Forget {day}")
-        parts.append(f'<div class="day"><h2>{day}</h2>{forget}</div>\n')
+        name = html.escape(day_name(day))
+        forget = f'<a href="/history/forget?{urlencode({"day": day})}">Forget {name} …</a>'
+        title = f"{name[:1].upper()}{name[1:]}"
+        parts.append(f'<div class="day"><h2>{title}</h2>{"" if wanted else forget}</div>\n')
         groups = {"Questions": [entry for entry in listed if not entry["is_page"]],
                   "Pages": [entry for entry in listed if entry["is_page"]]}  # fmt: skip
         for title, group in groups.items():
@@ -397,6 +437,19 @@ def history_entry(entry: dict[str, str], token: str) -> str:
         f'{html.escape(entry["kind"])}</span> <a class="what" href="{address}">'
         f"{html.escape(entry['text'][:LONGEST_TITLE])}</a>"
         f"{forget_form(token, 'id', entry['id'], 'Forget')}</li>\n"
+    )
+
+
+def forget_day_question(token: str, day: str, entries: Sequence[dict[str, str]]) -> str:
+    """Return the question that asks for confirmation before forgetting the entries of a day."""
+    pages = sum(1 for entry in entries if entry["is_page"])
+    rows = "".join(f"<li>{html.escape(entry['text'][:LONGEST_TITLE])}</li>\n" for entry in entries)
+    name = day_name(day)
+    return (
+        f"<p>This removes {len(entries) - pages:,} questions and {pages:,} reads of "
+        f"{html.escape(name)}, with their stored answers and pages. It cannot be undone.</p>\n"
+        f"<ul>\n{rows}</ul>\n{forget_form(token, 'day', day, f'Forget {name}', 'danger')}\n"
+        '<p><a href="/history">Keep them</a></p>\n'
     )
 
 
