@@ -880,3 +880,16 @@ class Limits(unittest.TestCase):
         found = excerpts.passages_within(page, "ferry", 500, len, started + 0.2)
         self.assertLess(time.monotonic() - started, 5)
         self.assertEqual(found, [])
+
+
+class WholeTables(unittest.TestCase):
+    def test_a_table_that_is_shown_whole_in_a_part_of_a_page_says_so(self) -> None:
+        prose = "".join(f"## Day {n}\n\nShips left the harbor on day {n}.\n\n" for n in range(99))
+        for count, is_told in ((3, False), (6, True)):
+            rows = "\n".join(f"| Otter {n} | {n} kg |" for n in range(count))
+            table = f"## Otter weights\n\n| Name | Weight |\n|---|---|\n{rows}\n\n"
+            for page in (prose + table, table + prose):
+                found = excerpts.select_passages(page, "otter weights", 2_000)
+                text = " ".join(one["text"] for one in found)
+                self.assertIn(rows, text)
+                self.assertEqual(f"\n| [all {count} rows] |" in text, is_told)
