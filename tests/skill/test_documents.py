@@ -292,14 +292,14 @@ class EveryCommand(EnvironmentCase):
         named = [one for row in table for one in re.findall(r"`([a-z_]+\.py [^`]+)`", row)]
         self.assertGreater(len(named), 12)
         page = f"{self.server.url}/site/docs/timeouts"
-        places = run_script("serper_search.py", "places", "coffee", env=self.environment)
-        cid = places.document["results"][0]["cid"]
         with tempfile.TemporaryDirectory() as folder:
-            lines, output = Path(folder, "lines.txt"), Path(folder, "answers.jsonl")
-            lines.write_text(f"{page}\n", encoding="utf-8")
-            words = {"URL": page, "CID": cid, "FILE": str(lines), "OUT": str(output)}
+            urls, queries = Path(folder, "urls.txt"), Path(folder, "queries.txt")
+            urls.write_text(f"{page}\n", encoding="utf-8")
+            queries.write_text("python\n", encoding="utf-8")
+            words = {"URL": page, "OUT": f"{folder}/answers.jsonl"}
             for command in named:
-                filled = re.sub(r"\b(URL|CID|FILE|OUT)\b", lambda word: words[word[1]], command)
+                words["FILE"] = str(queries if " batch " in command else urls)
+                filled = re.sub(r"\b(URL|FILE|OUT)\b", lambda word: words[word[1]], command)
                 script, *rest = shlex.split(filled)
                 with self.subTest(command):
                     run = self.run_words(script, rest)

@@ -433,8 +433,8 @@ def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) ->
     used = {page.url for candidates in compared.candidates for page, _ in candidates}
     unused = [page.url for page in read if page.url not in used] if used else []
     facts = {
-        "missing": compared.missing() + counted.missing(), "doubtful": compared.doubtful(), "proof": compared.proof(),
-        "without": unused,
+        "missing": compared.missing() + counted.missing(), "doubtful": compared.doubtful(),
+        "proof": compared.proof(), "without": unused,
     }  # fmt: skip
     skipped = {"skipped": compared.skipped, "line": item.line}
     if not (compared.numbers or compared.days or compared.is_versioned or own):

@@ -50,9 +50,9 @@ def own_engines(taken: Collection[str]) -> tuple[dict[str, Engine], SearchError 
         if not isinstance(rows, dict):
             raise mistake("the file", "must be an object: name -> row")
         return {name: own_engine(name, row, taken) for name, row in rows.items()}, None
-    except FileNotFoundError:
-        return {}, None
     except (OSError, ValueError, RecursionError) as error:
+        if not os.path.isfile(path):
+            return {}, None
         message = f"{path} cannot be read: {error}"
         return {}, SearchError("invalid_input", message, "Correct the file, or remove it.")
     except SearchError as error:

@@ -8,7 +8,7 @@ import re
 from websearch.base.html_tree import Node, name_set
 
 NO_WORDS: frozenset[str] = frozenset()
-SIDEBAR_WORDS = name_set("sidebar sidebars aside rail sidenav siderail sidecol")
+SIDEBAR_WORDS = name_set("sidebar sidebars aside rail sidenav sidecol")
 MAX_NAMES = 600  # characters of a class and id to examine
 # Complete class names of elements that a browser does not show.
 HIDDEN_CLASSES = name_set(

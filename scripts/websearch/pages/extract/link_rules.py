@@ -9,47 +9,42 @@ from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.name_rules import MOST_CHARS, has_code, own_heading
 from websearch.pages.extract.page_tree import PageTree, ancestors, look_of, places, text_of
 
-# Beginnings of headings above links to other pages, comments or forms, in the most common languages
-# of web pages.
-_RELATED_HEADING = r"""(?ix)^\W*(?:
-related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)\ (?:also\ )?
-|read\ (?:more|next|also)|recommended|also\ (?:read|see|in|on)\b|see\ also
-|(?:\d+\ |no\ )?comments\b|(?:\d+\ |no\ )?comment\W*$
-|leave\ a\ (?:comment|reply)|latest|most\ (?:read|popular|viewed)|popular
-|trending|share\ this|about\ the\ author|subscribe|sign\ up|newsletter|up\ next|what\ to\ read\ next
-|other\ (?:stories|articles)|don.t\ miss|editor.s\ picks|further\ reading|tags?\b|tagged|follow\ us
-|advertisement|join\ the|post\ navigation|similar
-|weitere\ |mehr\ (?:zum|themen|aus|zu|von|artikel)|lesen\ sie\ (?:auch|mehr|weiter|hier)|das\ könnte
-|auch\ interessant|ähnliche|verwandte|(?:keine\ )?kommentare\b|kommentar\W*$
-|schreib|schlagw|meistgelesen
-|weiterlesen|zum\ thema|passend|anzeige|teilen|über\ den\ autor|themen\b|markiert|weiterführend
-|(?:à\ )?lire\ aussi|à\ lire|sur\ le\ même|articles?\ (?:liés|similaires|associés|récents)
-|voir\ aussi|commentaires?|partager|dans\ la\ même|les\ plus\ lus|plus\ d.articles
-|(?:te|le|les)?\ ?puede\ interesar|lea\ también|relacionad|más\ (?:noticias|información|sobre|leíd)
-|noticias\ rel|comentarios?|compart|temas\b|etiquetas|lo\ más|ver\ también|también\ te
-|leggi\ anche|articoli\ (?:correlati|simili|recenti)|potrebbe\ interessarti|commenti|condividi
-|vedi\ anche|altri\ articoli|leia\ (?:também|mais)|veja\ (?:também|mais)|comentários|mais\ lidas
-|saiba\ mais|lees\ (?:ook|meer|verder)|gerelateerd|reacties|deel\ dit|meer\ (?:over|nieuws|van)
-|czytaj|zobacz\ (?:także|też|również)|przeczytaj|komentarze|inne\ |powiązane|polecamy|udostępnij
-|więcej|читайте|похожие|комментари|поделиться|смотрите\ также|по\ теме|другие\ |популярн|теги
-|läs\ (?:också|mer|även)|relaterade|kommentarer|læs\ også|les\ også|čtěte|související|komentáře
-|diskuse|další\ články|関連|あわせて|おすすめ|コメント|相关|推荐|评论|分享|관련|댓글
-|ilgili|benzer|yorum)"""
-# Those that may also begin a section of the text: "Latest version", "More about ropes".
-_TOPIC_HEADING = (
-    r"(?i)\W*(?:related|more (?:from|in|on|about)|recommended|latest|popular|similar|trending|other"
-    r"|mehr (?:zum|zu|von)|weitere|ähnliche|verwandte|passend|autres|altri|más|meer|inne|другие)\b"
-)
-# Beginnings of short paragraphs that link to another page or credit a picture.
-_PROMOTION = r"""(?ix)^\W*(?:
-read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|sign\ up
-|follow\ (?:us|me|him|her)|click\ here|advertisement|share\ this|continue\ reading|watch:|listen:
-|download:|photo:|image:|photograph\ by|source:|tags?:|posted\ in|filed\ under
-|reach\ the\ reporters?|have\ a\ tip|contact\ the|write\ to
-|lesen\ sie|mehr:|weiterlesen|weitere\ (?:beiträge|artikel|infos)|foto:|anzeige|bild:
-|mehr\ (?:zum|themen|dazu|infos)|quelle:|keine\ kommentare|à\ lire|lire\ aussi|leggi\ anche
-|lea\ también|[lt]e\ puede\ interesar|leia\ |veja\ também|lees\ (?:ook|meer|verder)|czytaj|zobacz
-|читайте|läs\ mer|läs\ också|les\ også|læs\ også)"""
+# Beginnings of texts above or in links to other pages, in the most common languages of web pages.
+# TOPICS may also begin a section of the text: "Latest version", "More about ropes".
+LINK_TEXTS = {
+    "topics": r"""related|recommended|latest|popular|trending|similar|other\ (?:stories|articles)
+        |more\ (?:from|in|on|like|stories|articles|news|about)|further\ reading|weitere\ |ähnliche
+        |mehr\ (?:zum|themen|aus|zu|von|artikel)|verwandte|passend|weiterführend|altri\ articoli
+        |más\ (?:noticias|información|sobre|leíd)|meer\ (?:over|nieuws|van)|inne\ |другие\ """,
+    "onward": r"""read\ (?:more|also|next)|see\ also|also\ (?:read|see)|subscribe|sign\ up
+        |advertisement|share\ this|weiterlesen|anzeige|à\ lire|lire\ aussi|leggi\ anche
+        |lea\ también|veja\ também|lees\ (?:ook|meer|verder)|czytaj|zobacz\ (?:także|też|również)
+        |читайте|läs\ (?:också|mer|även)|læs\ også|les\ også""",
+    "heading": r"""you\ (?:may|might)|also\ (?:in|on)\b|(?:\d+\ |no\ )?comments\b
+        |(?:\d+\ |no\ )?comment\W*$|leave\ a\ (?:comment|reply)|most\ (?:read|popular|viewed)
+        |about\ the\ author|newsletter|up\ next|what\ to\ read\ next|don.t\ miss|editor.s\ picks
+        |tags?\b|tagged|follow\ us|join\ the|post\ navigation|lesen\ sie\ (?:auch|mehr|weiter|hier)
+        |das\ könnte|auch\ interessant|(?:keine\ )?kommentare\b|kommentar\W*$|schreib|schlagw
+        |meistgelesen|zum\ thema|teilen|über\ den\ autor|themen\b|markiert|à\ lire\ aussi
+        |sur\ le\ même|articles?\ (?:liés|similaires|associés|récents)|voir\ aussi|commentaires?
+        |partager|dans\ la\ même|les\ plus\ lus|plus\ d.articles|(?:te|le|les)?\ ?puede\ interesar
+        |relacionad|noticias\ rel|comentarios?|compart|temas\b|etiquetas|lo\ más|ver\ también
+        |también\ te|articoli\ (?:correlati|simili|recenti)|potrebbe\ interessarti|commenti
+        |condividi|vedi\ anche|leia\ (?:também|mais)|veja\ mais|comentários|mais\ lidas|saiba\ mais
+        |gerelateerd|reacties|deel\ dit|przeczytaj|komentarze|powiązane|polecamy|udostępnij|więcej
+        |похожие|комментари|поделиться|смотрите\ также|по\ теме|популярн|теги|relaterade
+        |kommentarer|čtěte|související|komentáře|diskuse|další\ články|関連|あわせて|おすすめ
+        |コメント|相关|推荐|评论|分享|관련|댓글|ilgili|benzer|yorum""",
+    # Of short paragraphs, some of which credit a picture.
+    "promotion": r"""related|more:|follow\ (?:us|me|him|her)|click\ here|continue\ reading|watch:
+        |listen:|download:|photo:|image:|photograph\ by|source:|tags?:|posted\ in|filed\ under
+        |reach\ the\ reporters?|have\ a\ tip|contact\ the|write\ to|lesen\ sie|mehr:|foto:|bild:
+        |weitere\ (?:beiträge|artikel|infos)|mehr\ (?:zum|themen|dazu|infos)|quelle:
+        |keine\ kommentare|[lt]e\ puede\ interesar|leia\ |zobacz""",
+}
+_TOPIC = rf"(?ix)\W*(?:{LINK_TEXTS['topics']})"
+_RELATED_HEADING = rf"{_TOPIC[:-1]}|{LINK_TEXTS['onward']}|{LINK_TEXTS['heading']})"
+_PROMOTION = rf"(?ix)\W*(?:{LINK_TEXTS['onward']}|{LINK_TEXTS['promotion']})"
 MAX_RELATED_HEADING = 60  # characters
 MAX_IN_BOX = 20  # characters other than its heading in a box that contains only the heading
 MAX_SECTION = 60  # elements and texts to examine after a heading
@@ -303,7 +298,7 @@ def drop_related(page: PageTree, content: Node) -> None:
         place = place or places(page.nodes)
         siblings = parent.children[place[box] + 1 :] if parent else []
         section = related_section(node, box, siblings, content)
-        is_topic = re.match(_TOPIC_HEADING, text_of(node)) and begins_with_text(siblings)
+        is_topic = re.match(_TOPIC, text_of(node)) and begins_with_text(siblings)
         if not is_topic and (page.is_article or is_off_topic(section)):
             for element in [node, *section]:
                 element.dropped = element.dropped or "related heading"

@@ -47,28 +47,28 @@ NAME_RULES = {
     ),
     "navigation": name_set(
         "nav navigation navbar navi subnav menu menus submenu megamenu breadcrumb breadcrumbs "
-        "crumbs crumb pagination pager paging paginator toolbar topbar skip skiplink skiplinks "
+        "crumbs crumb pagination pager paging toolbar topbar skip skiplink skiplinks "
         "sitemap offcanvas hamburger navbox catlinks"
     ),
     "gutter": name_set("lineno linenos linenumber linenumbers lnt"),
-    "footer": name_set("footer foot colophon copyright bottombar printfooter"),
+    "footer": name_set("footer foot colophon copyright printfooter"),
     "sidebar": SIDEBAR_WORDS,
-    "caption": name_set("caption captions wpcaption credit credits"),
+    "caption": name_set("caption captions credit credits"),
     "utility": name_set(
         "utility likes like linkbox tagged topics keywords postnav adjacent gadget gadgets "
         "disclaimer disclosure"
     ),
     "share": name_set(
-        "share shares sharing sharebar sharer sharethis social socials socialmedia sociable "
-        "addtoany sharedaddy addthis followus follow"
+        "share shares sharing sharebar sharer sharethis social socials sociable addtoany "
+        "sharedaddy addthis follow"
     ),
     "related": name_set(
         "related recommended recommendation recommendations recommend recirc recirculation "
-        "outbrain taboola zergnet popular trending mostread mostpopular mostviewed readnext upnext "
-        "relatedposts relatedarticles relateds morestories teaser teasers similar latest"
+        "outbrain taboola zergnet popular trending mostviewed upnext relatedposts relateds teaser "
+        "teasers similar latest"
     ),
     "advertisement": name_set(
-        "ad ads adv advert adverts advertisement advertising adsense adslot adbox sponsor "
+        "ad ads adv advert adverts advertisement advertising adsense adslot sponsor "
         "sponsored sponsors promo promos promotion promotions banner banners"
     ),
     "signup": name_set(
@@ -76,8 +76,8 @@ NAME_RULES = {
         "paywall optin"
     ),
     "comments": name_set(
-        "comment comments disqus respond commentlist commentform reactions livefyre kommentar "
-        "kommentare commentaires comentarios commenti komentarze"
+        "comment comments disqus respond commentlist reactions livefyre kommentar kommentare "
+        "commentaires comentarios komentarze"
     ),
     "byline": name_set(
         "byline author authors bio tag tags taglist categories category meta postmeta dateline "
