@@ -415,7 +415,8 @@ def complete_named(selection: Selection, number: int, unit: Piece, questions: li
             excerpt.named.add(heading.index)
             if any(is_named(heading, term_weights(question)) for question in questions):
                 whole = section_below(excerpt.page, heading)
-                if not whole or not selection.complete(excerpt, whole):
+                is_long = whole[-1].end - heading.start > WHOLE_SECTION
+                if is_long or not selection.complete(excerpt, whole):
                     selection.complete(excerpt, first_list(excerpt.page, heading))
 
 
@@ -512,15 +513,11 @@ def is_named(heading: Piece, weights: dict[str, float]) -> bool:
 
 
 def section_below(page: PageText, heading: Piece) -> list[Piece]:
-    """Return a heading with its section; [] if that is too long to be shown whole."""
-    section = [heading]
-    for piece in page.pieces[heading.index + 1 :]:
-        if piece.kind == "lead" and piece.level <= heading.level:
-            break
-        if piece.end - heading.start > WHOLE_SECTION:
-            return []
-        section.append(piece)
-    return section
+    """Return a heading with its section."""
+    below = itertools.islice(page.pieces, heading.index + 1, None)
+    level = heading.level
+    inside = itertools.takewhile(lambda one: one.kind != "lead" or one.level > level, below)
+    return [heading, *inside]
 
 
 def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
@@ -554,19 +551,10 @@ def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) ->
             missing[headings[-1].words] += count
     for index, heading in sorted(wanted.items()):
         is_asked = index in shown and any(is_named(heading, one) for one in weights)
-        if is_asked and not is_whole(excerpt, heading):
+        section = {piece.index for piece in section_below(excerpt.page, heading)}
+        if is_asked and not section <= shown | excerpt.said:
             missing[heading.words] += len(shown)
     return [words for words, _ in missing.most_common(MOST_CUT)]
-
-
-def is_whole(excerpt: Excerpt, heading: Piece) -> bool:
-    """Return whether the whole section below a heading is shown."""
-    for piece in excerpt.page.pieces[heading.index + 1 :]:
-        if piece.kind == "lead" and piece.level <= heading.level:
-            break
-        if piece.index not in excerpt.shown | excerpt.said:
-            return False
-    return True
 
 
 def is_announced(excerpt: Excerpt, block: list[Piece]) -> bool:
