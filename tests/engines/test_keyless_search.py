@@ -1104,7 +1104,7 @@ class ReferenceTest(KeylessCase):
     def test_each_command_in_it_works_from_an_empty_folder(self) -> None:
         place = "uv run /path/to/web-search/scripts/keyless_search.py "
         lines = [line for line in self.text.splitlines() if line.startswith(place)]
-        self.assertGreater(len(lines), 1)
+        self.assertGreater(len(lines), 0)
         for line in lines:
             with self.subTest(line), tempfile.TemporaryDirectory() as folder:
                 words = shlex.split(line.removeprefix(place))

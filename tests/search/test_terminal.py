@@ -383,7 +383,7 @@ class FrontDoor(TerminalCase):
         self.assertRegex(self.run_words("version")[1], r"^web_search.py \d+\.\d+\.\d+\n$")
         code, text = self.run_words("https://example.org/page")
         self.assertEqual(code, 2)
-        self.assertIn("Use the command read for the page", text)
+        self.assertIn("To read this page, use read_page.", text)
         self.assertEqual(self.server.requests, [])
 
     def test_json_in_place_of_a_query_is_its_parameters(self) -> None:
@@ -500,23 +500,17 @@ class FrontDoor(TerminalCase):
             file.write("DEFAULT_COUNT: many\n")
         run = self.run_script("web_search.py", "x", "--format=json", WEB_SEARCH_SECRETS=secrets)
         self.assertEqual(run.code, 2)
-        self.assertIn("secrets.yaml: DEFAULT_COUNT: many.", run.document["details"]["hint"])
+        self.assertRegex(run.document["error"], "^DEFAULT_COUNT in secrets.yaml: .*'many'")
 
     def test_a_refusal_names_the_default_that_is_refused(self) -> None:
         secrets = os.path.join(os.path.dirname(os.path.dirname(self.store)), "secrets.yaml")
-        for lines, named in (
-            ("DEFAULT_COUNT: 2\nDEFAULT_COUNTRY: atlantis\n", "DEFAULT_COUNTRY: atlantis"),
-            (
-                "DEFAULT_COUNT: 2\nDEFAULT_ENGINE: auto,wikipedia\n",
-                "DEFAULT_ENGINE: auto,wikipedia",
-            ),
-        ):
+        for name, value in (("DEFAULT_COUNTRY", "atlantis"), ("DEFAULT_ENGINE", "auto,wikipedia")):
+            lines = f"DEFAULT_COUNT: 2\n{name}: {value}\n"
             with open(secrets, "w", encoding="utf-8") as file:
                 file.write(lines)
             run = self.run_script("web_search.py", "x", WEB_SEARCH_SECRETS=secrets)
             self.assertEqual(run.code, 2, lines)
-            hint = run.document["details"]["hint"]
-            self.assertTrue(hint.endswith(f"Defaults in secrets.yaml: {named}."), hint)
+            self.assertRegex(run.document["error"], f"^{name} in secrets.yaml: .*'{value}'")
 
     def test_a_question_after_an_address_is_asked_of_the_page(self) -> None:
         url = f"{self.server.url}/site/articles/sourdough"
