@@ -2327,7 +2327,7 @@ def run_operation(
     except DryRun as planned:
         request, *others = planned.args
         document = {"ok": True, "dry_run": True, **dict(*others)}
-        document |= {"request": request} if request else {}
+        document |= {} if request is None else {"request": request}
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug of ours: the caller still gets a document

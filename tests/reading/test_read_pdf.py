@@ -208,7 +208,7 @@ class FromThisMachine(unittest.TestCase):
     def test_a_file_that_exists_is_read_by_its_bare_name(self) -> None:
         run = self.read_here("notes.html")
         self.assertTrue(run.document["ok"], run.document)
-        self.assertTrue(run.document["url"].endswith("/notes.html"), run.document["url"])
+        self.assertTrue(run.document["pages"][0]["final_url"].endswith("/notes.html"))
 
     def test_names_without_a_path_stay_hosts(self) -> None:
         for text in ("paper.pdf", "example.org/x.pdf", "https://example.org/./x.pdf", "a/../b"):

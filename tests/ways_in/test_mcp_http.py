@@ -476,7 +476,7 @@ class Attacks(McpHttpCase):
     def test_only_post_on_this_path_takes_a_body(self) -> None:
         for method, path, status in (
             ("DELETE", "/mcp", 405), ("OPTIONS", "/mcp", 405), ("POST", "/search", 405),
-            ("POST", "/mcp/", 404), ("DELETE", "/cache", 400),
+            ("POST", "/mcp/x", 404), ("DELETE", "/cache", 400),
         ):  # fmt: skip
             length = f"Content-Length: {len(self.BODY)}"
             data = request(path, method, f"Content-Type: {JSON}", length) + self.BODY
