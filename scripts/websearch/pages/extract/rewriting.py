@@ -127,7 +127,8 @@ def is_read_only_text(attributes: dict[str, str]) -> bool:
 def is_word(button: Node) -> bool:
     """Return whether a button is a word in a sentence, such as a term with an explanation."""
     siblings = button.parent.children[:MAX_PIECES] if button.parent else []
-    if button not in siblings[1:]:
+    is_number = not re.search(r"[^\W\d_]{2}", text_beginning(button, MAX_LABEL))  # of a note
+    if button not in siblings[1:] or is_number:
         return False
     index = siblings.index(button)
     around = (siblings[index - 1], *siblings[index + 1 : index + 2], "")[:2]
