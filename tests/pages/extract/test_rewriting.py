@@ -190,10 +190,10 @@ class LineBreaks(unittest.TestCase):
         )
 
     def test_long_texts_with_breaks_take_little_time(self) -> None:
-        start = time.monotonic()
+        start = time.process_time()
         markdown_of('<div class="pre-wrap">' + "x\n" * 200_000 + "</div>")
         markdown_of("<style>" + ".a{white-space:" * 20_000 + "</style>")
-        self.assertLess(time.monotonic() - start, 4 * SLACK)
+        self.assertLess(time.process_time() - start, 4 * SLACK)
 
 
 class ShadowRoots(unittest.TestCase):
@@ -206,12 +206,12 @@ class ShadowRoots(unittest.TestCase):
         self.assertEqual(text.split(), ["first", "second", "third", "none"])
 
     def test_deeply_nested_shadow_roots_are_read(self) -> None:
-        start = time.monotonic()
+        start = time.process_time()
         root = f'<template shadowrootmode="open">{"<i>" * 30}<slot></slot>{"</i>" * 30}</template>'
         text = markdown_of(f"<x-card>{root}" * 90 + "<p>inside</p>" + "</x-card>" * 90)
         self.assertEqual(text, "inside")
         markdown_of(f"<x-card>{root * 1_500}</x-card>")
-        self.assertLess(time.monotonic() - start, 2 * SLACK)
+        self.assertLess(time.process_time() - start, 2 * SLACK)
 
 
 class StreamedParts(unittest.TestCase):
@@ -242,7 +242,7 @@ class StreamedParts(unittest.TestCase):
         self.assertEqual(markdown_of(html), "Sold out")
 
     def test_parts_inside_themselves_and_nested_parts_are_read(self) -> None:
-        start = time.monotonic()
+        start = time.process_time()
         circle = self.part(1, self.place(2)) + self.part(2, self.place(1))
         self.assertEqual(markdown_of(circle), "")
         chain = "".join(
@@ -251,7 +251,7 @@ class StreamedParts(unittest.TestCase):
         self.assertIn("x", markdown_of(self.place(0) + chain))
         markdown_of(chain + self.place(0))
         markdown_of("".join(map(self.place, range(9_000))) + self.part(1, "x") * 9_000)
-        self.assertLess(time.monotonic() - start, 4 * SLACK)
+        self.assertLess(time.process_time() - start, 4 * SLACK)
 
 
 if __name__ == "__main__":
