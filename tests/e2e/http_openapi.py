@@ -82,6 +82,9 @@ def before_call(context, case, kwargs):
         values = query[name] if isinstance(query[name], list) else [query[name]]
         if all(value is None or str(value).strip() in not_given for value in values):
             query[name] = "wrong"
+    for name in ("site", "exclude_site"):  # the text of a number is the name of a host
+        if isinstance(query.get(name), (int, float)):
+            query[name] = "no host"
     given = query.get("engine", "auto")
     names = set(map(str, given) if isinstance(given, list) else str(given).split(","))
     if names <= engines and (set(query) & special or (len(names) > 1 and names & alone)):

@@ -143,10 +143,6 @@ def run_read(
             hint = "Split them into several calls. Or pass a file with them as {urls_from}."
             raise SearchError("invalid_input", message, hint)
         urls, sections = list(dict.fromkeys(params["urls"])), params.get("section", [])
-        if len(sections) > 1 < len(urls) and len(sections) != len(params["urls"]):
-            message = f"section has {len(sections)} headings for {len(params['urls'])} URLs."
-            hint = "Pass several sections of one URL, one section for each URL, or one for all."
-            raise SearchError("invalid_input", message, hint)
         if "pages" in params:
             from websearch.pages.pdf.read_pdf import parse_page_ranges
 

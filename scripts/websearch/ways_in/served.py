@@ -17,6 +17,7 @@ LONG_LIST = 16  # choices; a flat schema omits longer lists, which appear in err
 KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # other kinds: text or lists
 # Parameter of the HTTP API -> schema for its values.
 PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # page numbers or ranges
+CONTROLS = r"\x00-\x1f\x7f-\x9f"  # which check_text refuses, and what separates items
 VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
     "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},
     "country": {"pattern": r"^[A-Za-z]{2}$"},
@@ -109,7 +110,10 @@ def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]
         schema["enum"] = choices
     elif kind != "bool":
         # In Python, these separators are white space; in other languages they are not.
-        schema["pattern"] = r"[^\s\x1c-\x1f\x85]"
+        visible = r"[^\s\x1c-\x1f\x85]"
+        allowed = rf"[^{CONTROLS}]*"
+        is_exact = parameter.get("verbatim")
+        schema["pattern"] = visible if is_exact else rf"^{allowed}[^\s{CONTROLS}]{allowed}$"
     schema |= {} if flat else VALUE_SCHEMAS.get(parameter["name"], {})
     if kind == "list" or (kind == "csv" and not flat):
         least = parameter.get("min_items", None if flat else 1)
