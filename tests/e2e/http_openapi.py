@@ -83,7 +83,8 @@ def before_call(context, case, kwargs):
         if all(value is None or str(value).strip() in not_given for value in values):
             query[name] = "wrong"
     for name in ("site", "exclude_site"):  # the text of a number is the name of a host
-        if isinstance(query.get(name), (int, float)):
+        items = query.get(name) if isinstance(query.get(name), list) else [query.get(name)]
+        if any(str(item).lstrip("-")[:1].isdigit() for item in items):
             query[name] = "no host"
     given = query.get("engine", "auto")
     names = set(map(str, given) if isinstance(given, list) else str(given).split(","))

@@ -142,7 +142,7 @@ def run_read(
             message = f"urls has {len(params['urls'])} URLs; up to {MAX_URLS} are allowed."
             hint = "Split them into several calls. Or pass a file with them as {urls_from}."
             raise SearchError("invalid_input", message, hint)
-        urls, sections = list(dict.fromkeys(params["urls"])), params.get("section", [])
+        urls = list(dict.fromkeys(params["urls"]))
         if "pages" in params:
             from websearch.pages.pdf.read_pdf import parse_page_ranges
 
