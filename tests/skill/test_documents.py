@@ -69,6 +69,12 @@ class SkillFormat(unittest.TestCase):
         self.assertTrue(SKILL.startswith("---\n"))
         self.assertLessEqual(set(frontmatter()), SKILL_FIELDS)
 
+    def test_frontmatter_is_yaml_that_every_agent_reads(self) -> None:
+        # A plain value of YAML ends at ": " and at " #": an agent then refuses the whole skill.
+        for name, value in frontmatter().items():
+            if not value.startswith('"'):
+                self.assertNotRegex(value, r":(\s|$)| #", name)
+
     def test_name_fits_its_rule_and_the_folder(self) -> None:
         self.assertEqual(frontmatter()["name"], "web-search")
         self.assertRegex(frontmatter()["name"], r"^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$")
