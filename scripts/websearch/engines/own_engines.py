@@ -165,6 +165,6 @@ def headers_of(name: str, row: dict[str, Any]) -> dict[str, str]:
         for placeholder in placeholders(value):
             check_name(f"{name}.headers", placeholder, ("key", "program"))
         if "{key}" in value and not (row.get("key") and is_key_header(header)):
-            hint = KEY_HINT if row.get("key") else "Put the name of the key's variable in key."
+            hint = KEY_HINT if row.get("key") else "Set the field key to the variable's name."
             raise mistake(f"{name}.headers.{header}", "cannot have {key}", hint)
     return headers
