@@ -70,8 +70,8 @@ def check_browser() -> list[Line]:
         if is_wanted:
             return [warning("browser", str(error), error.hint)]
         return [ok("browser", "none is installed, so pages that need JavaScript are not read")]
-    condition = "" if is_wanted else f"if {fetch.BROWSER_VARIABLE}=1 or browser is set, "
-    return [ok("browser", f"{program}; {condition}it renders pages that need JavaScript")]
+    use = "it renders" if is_wanted else f"with {fetch.BROWSER_VARIABLE}=1 or browser it renders"
+    return [ok("browser", f"{program}; {use} pages that need JavaScript")]
 
 
 def check_certificates() -> list[Line]:
