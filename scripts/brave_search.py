@@ -2790,7 +2790,7 @@ class JsonLines:
         is_target = path == self.path or is_same_file(path, self.path) or is_same_file(path, 1)
         start, line, size = b'{"%s":' % self.field.encode(), b"\n", 0
         hashes: dict[str, bool] = {}
-        problem = "has no line of an earlier run"
+        problem = "has no line from an earlier run"
         try:
             with open(file_name(path), "rb") as file:
                 for line in file:

@@ -590,7 +590,7 @@ def gcloud_token(program: str, deadline: float) -> str:
     if process.returncode or not re.fullmatch(r"[!-~]+", token):
         words = one_line(complaint.decode("utf-8", "replace"), 200) or "it printed none"
         hint = "Run gcloud auth login yourself, then try again."
-        raise SearchError("auth", f"gcloud gave no access token: {words}", hint)
+        raise SearchError("auth", f"gcloud returned no access token: {words}", hint)
     return token
 
 
@@ -3246,7 +3246,7 @@ class JsonLines:
         is_target = path == self.path or is_same_file(path, self.path) or is_same_file(path, 1)
         start, line, size = b'{"%s":' % self.field.encode(), b"\n", 0
         hashes: dict[str, bool] = {}
-        problem = "has no line of an earlier run"
+        problem = "has no line from an earlier run"
         try:
             with open(file_name(path), "rb") as file:
                 for line in file:

@@ -128,7 +128,7 @@ TOP_COUNT: Parameter = {
     "other commands); 10 per request"}
 UNSENT_COUNT: Parameter = {
     **COUNT, "wire": "",  # the API cannot be asked for a number
-    "help": "results, 1 to 100 (default: 10), cut from what Google shows"}
+    "help": "results to keep of those that Google shows, 1 to 100 (default: 10)"}
 PAGE: Parameter = {
     "name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
     "help": "first result page; a page has count results, at most 10"}
@@ -149,7 +149,7 @@ SIZE: Parameter = {
 COUNTRY: Parameter = {
     "name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
     "note": "Use a code of ISO 3166-1; for a language, pass language.",
-    "help": "two-letter country of the results, such as us"}
+    "help": "two-letter country code for the results, such as us"}
 LANGUAGE: Parameter = {
     "name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
     "help": "language of the results, such as en or pt-br"}
@@ -216,7 +216,7 @@ COMMANDS: dict[str, Command] = {
         "examples": ["'sourdough shaping' -n 5 --md", "'python tutorial' --since month",
                      "'guitar' --page 2"], "params": WEB_PARAMS, "cannot": NO_SAFE},
     "places": {
-        "help": "places that fit a query, in short; maps has more about each",
+        "help": "places that match a query, in brief; maps has more about each",
         "examples": ["'coffee' --location 'Austin, Texas, United States' --md",
                      "'dentist berlin' --country de", "'coffee in oslo' --page 2"],
         "cannot": NO_FILTERS,
@@ -2661,7 +2661,7 @@ class JsonLines:
         is_target = path == self.path or is_same_file(path, self.path) or is_same_file(path, 1)
         start, line, size = b'{"%s":' % self.field.encode(), b"\n", 0
         hashes: dict[str, bool] = {}
-        problem = "has no line of an earlier run"
+        problem = "has no line from an earlier run"
         try:
             with open(file_name(path), "rb") as file:
                 for line in file:

@@ -69,7 +69,7 @@ function since(shortest: string) {
 
 const FILTERS = {
   since: since("day"),
-  country: text("two-letter country of the results, for example us").optional(),
+  country: text("two-letter country code for the results, for example us").optional(),
   language: text("language of the results, for example en").optional(),
   site: text("only these sites, with commas: docs.python.org,github.com").optional(),
 }

@@ -227,7 +227,7 @@ def connect_to_first(addresses: list[Any], timeout: float) -> socket.socket:
     """Return a connection to the first of some addresses that answers.
 
     The next one is tried as soon as one fails, or side by side after NEXT_ADDRESS_SECONDS: a dead
-    IPv6 route answers nothing. addresses: as from socket.getaddrinfo. timeout: seconds from the
+    IPv6 route does not answer. addresses: as from socket.getaddrinfo. timeout: seconds from the
     last attempt. Raises OSError.
     """
     import selectors

@@ -161,10 +161,10 @@ def headers_of(name: str, row: dict[str, Any]) -> dict[str, str]:
     headers: dict[str, str] = row.get("headers", {})
     for header, value in headers.items():
         if not isinstance(value, str):
-            raise mistake(f"{name}.headers.{header}", "must be a text")
+            raise mistake(f"{name}.headers.{header}", "must be text")
         for placeholder in placeholders(value):
             check_name(f"{name}.headers", placeholder, ("key", "program"))
         if "{key}" in value and not (row.get("key") and is_key_header(header)):
-            hint = KEY_HINT if row.get("key") else "Name the key's variable in the field key."
+            hint = KEY_HINT if row.get("key") else "Set the field key to the variable's name."
             raise mistake(f"{name}.headers.{header}", "cannot have {key}", hint)
     return headers

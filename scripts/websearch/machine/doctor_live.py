@@ -79,7 +79,8 @@ def ask_one(engine: str, deadline: float) -> Line:
     cost = f"{billed} billed request{'s' * (billed > 1)}" if billed else "free"
     message = f"{len(answer.results)} results in {seconds:.1f} s, {cost}"
     if not answer.results:
-        return warning(name, message, "Try another question. It may return nothing to programs.")
+        hint = "Try another question. The engine may return nothing to programs."
+        return warning(name, message, hint)
     return ok(name, message)
 
 

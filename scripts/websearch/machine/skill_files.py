@@ -39,7 +39,7 @@ def skill_files() -> dict[str, bytes]:
                 f"{ROOT} contains no {pattern}. Run this in a complete copy of the skill."
             )
         if link := next(filter(Path.is_symlink, paths), None):
-            raise InstallError(f"{link} is a link. Replace it by a file.")
+            raise InstallError(f"{link} is a link. Replace it with a file.")
         names += [path.relative_to(ROOT).as_posix() for path in paths if path.is_file()]
     return {name: (ROOT / name).read_bytes() for name in sorted(names)}
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_SOURCE = 500_000  # searched characters per page: a long book
 JOINED_CHARS = 150  # characters up to which short sentences are joined into a unit
 MAX_SENTENCE = 700  # characters; a longer sentence is cut at spaces
-# Characters up to which a paragraph is a line of a card, and lines are joined into a unit.
+# Maximum characters of a line in a card, and of a unit made of joined lines.
 LINE_CHARS, CARD_CHARS = 80, 250
 CODE_CHARS = 100  # characters up to which lines of code are joined into a unit
 LEAD_CHARS = 80  # maximum length of a term or list item that introduces the text below it

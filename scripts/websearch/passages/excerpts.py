@@ -64,8 +64,8 @@ def limit_query(query: str) -> tuple[list[str], str]:
     if questions == lines or not lines:
         return lines, ""
     note = (
-        f"The query is long: its first {MAX_QUESTIONS} lines, up to {MAX_QUERY_CHARS:,} "
-        "characters, chose the passages."
+        f"The query is long: only its first {MAX_QUESTIONS} lines, up to {MAX_QUERY_CHARS:,} "
+        "characters, were used to choose the passages."
     )
     return questions, note
 

@@ -51,7 +51,7 @@ GAP = "[…]"  # replaces omitted text
 ITEM_GAPS = f"{GAP}\n\n{GAP}"  # before the first shown item of a list and after the last one
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest marker for omitted rows or lines
-LONGEST_ALIKE = 20  # characters of a word for which omitted rows are counted
+LONGEST_ALIKE = 20  # maximum characters of a word whose omitted rows are counted
 # Questions whose answer depends on several rows of a table.
 _ORDER = (
     r"(?i)\b(?:last|first|next|before|after|previous|most|least|how many|total|number of|all|each"

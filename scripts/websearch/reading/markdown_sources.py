@@ -81,7 +81,7 @@ def read_markdown(source: str, url: str, keep_links: bool) -> PageContent:
 
 
 def without_instructions(text: str) -> str:
-    """Return Markdown without its notes to programs about the site: index and instructions."""
+    """Return Markdown without the site's notes for programs: its index and instructions."""
     lines = text.split("\n")
     start = next(
         (index for index, line in enumerate(lines) if not line.startswith(">")), len(lines)

@@ -121,7 +121,7 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
 def asked_parts(pages: list[Page], params: dict[str, Any]) -> list[tuple[Page, dict[str, Any]]]:
     """Return each page with the parameters for one part of it.
 
-    As many sections as URLs are one for each; otherwise, each page is listed with each section.
+    With as many sections as URLs, each URL has its own; otherwise, each page gets all sections.
     """
     if "section" not in params:
         return [(page, params) for page in pages]

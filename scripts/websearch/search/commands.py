@@ -191,7 +191,7 @@ COMMANDS: dict[str, ShownCommand] = {
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a question or JSON object per line; @- is standard input"},
             {"name": "queries", "type": "list", "aliases": ["query"],
-             "help": "the questions, or JSON objects as text; repeat it"},
+             "help": "the questions, or JSON objects as text; repeatable"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": WORKERS,
              "help": f"searches at once (default: {WORKERS})"},
             *SEARCHING,

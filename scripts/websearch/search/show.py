@@ -39,7 +39,7 @@ SOURCE_FIELDS = (
     "final_url", "date", "age", "changed", "author", "license", "archived", "archived_url",
 )  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
-TITLE_CHARS = 200  # per source; longer titles are lists of search words
+TITLE_CHARS = 200  # characters per source; a longer title is a list of search words
 SNIPPET_WORDS = 5  # first words of a snippet to find in its page
 LINE_CHARS = 120  # per snippet of a page without an answer
 LEAST_TEXT = 250  # characters of JSON per text; with less space, an item is omitted
@@ -198,7 +198,7 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
 
 
 def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
-    """Remove the sources of a brief whose texts answer nothing, and those beyond limits.count.
+    """Remove the sources of a brief whose texts do not answer, and those beyond limits.count.
 
     Each question keeps the source that answers it best, or else the first source found for it. The
     remaining places go to the best of the other sources. Without a character limit, each question's
@@ -451,7 +451,7 @@ def fill_item(
 def last_to_spare(evidence: Evidence) -> int:
     """Return the index of the source to omit first.
 
-    For one question, this is the last source: first among those that answer nothing, then among the
+    For one question, this is the last source: first among those that do not answer, then among the
     others, except the best. For several questions, it is the source that answers worst. A
     question's only source is omitted only after all others.
     """

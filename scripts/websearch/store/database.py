@@ -149,7 +149,7 @@ class StoreFile:
     def _put_aside(self, db: sqlite3.Connection) -> None:
         """Copy a store of an earlier version to a file; empty it. Raises store_errors()."""
         version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version < SCHEMA_VERSION:  # else another process was faster
+        if version < SCHEMA_VERSION:  # otherwise another process was faster
             aside = f"{self.path}.version-{version}"
             create_file(aside)
             with contextlib.closing(connect(aside)) as copy:

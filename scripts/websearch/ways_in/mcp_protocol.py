@@ -84,7 +84,7 @@ def check_message(message: object) -> None:
     """Raise ProtocolError for a message that JSON-RPC does not allow."""
     reason = ""
     if not isinstance(message, dict):
-        reason = "a message is an object, and there are no batches"
+        reason = "a message must be an object; batches are not supported"
     elif "id" in message and not is_token(message["id"]):
         reason = "id must be a string or an integer"
     elif message.get("jsonrpc") != "2.0":

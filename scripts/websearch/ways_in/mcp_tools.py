@@ -164,7 +164,7 @@ TOOLS: dict[str, Tool] = {
         title="Check quotations",
         module="websearch.check.check", command="check",
         doing="reading the sources", annotations=READS_THE_WEB,
-        description="Before you answer: check quotations and numbers in its sources.",
+        description="Before you answer: check your quotations and numbers against their sources.",
         arguments=["text"],
         help={"text": "the answer in Markdown, with a link after each quotation"},
     ),

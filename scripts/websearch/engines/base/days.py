@@ -175,7 +175,7 @@ def period(since: str, now: float) -> tuple[int, int]:
 def is_in_period(moment: float | None, since: str, now: float) -> bool:
     """Return whether a date may be within a period; True if it is unknown.
 
-    since: see period; "" means any time. Days differ between time zones, so a day more counts.
+    since: see period; "" means any time. Dates differ by time zone, so one extra day counts.
     """
     if moment is None or not since:
         return True

@@ -69,7 +69,7 @@ class Quota:
 
 @dataclass(slots=True, kw_only=True)
 class EngineAnswer:
-    """A parsed response with its limits for later requests.
+    """A parsed response, with the limits that it sets for later requests.
 
     quota: see Quota. pause: seconds in which the engine asks for no requests.
     """

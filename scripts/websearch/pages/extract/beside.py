@@ -67,7 +67,7 @@ def verdict_of(reason: str) -> str:
 class BesideText:
     """The parts of a page beside its text; outermost: the elements that are not in the text.
 
-    What is beside the text is no longer dropped in the tree, so the text must be written first.
+    Elements next to the text are no longer dropped in the tree, so the text must be written first.
     """
 
     def __init__(self, content: Content) -> None:

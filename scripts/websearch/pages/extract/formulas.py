@@ -155,7 +155,7 @@ def twins_of_scripts(nodes: list[Node]) -> set[Node]:
     return twins
 
 
-# ===== where the TeX is ===========================================================================
+# ===== finding the TeX ============================================================================
 
 
 def tex_of(node: Node) -> tuple[int, str]:

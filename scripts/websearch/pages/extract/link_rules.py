@@ -232,7 +232,7 @@ def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[
 
 
 def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
-    """Replace each list of links by the largest box around it that has only lists and headings."""
+    """Replace each link list with the largest box around it that has only lists and headings."""
     unlinked: dict[Node, int] = {}  # element -> characters outside links in its headings
     for node in page.nodes:
         if node.parent and node.tag in HEADINGS and not node.dropped:

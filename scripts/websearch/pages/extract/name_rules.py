@@ -387,7 +387,7 @@ def is_image_text(node: Node, words: frozenset[str]) -> bool:
 
 
 def is_about_user(node: Node) -> bool:
-    """Return whether an element of a thread has facts about a post's author except the name."""
+    """Return whether an element of a thread has facts about a post's author other than the name."""
     return bool(re.search(_ABOUT_USER, names_of(node)))
 
 

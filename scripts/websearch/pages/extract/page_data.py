@@ -230,7 +230,7 @@ def heading_before(box: Node) -> Node | None:
 
 
 def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None:
-    """Restore a box that a rule dropped and the elements with data; judge the others anew."""
+    """Restore a box that a rule dropped and the elements with data; judge the others again."""
     for node in ancestors(box):
         node.dropped = ""
     for node in elements_below(box):

@@ -37,7 +37,7 @@ _IS_POSTING = (
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type'
 )
-# schema.org types of pages whose facts are in boxes; blogs declare their recipes articles, too.
+# schema.org types of pages whose facts are in boxes; blogs also declare recipes as articles.
 _HAS_FACTS = (
     r'"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:Recipe|HowTo|Product|Event|JobPosting|FAQPage|QAPage'
     r'|LocalBusiness|Restaurant|Hotel|LodgingBusiness|Movie|Book)"'

@@ -87,7 +87,7 @@ def check_content(
         return OtherVersions()
     versions = OtherVersions(is_thin=True, alternate=alternate_address(page, fetched.url))
     if needs_script(page):
-        message = f"{host} sent a page without text, which only JavaScript fills."
+        message = f"{host} sent a page without text; only JavaScript fills it."
         hint = "Set {browser} to run its scripts. Or use the site's API or feed, or another source."
         error = SearchError("blocked", message, hint, status=status)
         raise ThinPageError(error, versions)

@@ -225,7 +225,7 @@ def are_within(addresses: Iterable[str], networks: Iterable[str]) -> bool:
 def has_fake_addresses() -> bool | None:
     """Return whether a proxy program on this machine or network answers every name.
 
-    A name that cannot exist then has an address, too. None: no name server answers.
+    Then even a name that cannot exist has an address. None: no name server answers.
     """
     import socket
 

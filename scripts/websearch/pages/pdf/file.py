@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_TRAILERS = 10_000  # trailers per scanned file
-MAX_NESTED_LOADS = 30  # objects being read to read another, such as a stream's length
+MAX_NESTED_LOADS = 30  # objects read in order to read another, such as a stream's length
 END_WINDOW = 2_048  # bytes at the end of a file to search for startxref
 MAX_SHIFT = 20  # bytes between an object and its position in the cross-reference table
 INHERITED = ("Resources", "MediaBox", "CropBox", "Rotate")  # fields that a page inherits

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from websearch.pages.sites.site_api import SiteApi
 
 _THREAD = r"((?:/(?:r|user|u)/[\w-]{1,50})?/comments/[a-z0-9]{1,12}(?:/[^/?#]{0,300}){0,2}?)/?"
-NOTE = "This is the thread's feed: the post and some comments, without votes and nesting."
+NOTE = "This is the thread's feed: the post and some comments, without votes or nesting."
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
