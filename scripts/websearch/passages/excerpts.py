@@ -150,8 +150,9 @@ def excerpts_of(
     aside = [pages_aside(own, words, pages) for own, words in zip(asked, told, strict=False)]
     few = {(number, index) for number, indexes in enumerate(aside) for index in indexes}
     excerpts = choose_units(selection, asked, scores, weakest, few)
-    for index in set(range(len(pages))).intersection(*aside):
-        excerpts[index].is_aside = True
+    for index, excerpt in enumerate(excerpts):
+        found = [own for own, of_question in zip(aside, scores, strict=True) if any(of_question[index])]
+        excerpt.is_aside = bool(found) and all(index in own for own in found)
     complete_excerpts(selection, asked)
     for number, excerpt in enumerate(excerpts):
         page = excerpt.page

@@ -28,6 +28,8 @@ from websearch.passages.terms import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from websearch.markdown.units import PageText, Piece
     from websearch.passages.terms import Counts
 
@@ -91,8 +93,13 @@ _ARGUMENTS = (
     r"^`?(?:(?:async|class|const|def|function|method|new|static) ){0,3}"
     r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})`?[(\[].{0,500}$"
 )
-# A function in a question, as people write it: test(), os.path.join().
-_CALL = r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})\(\)"
+# A function in a question, as people write it: test(), os.path.join(); an option: --dry-run, -v,
+# dry-run; and an option in a heading.
+_CALL = (
+    r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})\(\)"
+    r"|(?<![\w-])-{0,2}(\w{1,40}(?:-\w{1,40}){1,9}|(?<=-)\w{1,40})(?![\w-])"
+)
+_OPTION = r"(?<![\w-])--?(\w[\w-]{0,60})"
 _NOTICE_WORDS = (
     "etrieved", "rchived from", "is a stub", "is incomplete", "expanding it", "[image: ",
     "xpand description", "[-]", "[−]", "[–]", "[+]",
@@ -128,7 +135,7 @@ def rank_units(
     rarity = rarities(weights, own)
     lengths = [unit.end - unit.start for page in pages for unit in page.units]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
-    calls = re.findall(_CALL, question.casefold())
+    calls = calls_in(question)
     asks_extreme = bool(re.search(_SUPERLATIVE, question.lower()))
     forms = [form for words, form in _VALUES if re.search(rf"(?i)\b(?:{words})\b", question)]
     paragraphs = paragraph_scores(pages, own, weights)
@@ -310,7 +317,7 @@ def add_headings(
 ) -> None:
     """Add the scores of headings to the units below them, the most to the first unit.
 
-    calls: functions in the question, written as calls; the sections on them get the highest scores.
+    calls: functions and options in the question; the sections on them get the highest scores.
     """
     titled = contexts[page.title].keys()
     whole = sum(rare for term, rare in rarity.items() if term not in titled) or 1.0
@@ -323,42 +330,61 @@ def add_headings(
             continue
         lead = unit.leads[-1]
         if lead.index not in fits:
-            fits[lead.index] = asked_share(lead.words, contexts[lead.words])
+            fits[lead.index] = asked_share(lead.words, contexts[lead.words], calls)
         terms = {term for one in unit.leads for term in contexts[one.words]} - titled
         held = sum(rarity[term] for term in terms)
         power = NAMED_POWER if fits[lead.index] == 1 else HEADING_POWER
         share = held / whole
         is_entry = fits[lead.index] == 1 and share >= ENTRY_SHARE
-        is_called = bool(calls) and any(is_signature_of(one.words, calls) for one in unit.leads)
+        is_called = bool(calls) and any(is_entry_of(one.words, calls) for one in unit.leads)
         factor = max(2 * bonus, 1.0) if is_entry or is_called else bonus
         fit = whole if is_called else fits[lead.index] * held * share**power
         scores[place] += factor * fit
 
 
-def signature_name(heading: str) -> str:
-    """Return the name in a heading that is a signature, such as test([name][, fn]).
+def calls_in(question: str) -> list[str]:
+    """Return the functions and options in a question, without parentheses and leading dashes.
+
+    Other words with hyphens count as options, because people omit the dashes.
+    """
+    found = re.findall(_CALL, question.casefold())
+    return [function or option for function, option in found]
+
+
+def entry_names(heading: str) -> list[str]:
+    """Return the names in a heading that is a signature or option: test([name]); -n, --count=N.
 
     For any other heading, return the text after its numbering.
     """
-    return re.sub(_ARGUMENTS, r"\1", re.sub(_NUMBERING, "", heading))
+    options = re.findall(_OPTION, heading) if heading.startswith("-") else []
+    return options or [re.sub(_ARGUMENTS, r"\1", re.sub(_NUMBERING, "", heading))]
 
 
-def is_signature_of(heading: str, calls: list[str]) -> bool:
-    """Return whether a heading is the signature of a function in calls, ignoring its module."""
-    name = signature_name(heading).casefold()
-    is_signature = len(name) < len(heading)
-    return is_signature and any(call == name or call.endswith(f".{name}") for call in calls)
+def is_entry_of(heading: str, calls: list[str]) -> bool:
+    """Return whether a heading is the signature of a function in calls, or an option in calls.
+
+    The function's module is ignored.
+    """
+    names = [name.casefold() for name in entry_names(heading) if len(name) < len(heading)]
+    return any(call == name or call.endswith(f".{name}") for name in names for call in calls)
 
 
-def asked_share(heading: str, held: Counts) -> float:
+def asked_share(heading: str, held: Collection[str], calls: list[str]) -> float:
     """Return the share of a heading's words that a question contains; held: the terms in both.
 
-    In a signature, such as test([name][, fn]) or def f(x), only the name counts.
+    In a signature, such as test([name][, fn]) or def f(x), or an option, only the name counts. A
+    heading that is a part of an option in calls is not asked for: Description by
+    --cover-from-description.
     """
     common = folded_stop_words()
-    name = signature_name(heading)
-    terms = {term for term in terms_of(fold_text(name)) if " " not in term} - common
-    return len(terms & held.keys()) / len(terms) if terms else 0.0
+    best = 0.0
+    for name in entry_names(heading):
+        terms = {term for term in terms_of(fold_text(name)) if " " not in term} - common
+        options = [{*call.split("-")} - common for call in calls]
+        is_part = any(terms & option and not option <= terms for option in options)
+        if terms and not is_part:
+            best = max(best, len(terms.intersection(held)) / len(terms))
+    return best
 
 
 def paragraph_scores(

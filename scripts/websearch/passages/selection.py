@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
 from websearch.markdown.units import ITEM, LIST_ITEM, STRONG
-from websearch.passages.ranking import asked_share
+from websearch.passages.ranking import asked_share, calls_in, is_entry_of
 from websearch.passages.terms import (
     WORD,
     asked_text,
     content_words,
     count_terms,
     fold_text,
+    plain_text,
+    symbols_in,
     term_weights,
     terms_of,
 )
@@ -43,6 +45,8 @@ MAX_BEFORE = 2  # preceding sentences shown because the next one needs them
 # Characters up to which a list, table or code block, and a section that a question names, are shown
 # whole, because readers cannot see that a part is missing.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
+# Minimum score of other units once the entry that a question names is shown whole.
+LEAST_BESIDE_ENTRY = 0.6
 LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
 BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space
 FEW_UNITS = 2  # units per page that is not about the question
@@ -78,9 +82,10 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
-    named: indexes of the headings already compared with the questions. alike: the asked word in
-    rows of a partly shown table that share it with a shown row. is_aside: whether the page is not
-    about any question. has_lists: whether the page has lists.
+    named: indexes of the headings already compared with the questions. entries: blocks of lists with
+    an entry that a question names and that is shown whole. alike: the asked word in rows of a
+    partly shown table that share it with a shown row. is_aside: whether the page is not about any
+    question. has_lists: whether the page has lists.
     """
 
     page: PageText
@@ -90,6 +95,7 @@ class Excerpt:
     repeated: dict[int, str] = field(init=False)
     said: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
+    entries: set[int] = field(default_factory=set)
     alike: dict[int, str] = field(default_factory=dict)
     is_aside: bool = False
     has_lists: bool = field(init=False)
@@ -382,12 +388,14 @@ def choose_units(
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
+    answered: set[int] = set()  # questions whose entry is shown whole
     chosen: Counter[tuple[int, int]] = Counter()  # units, by question and page
     while selection.room >= LEAST_ROOM and any(waiting):
         active = [number for number, queue in enumerate(waiting) if queue]
         question = min(active, key=lambda number: used[number])
         score, number, unit = waiting[question].popleft()
-        if score < weakest(used[question] * len(questions)):
+        least = LEAST_BESIDE_ENTRY if question in answered else 0.0
+        if score < max(least, weakest(used[question] * len(questions))):
             waiting[question].clear()
         elif (question, number) in few and chosen[question, number] == FEW_UNITS:
             continue
@@ -396,28 +404,38 @@ def choose_units(
             if cost is not None:
                 before = selection.room
                 if selection.completes and (question, number) not in few:
-                    complete_named(selection, number, unit, questions)
+                    answered |= complete_named(selection, number, unit, questions)
                 used[question] += cost + before - selection.room
                 chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)
     return selection.excerpts
 
 
-def complete_named(selection: Selection, number: int, unit: Piece, questions: list[str]) -> None:
+def complete_named(
+    selection: Selection, number: int, unit: Piece, questions: list[str]
+) -> set[int]:
     """Complete the sections around a unit whose headings a question names.
 
     In a section that is too long or does not fit, only the first list, usually the parameters, is
-    completed.
+    completed. Returns the numbers of the questions about an entry, such as an option, that is now
+    whole.
     """
     excerpt = selection.excerpts[number]
+    answered: set[int] = set()
     for heading in unit.leads:
-        if heading.index not in excerpt.named:
-            excerpt.named.add(heading.index)
-            if any(is_named(heading, term_weights(question)) for question in questions):
-                whole = section_below(excerpt.page, heading)
-                is_long = whole[-1].end - heading.start > WHOLE_SECTION
-                if is_long or not selection.complete(excerpt, whole):
-                    selection.complete(excerpt, first_list(excerpt.page, heading))
+        if heading.index in excerpt.named:
+            continue
+        excerpt.named.add(heading.index)
+        asking = {at for at, question in enumerate(questions) if is_named(heading, question)}
+        if asking:
+            whole = section_below(excerpt.page, heading)
+            is_long = whole[-1].end - heading.start > WHOLE_SECTION
+            if is_long or not selection.complete(excerpt, whole):
+                selection.complete(excerpt, first_list(excerpt.page, heading))
+            elif about := {at for at in asking if is_entry(heading, questions[at])}:
+                answered |= about
+                excerpt.entries |= {piece.block for piece in whole}
+    return answered
 
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
@@ -506,25 +524,34 @@ def small_gaps(excerpt: Excerpt) -> list[list[Piece]]:
     return gaps
 
 
-def is_named(heading: Piece, weights: dict[str, float]) -> bool:
-    """Return whether a question contains all words of a heading; weights: the question's terms."""
-    (held,) = count_terms([heading.words], weights)
-    return asked_share(heading.words, held) == 1
+def is_named(heading: Piece, question: str) -> bool:
+    """Return whether a question contains all words of a heading."""
+    (held,) = count_terms([heading.words], term_weights(question))
+    return asked_share(heading.words, held, calls_in(question)) == 1
+
+
+def is_entry(heading: Piece, question: str) -> bool:
+    """Return whether a heading is a function, option or other symbol of a question."""
+    words = plain_text(heading.words)
+    symbols = (symbol.casefold() for symbol in symbols_in(asked_text(question)))
+    return is_entry_of(words, calls_in(question)) or any(symbol in words for symbol in symbols)
 
 
 def section_below(page: PageText, heading: Piece) -> list[Piece]:
-    """Return a heading with its section."""
+    """Return a heading or the first line of an entry with all that is below it."""
     below = itertools.islice(page.pieces, heading.index + 1, None)
-    level = heading.level
-    inside = itertools.takewhile(lambda one: one.kind != "lead" or one.level > level, below)
-    return [heading, *inside]
+    return [heading, *itertools.takewhile(lambda one: heading in one.leads, below)]
 
 
 def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
-    """Return the lists, tables and code blocks that are partly or fully shown, or announced."""
+    """Return the lists, tables and code blocks that are partly or fully shown, or announced.
+
+    A list of entries is not one of them if the asked entry is shown whole.
+    """
     blocks: dict[int, list[Piece]] = {}
     for piece in excerpt.page.pieces:
-        blocks.setdefault(piece.block, []).append(piece)
+        if piece.block not in excerpt.entries:
+            blocks.setdefault(piece.block, []).append(piece)
     return [
         block
         for block in blocks.values()
@@ -542,7 +569,6 @@ def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) ->
     """
     shown = excerpt.shown
     wanted = {lead.index: lead for unit in strong for lead in unit.leads if lead.level < STRONG}
-    weights = [term_weights(question) for question in questions]
     missing: Counter[str] = Counter()
     for block in blocks_begun(excerpt):
         headings = [lead for lead in block[-1].leads if lead.level < STRONG]
@@ -550,7 +576,7 @@ def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) ->
         if headings and headings[-1].index in wanted and count < len(block):
             missing[headings[-1].words] += count
     for index, heading in sorted(wanted.items()):
-        is_asked = index in shown and any(is_named(heading, one) for one in weights)
+        is_asked = index in shown and any(is_named(heading, one) for one in questions)
         section = {piece.index for piece in section_below(excerpt.page, heading)}
         if is_asked and not section <= shown | excerpt.said:
             missing[heading.words] += len(shown)

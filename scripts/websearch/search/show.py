@@ -201,25 +201,32 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     """Remove the sources of a brief whose texts do not answer, and those beyond limits.count.
 
     Each question keeps the source that answers it best, or else the first source found for it. The
-    remaining places go to the best of the other sources. Without a character limit, each question's
+    remaining places go to the best of the other sources that contain what a question names, or to
+    any if none does. Without a character limit, each question's
     best-ranked source and the first others stay.
     """
     if not evidence.scores:
         best_found = best_sources(evidence.sources, limits.count)
         evidence.keep([evidence.sources.index(source) for source in best_found])
         return
-    answering = [
-        index for index, excerpt in enumerate(evidence.excerpts(limits.max_chars)) if excerpt.shown
-    ]
+    excerpts = evidence.excerpts(limits.max_chars)
+    answering = [index for index, excerpt in enumerate(excerpts) if excerpt.shown]
     best = evidence.best()
     first = []
+    unanswered = set()  # questions for which no source is about what they name
     for number, of_question in enumerate(evidence.strengths(), 1):
         found = [
             index for index, source in enumerate(evidence.sources) if number in source.questions
         ]
         able = [index for index in answering if of_question[index] > 0]
         first += [max(able, key=lambda index: of_question[index])] if able else found[:1]
-    others = sorted(answering, key=lambda index: -best[index])
+        unanswered |= {number} if all(excerpts[index].is_aside for index in able) else set()
+    others = [
+        index
+        for index in answering
+        if not (excerpts[index].is_aside and evidence.sources[index].questions.isdisjoint(unanswered))
+    ]
+    others.sort(key=lambda index: -best[index])
     chosen = list(dict.fromkeys([*first, *others]))[: limits.count]
     strengths = evidence.strengths()
     # The question that each source answers best; sources are sorted by it.
