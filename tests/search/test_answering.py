@@ -314,7 +314,7 @@ class BriefFollowsItsQuestions(AnsweringCase):
         missing = [one.get("missing") for one in document["queries"]]
         self.assertEqual(missing, [None, None, ["Zyxburg"]])
         text = self.run_here("brief", *questions, "--md").stdout.decode()
-        self.assertIn("3. newt pond of Zyxburg (no page that was read has: Zyxburg)", text)
+        self.assertIn("No page that was read answers question 3 (none has: Zyxburg).", text)
 
 
 class Versions(AnsweringCase):

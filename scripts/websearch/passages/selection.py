@@ -432,7 +432,7 @@ def complete_named(
             is_long = whole[-1].end - heading.start > WHOLE_SECTION
             if is_long or not selection.complete(excerpt, whole):
                 selection.complete(excerpt, first_list(excerpt.page, heading))
-            elif about := {at for at in asking if is_entry(heading, questions[at])}:
+            elif about := {at for at in asking if is_entry(heading.words, questions[at])}:
                 answered |= about
                 excerpt.entries |= {piece.block for piece in whole}
     return answered
@@ -530,9 +530,9 @@ def is_named(heading: Piece, question: str) -> bool:
     return asked_share(heading.words, held, calls_in(question)) == 1
 
 
-def is_entry(heading: Piece, question: str) -> bool:
-    """Return whether a heading is a function, option or other symbol of a question."""
-    words = plain_text(heading.words)
+def is_entry(heading: str, question: str) -> bool:
+    """Return whether a heading contains a function, option or other symbol of a question."""
+    words = plain_text(heading)
     symbols = (symbol.casefold() for symbol in symbols_in(asked_text(question)))
     return is_entry_of(words, calls_in(question)) or any(symbol in words for symbol in symbols)
 

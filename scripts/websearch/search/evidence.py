@@ -8,6 +8,7 @@ from websearch.base.calls import result_or_error
 from websearch.kit import SearchError
 from websearch.markdown.units import PageText, without_title
 from websearch.passages.excerpts import answered_share, excerpts_of, rank_pages
+from websearch.passages.selection import is_entry
 from websearch.passages.terms import misses_the_point
 from websearch.reading.pages_document import searched_lengths
 from websearch.search.read_sources import LEAST_SECONDS, merge_same_texts, read
@@ -100,6 +101,15 @@ class Evidence:
                 for unit, score in zip(units, of_question[index], strict=True)
             )
         ]
+
+    def has_entry(self, question: str) -> bool:
+        """Return whether a page's title or heading is a symbol in a question."""
+        headings = (
+            words
+            for page in self.pages
+            for words in (page.title, *(piece.words for piece in page.pieces if piece.words))
+        )
+        return any(is_entry(words, question) for words in headings)
 
     def excerpts(self, room: int) -> list[Excerpt]:
         """Return the excerpts that answer, one per source, within room characters of JSON."""

@@ -56,6 +56,7 @@ _NUMBER = (
     r"(?<![^\W\d_]-)(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
     r"|\d{2,9})(?!-[^\W\d_])"
 )
+_YEAR = r"(?:1\d|20)\d\d"
 # Characters reserved per page for the names of cut sections, and the largest part of the space
 # (1/20) that they take in total.
 CUT_CHARS, CUT_SHARE = 60, 20
@@ -131,7 +132,8 @@ def show_brief(
     """Return the document for several questions: the outcome of each, and numbered sources.
 
     keep_those_that_answer chooses the sources. The queries of a source with a text are the
-    questions that the text answers. ranked: as in show_search.
+    questions that the text answers. A query is unanswered if no text answers it and no page is
+    about a symbol in it. ranked: as in show_search.
     """
     questions = [outcome.question for outcome in outcomes]
     keep_those_that_answer(evidence, limits)
@@ -152,12 +154,38 @@ def show_brief(
         **notes(outcomes, evidence, ranked, store),
     }
     fill_texts_in(document, evidence, limits)
-    for number, item in enumerate(document["sources"], 1):
+    items = document["sources"]
+    for number, item in enumerate(items, 1):
         item["number"] = number
-        asked = numbers_in(question for question in questions if question.number in item["queries"])
-        if missing := [word for word in item.pop("missing", []) if word in asked]:
-            item["missing"] = missing
+    keep_telling_numbers(items, questions)
+    answered = {number for item in items if "text" in item for number in item["queries"]}
+    for number, query in enumerate(queries, 1):
+        if not ("error" in query or number in answered or evidence.has_entry(query["query"])):
+            query["unanswered"] = True
     return document
+
+
+def keep_telling_numbers(items: list[dict[str, Any]], questions: list[Question]) -> None:
+    """Keep the missing numbers of a brief's sources that are in a question that a source answers.
+
+    If another source of the question has a number, only a year is kept: a page about another year
+    would look like an answer.
+    """
+    missing = [item.pop("missing", []) for item in items]
+    for item, own in zip(items, missing, strict=True):
+        asked = numbers_in(question for question in questions if question.number in item["queries"])
+        others = [
+            numbers
+            for other, numbers in zip(items, missing, strict=True)
+            if "text" in other and not set(item["queries"]).isdisjoint(other["queries"])
+        ]
+        telling = [
+            number
+            for number in own
+            if number in asked
+            and (re.fullmatch(_YEAR, number) or all(number in numbers for numbers in others))
+        ]
+        item |= drop_empty({"missing": telling})
 
 
 def show_recall(query: str, sources: list[Source], warnings: list[str], limits: Limits) -> Document:

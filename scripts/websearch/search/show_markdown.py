@@ -160,20 +160,20 @@ def brief_markdown(document: Document) -> str:
     if "queries" not in document:
         return search_markdown(document)
     sources = document.get("sources", [])
-    answered = {number for source in sources if "text" in source for number in source["queries"]}
-    questions = []
+    questions, unanswered = [], []
     for number, query in enumerate(document["queries"], 1):
         failed = f" (failed: {query['error']})" if "error" in query else ""
-        unanswered = "" if failed or number in answered else " (no page that was read answers it)"
-        if "missing" in query:
-            unanswered = f" (no page that was read has: {', '.join(query['missing'])})"
-        questions.append(f"{number}. {query['query']}{failed or unanswered}")
+        questions.append(f"{number}. {query['query']}{failed}")
+        if "missing" in query or "unanswered" in query:
+            lacking = f" (none has: {', '.join(query.get('missing', []))})"
+            unanswered.append(f"question {number}{lacking if 'missing' in query else ''}")
     sections = joined_sections(sources)
     return frame_markdown(
         document,
         "\n".join(["Questions:", *questions]),
         f"Today is {document['today']}." if sources else "",
         fence_untrusted(sections) if sections else "",
+        f"No page that was read answers {'; '.join(unanswered)}." if unanswered else "",
         *last_lines(document),
     )
 
