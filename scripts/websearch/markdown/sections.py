@@ -11,9 +11,11 @@ from urllib.parse import unquote
 
 from websearch.kit import SearchError, drop_empty, one_line, quoted
 from websearch.markdown.fences import lines_with_code
+from websearch.markdown.units import ITEM, STRONG, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 MAX_HEADINGS = 1_000  # headings per outline; longer outlines are generated lists
@@ -146,6 +148,25 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
     ]
 
 
+def find_entry(text: str, name: str) -> Heading | None:
+    """Return the first entry, such as an option or term in a list, with a name; None without one.
+
+    The dashes of an option may be omitted. Entries with several names are also found by the others.
+    """
+    bare = name.lstrip("-")
+    names = rf"(?:[-<\[\\]\S{{1,40}} +){{0,4}}-{{0,2}}{re.escape(bare)}(?![\w-])"
+    page = PageText(text if bare else "")
+    for piece in page.pieces:
+        if piece.level < STRONG or not re.match(names, plain_name(piece.words)):
+            continue
+        start = piece.start
+        for lead in reversed(piece.leads):  # other names of the entry, on the lines before
+            is_beside = lead.level >= ITEM and not page.text[lead.end : start].strip()
+            start = lead.start if is_beside else start
+        return Heading(6, piece.words, start, page.section(piece)[-1].end)
+    return None
+
+
 def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
     """Return a note if a section's heading is only similar to the request or not unique, or ""."""
     name = section.text.lower()
@@ -190,7 +211,7 @@ def names_whole(own: str, wanted: str) -> bool:
 
 def words_of(heading: str) -> set[str]:
     """Return the words in a heading, without Markdown and punctuation."""
-    return {*re.findall(r"[\w-]+", heading)}
+    return {*re.findall(r"\w[\w-]*", heading)}
 
 
 def fragment_offset(text: str, fragment: str) -> int:
@@ -238,29 +259,38 @@ def declares(own: str, wanted: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(wanted)}[<(]", own))
 
 
-def find_section(headings: list[Heading], name: str) -> Heading:
-    """Return the section whose heading matches a name best.
+def find_section(headings: list[Heading], name: str, text: str = "") -> Heading:
+    """Return the section whose heading, or the entry in text whose first line, matches a name best.
 
-    An equal heading wins, then a heading that contains the name as a whole, then as a part of a
-    word; the same for a function without its parameters; a member without its class; then a heading
-    whose words are all in the name, then the most similar heading. Raises SearchError (no_results)
-    if no heading is similar. Its field headings lists the first headings, which are not part of the
-    message because they are untrusted text.
+    An equal heading wins, then a heading that contains the name as a whole; the same for a function
+    without its parameters; then an entry; then a heading that contains the name as a part of a
+    word; a member without its class; then a heading whose words are all in the name, then the most
+    similar heading. Raises SearchError (no_results) if no heading is similar. Its field headings
+    lists the first headings, which are not part of the message because they are untrusted text.
     """
     import difflib
 
     wanted = plain_name(name)
     words = [plain_name(heading.text) for heading in headings]
     function = re.split(r"(?<=\w)\(", wanted)[0]  # its parameters may be written in another way
-    near = (str.__eq__, names_whole, str.__contains__)
-    tries = [(one, is_near) for one in dict.fromkeys((wanted, function)) for is_near in near]
+
+    def first(tries: list[tuple[str, Callable[[str, str], bool]]]) -> Heading | None:
+        found = (
+            heading
+            for asked_for, is_near in tries
+            for heading, own in zip(headings, words, strict=True)
+            if is_near(own, asked_for)
+        )
+        return next(found, None)
+
+    both = dict.fromkeys((wanted, function))
     member = re.split(r"::|[.#]", function)[-1]  # the page may be about its class
+    loose = [(one, str.__contains__) for one in both]
     if member and " " not in function:
-        tries += [(member, declares), (member, names_whole)]
-    for asked_for, is_near in tries:
-        for heading, own in zip(headings, words, strict=True):
-            if is_near(own, asked_for):
-                return heading
+        loose += [(member, declares), (member, names_whole)]
+    whole = first([(one, is_near) for one in both for is_near in (str.__eq__, names_whole)])
+    if section := whole or find_entry(text, function) or first(loose):
+        return section
     asked = words_of(wanted)  # "eol attribute" asks for the heading `eol`
     within = [own for own in words if words_of(own) <= asked and len(own) > 2]
     if within:

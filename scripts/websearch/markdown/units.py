@@ -104,6 +104,11 @@ class PageText:
         """Return the text of a piece."""
         return self.text[piece.start : piece.end]
 
+    def section(self, lead: Piece) -> list[Piece]:
+        """Return a lead, such as a heading or an option, with all that is below it."""
+        below = itertools.islice(self.pieces, lead.index + 1, None)
+        return [lead, *itertools.takewhile(lambda piece: lead in piece.leads, below)]
+
 
 def make_units_of_lone_leads(page: PageText) -> None:
     """Change leads without text below them into units if they are lines of a card (see with_cards).

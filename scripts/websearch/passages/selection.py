@@ -428,7 +428,7 @@ def complete_named(
         excerpt.named.add(heading.index)
         asking = {at for at, question in enumerate(questions) if is_named(heading, question)}
         if asking:
-            whole = section_below(excerpt.page, heading)
+            whole = excerpt.page.section(heading)
             is_long = whole[-1].end - heading.start > WHOLE_SECTION
             if is_long or not selection.complete(excerpt, whole):
                 selection.complete(excerpt, first_list(excerpt.page, heading))
@@ -440,8 +440,7 @@ def complete_named(
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
     """Return a heading and the first list below it; [] if there is no list, or it is long."""
-    below = (piece for piece in page.pieces[heading.index + 1 :] if heading in piece.leads)
-    own = [*itertools.takewhile(lambda one: one.end - heading.end <= LIST_WITHIN, below)]
+    own = [one for one in page.section(heading) if one.end - heading.end <= LIST_WITHIN]
     block = next((piece.block for piece in own if piece.kind == "item"), 0)
     found = [piece for piece in own if piece.block == block]
     is_short = bool(found) and found[-1].end - found[0].start <= WHOLE_SECTION
@@ -537,12 +536,6 @@ def is_entry(heading: str, question: str) -> bool:
     return is_entry_of(words, calls_in(question)) or any(symbol in words for symbol in symbols)
 
 
-def section_below(page: PageText, heading: Piece) -> list[Piece]:
-    """Return a heading or the first line of an entry with all that is below it."""
-    below = itertools.islice(page.pieces, heading.index + 1, None)
-    return [heading, *itertools.takewhile(lambda one: heading in one.leads, below)]
-
-
 def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
     """Return the lists, tables and code blocks that are partly or fully shown, or announced.
 
@@ -577,7 +570,7 @@ def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) ->
             missing[headings[-1].words] += count
     for index, heading in sorted(wanted.items()):
         is_asked = index in shown and any(is_named(heading, one) for one in questions)
-        section = {piece.index for piece in section_below(excerpt.page, heading)}
+        section = {piece.index for piece in excerpt.page.section(heading)}
         if is_asked and not section <= shown | excerpt.said:
             missing[heading.words] += len(shown)
     return [words for words, _ in missing.most_common(MOST_CUT)]

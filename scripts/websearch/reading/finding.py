@@ -12,7 +12,9 @@ import re
 from websearch.base.matching import FORMULA_SIGN, normal_text_with_map
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.kit import drop_empty, one_line, shorten
+from websearch.markdown.foreign_text import harmless_markdown
 from websearch.markdown.units import ITEM, STRONG, PageText
+from websearch.passages.selection import GAP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ MAX_PLACES, PLACES_OF_SEVERAL = 20, 5
 AROUND = 200  # characters on each side of a match in a sentence or row that is too long
 MAX_SHOWN = 700  # characters of a sentence or row
 MAX_CODE = 2_000  # characters of a code block, which is shown whole
+MAX_ENTRY = 2_000  # characters of an entry, such as an option; a longer one is cut after a piece
 PATH_CHARS = 170  # of the headings above a match
 COMMON_WORD = 0.1  # weight of a common word in the search for the nearest passage
 MAX_WANTED = 500  # characters of a text to compare with the nearest passage
@@ -133,20 +136,24 @@ class PageFinder:
         """
         first = self.piece_at(start)
         last = self.page.pieces[max(0, bisect.bisect_left(self.starts, end) - 1)]
-        from_, to, head = first.start, max(end, last.end), ""
+        from_, to, head, gap = first.start, max(end, last.end), "", ""
         if code := self.code_around(first):
             from_, to = code.start, max(end, code.stop)
         elif to - from_ > MAX_SHOWN or end > len(self.page.text):
             from_, to = max(0, start - AROUND), min(len(self.text), end + AROUND)
         elif first.kind == "row" and first.frames and first.block != shown_table:
             head = self.page.of(first.frames[0])
-        elif first.level >= STRONG:  # a term or option: include its description
-            pieces = self.page.pieces[last.index + 1 : last.index + 4]
-            said = next((piece for piece in pieces if piece.level < STRONG), last)
-            to = max(to, min(said.end, from_ + MAX_SHOWN))
+        elif first.level >= STRONG:  # a term or option: include its entry
+            entry = self.page.section(first)
+            to = max(to, *(piece.end for piece in entry if piece.end - from_ <= MAX_ENTRY))
+            gap = f"\n\n{GAP}" if to < entry[-1].end else ""
         before = "…" if from_ > first.start else ""
-        after = "…" if to < last.end else ""
+        after = "…" if to < last.end else gap
         text = f"{before}{self.text[from_:to].strip()}{after}"
+        if "…" in (before, after):  # it may be cut inside code or a link
+            text = harmless_markdown(text)
+        if first.kind == "line" and not code:
+            text = f"```\n{text}\n```"
         if head and len(head) <= MAX_SHOWN:
             text = f"{head}\n{text}"
         path = " > ".join(lead.words for lead in first.leads if lead.level < ITEM)

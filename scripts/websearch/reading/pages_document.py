@@ -26,7 +26,7 @@ from websearch.kit import (
     quoted,
 )
 from websearch.markdown.fences import code_begin, fences_at
-from websearch.markdown.foreign_text import harmless_markdown, outside_code
+from websearch.markdown.foreign_text import outside_code
 from websearch.markdown.sections import (
     HEADING,
     bookmark_headings,
@@ -37,10 +37,11 @@ from websearch.markdown.sections import (
     outline_of,
     section_note,
 )
-from websearch.markdown.units import PageText
+from websearch.markdown.units import PageText, sentence_ends
 from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, MOST_CUT, PARAGRAPH_GAP
+from websearch.passages.terms import content_words
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
 
 TYPE_CHECKING = False
@@ -137,7 +138,7 @@ def asked_text(page: Page, params: dict[str, Any]) -> str:
     """Return a page's text from the offset on, or its asked section; "" if there is none."""
     if "section" not in params:
         return page.text[params["offset"] :]
-    section = result_or_error(find_section, headings_in(page), params["section"])
+    section = result_or_error(find_section, headings_in(page), params["section"], page.text)
     if isinstance(section, SearchError):
         return ""
     return page.text[max(params["offset"], section.start) : section.end]
@@ -209,7 +210,7 @@ def fill_page(
     if any(params.get(name) for name in ("section", "outline", "query")):
         headings = headings_in(page)
     if "section" in params:
-        section = find_section(headings, params["section"])
+        section = find_section(headings, params["section"], text)
         notes.append(section_note(headings, section, params["section"]))
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
@@ -301,21 +302,25 @@ def searched_text(text: str, title: str, beside: str, deadline: float) -> PageTe
 def matching_headings(
     headings: list[Heading], section: range, params: dict[str, Any]
 ) -> tuple[list[Heading], str]:
-    """Return a section's headings that contain every word of find or query, and a note.
+    """Return a section's headings that contain all words of find or query, and a note.
 
-    section: its offsets in the page. Without a match or such words, all headings are returned.
+    section: its offsets in the page. If no heading has all words, those with any of them are
+    returned; without a match or such words, all headings.
     """
     headings = [heading for heading in headings if heading.start in section]
     if not headings:
         return [], NO_HEADINGS_NOTE
     texts = [*params.get("find", []), *filter(None, [params.get("query")])]
-    words = [text.casefold().split() for text in texts]
-    holding = [
-        heading
-        for heading in headings
-        if any(all(word in heading.text.casefold() for word in text) for text in words)
-    ]
-    return holding or headings, NO_SUCH_HEADING_NOTE if words and not holding else ""
+    words = [content_words(text.casefold()) for text in texts]
+    for enough in (all, any):
+        holding = [
+            heading
+            for heading in headings
+            if any(enough(word in heading.text.casefold() for word in text) for text in words)
+        ]
+        if holding:
+            return holding, ""
+    return headings, NO_SUCH_HEADING_NOTE if words else ""
 
 
 def outlined(headings: list[Heading], room: int) -> Document:
@@ -432,8 +437,9 @@ def slice_end(text: str, start: int, room: int) -> int:
         range(min(room, len(piece))), room, key=lambda at: json_size(piece[:at])
     )
     end = max(0, end - 1)
-    ends = [piece.rfind(mark, end * 2 // 3, end) + len(mark) for mark in ("\n", ". ", "。")]
-    place = max(ends) if max(ends) > end * 2 // 3 else piece.rfind(" ", end * 2 // 3, end) + 1
+    last = piece[end * 2 // 3 : end]
+    place = max(last.rfind("\n") + 1, *sentence_ends(last), 0) or last.rfind(" ") + 1
+    place += (end * 2 // 3) * bool(place)
     return end_before_part(text, start, start + (place or max(end, 1)))
 
 
@@ -582,7 +588,7 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
         where = f"{word} {place['offset']}" if "offset" in place else BESIDE
         lines.append(f"{where}{heading}{differs}:")
         without_links = partial(re.sub, _LINK, r"\1 (\2)")  # with the parameter links
-        lines.append(harmless_markdown(outside_code(place["text"], without_links)))
+        lines.append(outside_code(place["text"], without_links))
     return "\n\n".join(lines)
 
 
