@@ -89,12 +89,13 @@ class PageText:
     """The searched text of a page: its Markdown, its pieces and its title.
 
     beside: the parts of the page next to its text, which follow the text; no heading of the text
-    is above them.
+    is above them. own_end: where the text ends.
     """
 
     def __init__(self, text: str, title: str = "", beside: str = "") -> None:
         both = "\n\n".join(filter(None, (text, beside)))
         self.text, self.title = both[:MAX_SOURCE], title
+        self.own_end = min(len(text), MAX_SOURCE)
         self.pieces = Splitter(self.text, len(text)).split()
         make_units_of_lone_leads(self)
         self.pieces = with_cards(self)

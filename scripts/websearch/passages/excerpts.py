@@ -48,7 +48,7 @@ LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 # is hardly larger.
 SURE_CHARS, USUAL_CHARS = 1_500, 3_000
 LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
-WHOLE_PAGE = 2_500  # characters up to which a page that answers is shown whole
+WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
 LEAST_ROWS = 5  # of a table that is said to be whole
 BEST_PLACES = 3  # units searched for the words of a question
 PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
@@ -149,16 +149,19 @@ def excerpts_of(
     told = (missing or []) + [[] for _ in asked]
     aside = [pages_aside(own, words, pages) for own, words in zip(asked, told, strict=False)]
     few = {(number, index) for number, indexes in enumerate(aside) for index in indexes}
-    excerpts = choose_units(selection, asked, scores, weakest, few)
+    lacking = [at for at, words in enumerate(told) if not all(map(str.isdecimal, words))]
+    excerpts = choose_units(selection, asked, scores, weakest, few, lacking)
     for index, excerpt in enumerate(excerpts):
-        found = [own for own, of_question in zip(aside, scores, strict=True) if any(of_question[index])]
+        pairs = zip(aside, scores, strict=True)
+        found = [own for own, of_question in pairs if any(of_question[index])]
         excerpt.is_aside = bool(found) and all(index in own for own in found)
     complete_excerpts(selection, asked)
     for number, excerpt in enumerate(excerpts):
         page = excerpt.page
-        is_short = len(page.text) <= WHOLE_PAGE and excerpt.shown and not excerpt.is_aside
-        if is_short and not any(selection.is_repeated(number, unit) for unit in page.units):
-            selection.complete(excerpt, page.pieces)
+        own = [piece for piece in page.pieces if piece.end <= page.own_end]
+        is_short = page.own_end <= WHOLE_PAGE and excerpt.shown and not excerpt.is_aside
+        if is_short and own and not any(selection.is_repeated(number, unit) for unit in own):
+            selection.complete(excerpt, own)
     return excerpts
 
 

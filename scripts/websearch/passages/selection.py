@@ -45,8 +45,9 @@ MAX_BEFORE = 2  # preceding sentences shown because the next one needs them
 # Characters up to which a list, table or code block, and a section that a question names, are shown
 # whole, because readers cannot see that a part is missing.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
-# Minimum score of other units once the entry that a question names is shown whole.
-LEAST_BESIDE_ENTRY = 0.6
+# Minimum score once the entry that a question names is shown whole, or if no page has one of its
+# words.
+LEAST_IF_STRICT = 0.6
 LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
 BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space
 FEW_UNITS = 2  # units per page that is not about the question
@@ -378,23 +379,25 @@ def choose_units(
     scores: list[Scores],
     weakest: Callable[[int], float],
     few: Collection[tuple[int, int]] = (),
+    lacking: Collection[int] = (),
 ) -> list[Excerpt]:
     """Return an excerpt for each page of a selection; some may be empty.
 
     scores: those for each question. Questions share the space: the question that has used the least
     is next, and space that one does not need goes to the others. weakest: returns the minimum score
     of a unit, from the number of characters used. few: pairs (question number, page number), from
-    0, for which at most FEW_UNITS are shown.
+    0, for which at most FEW_UNITS are shown. lacking: questions with words that no page has; as for
+    a question whose entry is shown whole, only what answers nearly as well as the best is shown.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
-    answered: set[int] = set()  # questions whose entry is shown whole
+    strict = {*lacking}
     chosen: Counter[tuple[int, int]] = Counter()  # units, by question and page
     while selection.room >= LEAST_ROOM and any(waiting):
         active = [number for number, queue in enumerate(waiting) if queue]
         question = min(active, key=lambda number: used[number])
         score, number, unit = waiting[question].popleft()
-        least = LEAST_BESIDE_ENTRY if question in answered else 0.0
+        least = LEAST_IF_STRICT if question in strict else 0.0
         if score < max(least, weakest(used[question] * len(questions))):
             waiting[question].clear()
         elif (question, number) in few and chosen[question, number] == FEW_UNITS:
@@ -404,7 +407,7 @@ def choose_units(
             if cost is not None:
                 before = selection.room
                 if selection.completes and (question, number) not in few:
-                    answered |= complete_named(selection, number, unit, questions)
+                    strict |= complete_named(selection, number, unit, questions)
                 used[question] += cost + before - selection.room
                 chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)

@@ -479,7 +479,7 @@ def fill_item(
     if not text:
         return
     item["text"] = text
-    if text != page.text or source.is_cut:
+    if text not in (page.text, page.text[: page.own_end]) or source.is_cut:
         item |= {"truncated": True, "chars": len(source.text) + len(source.outside)}
 
 

@@ -20,6 +20,7 @@ from websearch.base.html_tree import (
 )
 from websearch.kit import one_line
 from websearch.pages.extract.element_names import is_unseen
+from websearch.pages.extract.link_rules import links_to_neighbors
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.name_rules import element_rule
 from websearch.pages.extract.page_data import stated_pattern, with_stated
@@ -101,7 +102,9 @@ class BesideText:
             for part, (level, after) in zip(new, itertools.pairwise(levels), strict=True)
             if not 0 < after <= level or _VALUE.search(part)
         )
-        return "\n\n".join(kept)
+        beside = "\n\n".join(kept)
+        is_label = self.page.is_documentation and len(beside) < MIN_TEXT  # "On this page"
+        return "" if is_label and not _VALUE.search(beside) else beside
 
     def explain(self) -> list[Document]:
         """Return the elements with text that are not in the text, the largest first.
@@ -168,7 +171,10 @@ class BesideText:
         for node in reversed(order):
             self.count(node)
             is_doubtful = reasons[node] in DOUBTFUL or self.is_menu(node)
-            if not self.chars[node] or (is_doubtful and node not in self.values):
+            is_frame = self.page.is_documentation and (
+                reasons[node] == "end of the page" or links_to_neighbors(node)
+            )
+            if not self.chars[node] or is_frame or (is_doubtful and node not in self.values):
                 node.dropped = "menu"
 
     def unseen_reason(self, node: Node) -> str:
