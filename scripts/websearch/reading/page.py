@@ -82,7 +82,7 @@ class Page:
 
 def stored_page(stored: dict[str, Any]) -> Page:
     """Return the page for an entry of PageStore.get_pages."""
-    names = ("final_url", "title", "published", "updated")
+    names = ("final_url", "title", "author", "published", "updated")
     fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stored["fetched_at"]))
     fields: Document = drop_empty({name: stored.get(name) for name in names})
     fields |= {"from_cache": True, "fetched_at": fetched_at}

@@ -98,11 +98,15 @@ def fill_source(source: Source, page: Page) -> None:
     source.is_cut = page.is_cut
     source.shingles = shingles(source.text)
     source.error = page.error.message if page.error else ""
-    author = one_line(str(page.fields.get("author") or ""), AUTHOR_CHARS)
-    source.result = {**drop_empty({"author": author}), **source.result}
+    source.result = {**author_of(page.fields), **source.result}
     source.result = dated_result(source.result, page.fields, time.time())
     if is_on_other_host(source.result["url"], page):
         source.result["final_url"] = page.fields["final_url"]
+
+
+def author_of(page: dict[str, Any]) -> dict[str, str]:
+    """Return the author of a page, as a field of a result; {} if unknown."""
+    return drop_empty({"author": one_line(str(page.get("author") or ""), AUTHOR_CHARS)})
 
 
 def dated_result(result: dict[str, Any], page: dict[str, Any], now: float) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from websearch.passages.terms import misses_the_point
 from websearch.search.answers import facts_of
 from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
 from websearch.search.plan import year_warning
-from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
+from websearch.search.read_sources import SNIPPET_CHARS, author_of, best_sources, set_aside
 from websearch.search.versions import has_version, version_of
 from websearch.store.page_store import utc_time
 
@@ -215,6 +215,7 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
                 "url": source.result["url"],
                 **dates_of(source.result, now),
                 "fetched_at": utc_time(source.result["fetched_at"]),
+                **author_of(source.result),
                 **drop_empty({"snippet": source.result.get("snippet")}),
             }
             for source in sources

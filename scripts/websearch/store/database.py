@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Work = Callable[[sqlite3.Connection], Any]
 
 DEFAULT_PATH = "~/.glsi/cache.db"  # the path of GLSI
-SCHEMA_VERSION = 7  # PRAGMA user_version; 0: a new file or GLSI's
+SCHEMA_VERSION = 8  # PRAGMA user_version; 0: a new file or GLSI's
 APPLICATION_ID = 0x77656273  # in the file header
 LOCK_SECONDS = 2.0  # maximum wait for other programs
 LOCKED_SECONDS = 10.0  # after such a wait, the other connections of this process hardly wait
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS cache (
 CREATE INDEX IF NOT EXISTS cache_updated ON cache (updated_at);
 CREATE TABLE IF NOT EXISTS pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE, final_url TEXT, hosts TEXT,
-    fetched_at REAL, truncated INTEGER, published TEXT, updated TEXT, title TEXT,
+    fetched_at REAL, truncated INTEGER, published TEXT, updated TEXT, title TEXT, author TEXT,
     text TEXT, outside TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE INDEX IF NOT EXISTS pages_final ON pages (final_url);
@@ -140,16 +140,21 @@ class StoreFile:
         if 0 < self._version < SCHEMA_VERSION:
             try:
                 with upkeep_lock(self.path, LOCK_SECONDS):
-                    self._put_aside(self._db)
+                    self._update(self._db)
             except store_errors():
                 self.close()
                 raise
         return self._db
 
-    def _put_aside(self, db: sqlite3.Connection) -> None:
-        """Copy a store of an earlier version to a file; empty it. Raises store_errors()."""
+    def _update(self, db: sqlite3.Connection) -> None:
+        """Add what a store of the previous version lacks. Raises store_errors().
+
+        A store of an earlier version is copied to a file and emptied.
+        """
         version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version < SCHEMA_VERSION:  # otherwise another process was faster
+        if version == SCHEMA_VERSION - 1:
+            transaction(db, add_authors)
+        elif version < SCHEMA_VERSION:  # otherwise another process was faster
             aside = f"{self.path}.version-{version}"
             create_file(aside)
             with contextlib.closing(connect(aside)) as copy:
@@ -406,6 +411,12 @@ def prepare(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
     transaction(db, create)
+
+
+def add_authors(db: sqlite3.Connection) -> None:
+    """Add the column of authors, which version 7 lacks."""
+    db.execute("ALTER TABLE pages ADD COLUMN author TEXT")
+    db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def transaction(db: sqlite3.Connection, work: Work) -> Any:

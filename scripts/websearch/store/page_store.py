@@ -65,12 +65,13 @@ _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
 MOMENT = "max(0.0, min(253402300799.0, ifnull(CAST({} AS REAL), 0.0)))"  # until the year 9999
 _FETCHED_AT = MOMENT.format("fetched_at")
 _PAGE_FIELDS = (
-    "url", "final_url", "published", "updated", "truncated", "title", "text", "outside",
+    "url", "final_url", "published", "updated", "author", "truncated", "title", "text", "outside",
     "fetched_at",
 )  # fmt: skip
 _PAGES = (
     "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
-    "ifnull(CAST(published AS TEXT), ''), ifnull(CAST(updated AS TEXT), ''), truncated, "
+    "ifnull(CAST(published AS TEXT), ''), ifnull(CAST(updated AS TEXT), ''), "
+    "ifnull(CAST(author AS TEXT), ''), truncated, "
     f"{TITLE}, {TEXT}, ifnull(CAST(outside AS TEXT), ''), {_FETCHED_AT} FROM pages"
 )
 _SPENT = (
@@ -165,8 +166,8 @@ class PageStore(StoreFile):
         """Return URL as requested -> page, for pages younger than max_age (None: any age).
 
         Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
-        (whether the page continues after the text), fetched_at (seconds since 1970), updated if the
-        page has that date, and outside (see reading.page.Page) if not empty.
+        (whether the page continues after the text), fetched_at (seconds since 1970), and if not
+        empty updated, author and outside (see reading.page.Page).
         """
         pages: dict[str, dict[str, Any]] = {}
         for start in range(0, len(urls), 500):  # SQLite allows at least 999 variables
@@ -497,6 +498,7 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
         "published": storable(page.get("published") or "")[:MAX_DATE_CHARS],
         "updated": storable(page.get("updated") or "")[:MAX_DATE_CHARS],
         "title": storable(page.get("title") or "")[:MAX_TITLE_CHARS],
+        "author": storable(page.get("author") or "")[:MAX_TITLE_CHARS],
         "text": text[:MAX_TEXT_CHARS],
         "outside": storable(page.get("outside") or "")[:MAX_OUTSIDE_CHARS],
     }
@@ -506,7 +508,8 @@ def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
     """Return a page in the form of get_pages."""
     page = dict(zip(_PAGE_FIELDS, row, strict=True))
     page["truncated"] = bool(page["truncated"])
-    return {name: item for name, item in page.items() if item or name not in ("outside", "updated")}
+    optional = ("outside", "updated", "author")
+    return {name: item for name, item in page.items() if item or name not in optional}
 
 
 def host_suffix(site: str) -> str:
@@ -523,7 +526,7 @@ def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
     if old and old[1:] == (row["title"], row["text"]):
         statement = (
             "UPDATE pages SET final_url = :final_url, hosts = :hosts, fetched_at = :fetched_at, "
-            "published = :published, updated = :updated, truncated = :truncated, "
+            "published = :published, updated = :updated, truncated = :truncated, author = :author, "
             "outside = :outside WHERE url = :url"
         )
         db.execute(statement, row)
