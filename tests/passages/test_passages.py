@@ -34,6 +34,17 @@ MANUAL = (
     "# Getting there\n\n```sh\nferry --from north\n\nferry --back\n```\n\n"
     "The ferry takes an hour."
 )
+OPTIONS = (
+    "# Tide(1)\n\n```\ntide [--mark-from-buoy=<mode>] [--quiet]\n```\n\n"
+    "## Buoy\n\nA buoy floats on a chain of twelve meters, and is painted red or green each spring. "
+    "The crew lifts it from the water when ice comes, in November.\n\n"
+    "## Options\n\n- **-q**\n  **--quiet**\n"
+    "  Print nothing about the harbors that were skipped, not even their number, as scripts want.\n"
+    "- **--mark-from-buoy=\\<mode>**\n  Controls which lights of the chart are drawn.\n\n"
+    "  If `<mode>` is `first`, the first light.\n\n  If `<mode>` is `none`, nothing.\n"
+    "- **--deep**\n  Draw depths of more than forty meters with a darker ink, and number their lines.\n"
+    "- **--wide**\n  Draw a chart as wide as the sheet, with its margins cut, and print its scale below.\n"
+)
 
 
 def select(markdown: str, query: str, max_chars: int = 0) -> list[dict[str, str]]:
@@ -63,6 +74,28 @@ def shown(
     size = sum(len(json.dumps(part, ensure_ascii=False)) - 2 for part in parts)
     assert size <= room, (size, room)
     return parts
+
+
+class Entries(unittest.TestCase):
+    """The entry that a question names is shown whole, and little else."""
+
+    def test_an_option_is_whole_and_named_with_or_without_its_dashes(self) -> None:
+        for question in ("mark-from-buoy", "tide --mark-from-buoy modes", "--mark-from-buoy"):
+            with self.subTest(question):
+                text = texts_of(OPTIONS, question)
+                self.assertIn("- **--mark-from-buoy=", text)
+                self.assertIn("If `<mode>` is `none`, nothing.", text)
+                for other in ("floats on a chain", "Draw depths", "Print nothing"):
+                    self.assertNotIn(other, text)
+        self.assertIn("- **-q**\n  **--quiet**\n  Print", texts_of(OPTIONS, "tide --quiet"))
+
+    def test_a_question_with_a_short_entry_leaves_its_room_to_the_others(self) -> None:
+        storms = " ".join(f"Storm {n} closed the harbour for {n + 3} weeks." for n in range(60))
+        texts = {"Tide": f"{OPTIONS}\n\n## More\n\n{'A tide rises to the mark. ' * 60}", "Storms": storms}
+        tide, harbour = shown(texts, ["tide --mark-from-buoy", "storm closed harbour weeks"], 2_000)
+        self.assertIn("is `none`, nothing.", tide)
+        self.assertLess(len(tide), 500)
+        self.assertGreater(len(harbour), 1_200)
 
 
 class Answers(unittest.TestCase):

@@ -114,6 +114,25 @@ class Headings(unittest.TestCase):
                 self.assertEqual(section.text, heading)
                 self.assertEqual(sections.section_note(headings, section, asked), note)
 
+    def test_an_entry_of_a_list_is_a_section(self) -> None:
+        text = (
+            "# Guide\n\nA guide of dry-run lists.\n\n- **-n \\<n>**\n  **--dry-run=\\<n>**\n  Tries.\n\n"
+            "  Tries more.\n- **timeout**\n  In seconds.\n- **--dry**\n  Dries.\n\n## Descriptions\n\nEnd."
+        )
+        tries = text[text.index("- **-n") : text.index("\n- **timeout")]
+        for asked, part in (
+            ("--dry-run", tries),
+            ("dry-run", tries),
+            ("-n", tries),
+            ("timeout", "- **timeout**\n  In seconds."),
+            ("--dry", "- **--dry**\n  Dries."),
+        ):
+            with self.subTest(asked):
+                headings = sections.find_headings(text)
+                section = sections.find_section(headings, asked, text)
+                self.assertEqual(text[section.start : section.end], part)
+                self.assertEqual(sections.section_note(headings, section, asked), "")
+
     def test_a_fragment_names_a_heading_an_entry_or_a_text(self) -> None:
         text = (
             "# Guide\n\nIt begins, and goes on.\n\n## `server.keepAlive(ms)`\n\nWaits.\n\n"

@@ -83,8 +83,8 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
-    named: indexes of the headings already compared with the questions. entries: blocks of lists with
-    an entry that a question names and that is shown whole. alike: the asked word in rows of a
+    named: indexes of the headings already compared with the questions. whole: leads of the sections
+    and entries that a question names and that are shown whole. alike: the asked word in rows of a
     partly shown table that share it with a shown row. is_aside: whether the page is not about any
     question. has_lists: whether the page has lists.
     """
@@ -96,7 +96,7 @@ class Excerpt:
     repeated: dict[int, str] = field(init=False)
     said: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
-    entries: set[int] = field(default_factory=set)
+    whole: list[Piece] = field(default_factory=list)
     alike: dict[int, str] = field(default_factory=dict)
     is_aside: bool = False
     has_lists: bool = field(init=False)
@@ -417,28 +417,32 @@ def choose_units(
 def complete_named(
     selection: Selection, number: int, unit: Piece, questions: list[str]
 ) -> set[int]:
-    """Complete the sections around a unit whose headings a question names.
+    """Complete the innermost section around a unit whose heading a question names.
 
     In a section that is too long or does not fit, only the first list, usually the parameters, is
     completed. Returns the numbers of the questions about an entry, such as an option, that is now
     whole.
     """
     excerpt = selection.excerpts[number]
-    answered: set[int] = set()
-    for heading in unit.leads:
+    for heading in reversed(unit.leads):
+        if heading in excerpt.whole:
+            return set()
         if heading.index in excerpt.named:
             continue
         excerpt.named.add(heading.index)
         asking = {at for at, question in enumerate(questions) if is_named(heading, question)}
-        if asking:
-            whole = excerpt.page.section(heading)
-            is_long = whole[-1].end - heading.start > WHOLE_SECTION
-            if is_long or not selection.complete(excerpt, whole):
-                selection.complete(excerpt, first_list(excerpt.page, heading))
-            elif about := {at for at in asking if is_entry(heading.words, questions[at])}:
-                answered |= about
-                excerpt.entries |= {piece.block for piece in whole}
-    return answered
+        if not asking:
+            continue
+        whole = excerpt.page.section(heading)
+        is_long = whole[-1].end - heading.start > WHOLE_SECTION
+        if is_long or not selection.complete(excerpt, whole):
+            selection.complete(excerpt, first_list(excerpt.page, heading))
+            continue
+        about = {at for at in asking if is_entry(heading.words, questions[at])}
+        if about or heading.level < STRONG:
+            excerpt.whole.append(heading)
+            return about
+    return set()
 
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
@@ -545,8 +549,10 @@ def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
     A list of entries is not one of them if the asked entry is shown whole.
     """
     blocks: dict[int, list[Piece]] = {}
+    entries = [excerpt.page.section(lead) for lead in excerpt.whole if lead.level >= ITEM]
+    of_entries = {piece.block for entry in entries for piece in entry}
     for piece in excerpt.page.pieces:
-        if piece.block not in excerpt.entries:
+        if piece.block not in of_entries:
             blocks.setdefault(piece.block, []).append(piece)
     return [
         block

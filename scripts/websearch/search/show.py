@@ -11,7 +11,7 @@ from websearch.engines.base.ledger import budget_warnings
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, refused_keys, shorten
 from websearch.markdown.units import PageText
 from websearch.passages.excerpts import excerpt_text
-from websearch.passages.selection import cut_sections, json_size
+from websearch.passages.selection import MOST_CUT, cut_sections, json_size
 from websearch.passages.terms import misses_the_point
 from websearch.search.answers import facts_of
 from websearch.search.evidence import MAX_MISSING, gather_evidence, missing_notes
@@ -428,6 +428,9 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             strong = evidence.strong_units(index, LEAST_CUT_STRENGTH)
             names = cut_sections(excerpt, evidence.queries, strong)
             put_if_it_fits(document, item, "cut", names, limit)
+            leads = [lead.words for lead in excerpt.whole if lead.words not in names]
+            whole = [re.sub(r"[`*\\]", "", words) for words in leads[:MOST_CUT]]
+            put_if_it_fits(document, item, "whole", whole, limit)
     for item, source in zip(items, evidence.sources, strict=True):
         if source.text and "text" not in item:
             line = one_line(line_of(source), LINE_CHARS)

@@ -141,15 +141,23 @@ def item_markdown(item: dict[str, Any]) -> str:
 
 def cut_line(item: dict[str, Any]) -> str:
     """Return how to read partly shown sections whole; "" if there are none."""
-    address = plain_address(item["url"])
-    names = [disarm_text(one_line(name, SECTION_CHARS)) for name in item.get("cut", [])]
-    sections = " or ".join(quoted(name, SECTION_CHARS) for name in names)
-    return f"(cut; whole: read '{address}' --section {sections})" if sections else ""
+    address, names = plain_address(item["url"]), section_names(item, "cut")
+    sections = "sections" if len(names) > 1 else "section"
+    return f"(cut {sections}; whole: read '{address}' --section {' or '.join(names)})" if names else ""
+
+
+def section_names(item: dict[str, Any], field: str) -> list[str]:
+    """Return the headings in a field of an item, quoted."""
+    names = [disarm_text(one_line(name, SECTION_CHARS)) for name in item.get(field, [])]
+    return [quoted(name, SECTION_CHARS) for name in names]
 
 
 def shown_part(item: dict[str, Any]) -> str:
     """Return how much of a page an item shows; "" if it shows everything."""
-    return f"{len(item['text']):,} of {item['chars']:,} characters" if "chars" in item else ""
+    if "chars" not in item:
+        return ""
+    whole = "".join(f", all of {name}" for name in section_names(item, "whole"))
+    return f"{len(item['text']):,} of {item['chars']:,} characters{whole}"
 
 
 def brief_markdown(document: Document) -> str:
