@@ -177,6 +177,15 @@ class Headings(unittest.TestCase):
             self.assertIn("Limits what is fetched.", place["text"])
             self.assertNotIn("nothing", place["text"])
 
+    def test_option_of_several_paragraphs_is_whole_or_marked(self) -> None:
+        more = "\n\n".join(f"  Paragraph {n} limits the depth." for n in range(90))
+        for text, has_gap in ((more[:300], False), (more, True)):
+            options = f"- **--depth=N**\n  Limits what is fetched.\n\n{text}\n- **-q**\n  Says nothing.\n"
+            (place,) = finding.PageFinder(options).find("--depth", 9)["places"]
+            self.assertIn("Paragraph 7 limits the depth.", place["text"])
+            self.assertEqual(place["text"].endswith("\n\n[…]"), has_gap)
+            self.assertNotIn("nothing", place["text"])
+
     def test_how_a_text_is_set_makes_no_difference(self) -> None:
         finder = finding.PageFinder(SET)
         for wanted, found in FOUND.items():
@@ -278,6 +287,7 @@ class Reading(SmallWebCase):
         self.assertEqual(headings("--find", "TIMEOUT"), [one for one in every if "timeout" in one])
         self.assertEqual(headings("--query", "timeouts of kinds"), ["Kinds of timeouts"])
         self.assertEqual(self.noted, "")
+        self.assertEqual(headings("--query", "terms of zebras"), ["Terms"])
         self.assertEqual(headings("--section", "Terms"), ["Terms"])
         self.assertEqual(headings("--find", "zebra"), every)
         self.assertEqual(self.noted, "No heading contains these words; all headings are listed.")

@@ -15,6 +15,7 @@ PARAGRAPH = (
     "championship was a team of {year} that had won the world title of {sport} before."
 )
 TEXT = "\n\n".join(PARAGRAPH.format(sport="squash", year=year) for year in range(1990, 2020))
+AUTHOR = "<meta name=author content='Ada Reed'>"
 MENU = "<ul>" + "".join(f"<li>{name}</li>" for name in ("Golf", "Curling", "Rugby", "Judo", "Polo"))
 
 
@@ -315,6 +316,57 @@ class BriefFollowsItsQuestions(AnsweringCase):
         self.assertEqual(missing, [None, None, ["Zyxburg"]])
         text = self.run_here("brief", *questions, "--md").stdout.decode()
         self.assertIn("No page that was read answers question 3 (none has: Zyxburg).", text)
+
+    def test_a_number_is_missed_only_if_no_other_page_has_it_unless_it_is_a_year(self) -> None:
+        texts = ("In 2019 the 4,210 otters of Kettle dam were counted.", "Otters of Kettle dam rest.")
+        pages = [self.web.page(f"/{n}", f"{text} " * 4) for n, text in enumerate(texts)]
+        for number, missing in (("4,210", None), ("2019", ["2019"]), ("5,377", ["5,377"])):
+            with self.subTest(number):
+                questions = (f"{number} otters Kettle dam", f"{number} otters Kettle dam rest")
+                for question in questions:
+                    self.web.find(question, *pages)
+                sources = self.answer("brief", *questions)["sources"]
+                (own,) = (one for one in sources if one["url"] == pages[1])
+                self.assertEqual(own.get("missing"), missing)
+
+    def test_a_question_whose_symbol_is_a_heading_is_never_said_to_be_unanswered(self) -> None:
+        entry = "<h2><code>heron_open()</code></h2><p>Waits."
+        page = self.web.page("/entry", f"The heron log. {entry}")
+        other = self.web.page("/other", "The otter dam of Kettle is old. " * 30)
+        questions = ("otter dam of Kettle", "heron_open arguments", "heron_close arguments")
+        self.web.find(questions[0], other)
+        for question in questions[1:]:
+            self.web.find(question, page)
+        text = self.run_here("brief", *questions, "--md", "--max-chars", "900").stdout.decode()
+        self.assertIn("No page that was read answers question 3 (none has: heron_close, ", text)
+
+
+class Authors(AnsweringCase):
+    def test_a_page_from_the_store_has_its_author(self) -> None:
+        page = self.web.page("/nest", "The heron nest of Moor is new. " * 9, head=AUTHOR)
+        self.web.find("heron nest", page)
+        for words in (("heron nest",), ("heron nest", "--force"), ("recall", "heron nest")):
+            self.assertEqual(self.answer(*words)["results"][0].get("author"), "Ada Reed", words)
+        (read,) = self.answer("read", page, "--query", "heron")["pages"]
+        self.assertEqual((read["author"], read["from_cache"]), ("Ada Reed", True))
+
+
+class Code(AnsweringCase):
+    def test_it_is_the_same_in_passages_sections_and_places(self) -> None:
+        code = "wade([&](depth_code code, List&lt;Heron> log) {\n    log[code](x &lt; 3);\n});"
+        shown = code.replace("&lt;", "<")
+        long = "".join(f"int heron_{n} = {n};\n" for n in range(150))
+        span = "call <code>wade&lt;depth&gt;()</code> or <code>a[0](b)</code> first"
+        page = self.web.page(
+            "/code", f"About.</p><h2>Wade</h2><p>Herons {span}.</p><pre>{code}\n{long}</pre><p>End"
+        )
+        section = self.run_here("read", page, "--section", "Wade", "--md").stdout.decode()
+        find = ("--find", "depth_code", "--find", "wade<depth>")
+        places = self.run_here("read", page, *find, "--md").stdout.decode()
+        passages = self.run_here("read", page, "--query", "wade depth_code", "--md").stdout.decode()
+        for text in (section, places, passages):
+            self.assertIn(shown.splitlines()[0], text)
+            self.assertIn("call `wade<depth>()` or `a[0](b)` first", text)
 
 
 class Versions(AnsweringCase):

@@ -739,6 +739,22 @@ class Unusable(StoreCase):
         store.close()
         self.assertEqual(self.path.read_bytes(), before)
 
+    def test_store_of_the_previous_version_is_kept(self) -> None:
+        self.filled()
+        names = [name for _, name, *_ in self.execute("PRAGMA table_info(pages)")]
+        columns = ", ".join(name for name in names if name != "author")
+        self.execute(f"CREATE TABLE of_version_7 AS SELECT {columns} FROM pages")  # noqa: S608
+        self.execute("DROP TABLE pages")
+        self.execute("ALTER TABLE of_version_7 RENAME TO pages")
+        self.execute("PRAGMA user_version = 7")
+        store = self.open()
+        (old,) = store.recall("walrus", 5)
+        self.assertNotIn("author", old)
+        store.put_pages([{**page("https://b.example/", "A seal."), "author": "Ada Reed"}])
+        new = store.get_pages(["https://b.example/"], None)
+        self.assertEqual(new["https://b.example/"]["author"], "Ada Reed")
+        self.assertEqual(store.warnings, [])
+
     def test_store_of_an_earlier_version_is_put_aside_and_named(self) -> None:
         for reads in (True, False):
             self.filled()

@@ -136,8 +136,9 @@ def show_brief(
     about a symbol in it. ranked: as in show_search.
     """
     questions = [outcome.question for outcome in outcomes]
-    keep_those_that_answer(evidence, limits)
     queries = query_outcomes(outcomes)
+    with_entry = [query for query in queries if evidence.has_entry(query["query"])]
+    keep_those_that_answer(evidence, limits)
     texts = [page.text for page in evidence.pages]
     for query, words in zip(queries, evidence.missing, strict=False):
         if misses_the_point(query["query"], words, texts):
@@ -160,7 +161,7 @@ def show_brief(
     keep_telling_numbers(items, questions)
     answered = {number for item in items if "text" in item for number in item["queries"]}
     for number, query in enumerate(queries, 1):
-        if not ("error" in query or number in answered or evidence.has_entry(query["query"])):
+        if not ("error" in query or number in answered or query in with_entry):
             query["unanswered"] = True
     return document
 
