@@ -36,14 +36,14 @@ MANUAL = (
 )
 OPTIONS = (
     "# Tide(1)\n\n```\ntide [--mark-from-buoy=<mode>] [--quiet]\n```\n\n"
-    "## Buoy\n\nA buoy floats on a chain of twelve meters, and is painted red or green each spring. "
+    "## Buoy\n\nA buoy floats on a chain of twelve meters, and is painted red or green in spring. "
     "The crew lifts it from the water when ice comes, in November.\n\n"
     "## Options\n\n- **-q**\n  **--quiet**\n"
-    "  Print nothing about the harbors that were skipped, not even their number, as scripts want.\n"
+    "  Print nothing about the harbors that were skipped, not even their number, for scripts.\n"
     "- **--mark-from-buoy=\\<mode>**\n  Controls which lights of the chart are drawn.\n\n"
     "  If `<mode>` is `first`, the first light.\n\n  If `<mode>` is `none`, nothing.\n"
-    "- **--deep**\n  Draw depths of more than forty meters with a darker ink, and number their lines.\n"
-    "- **--wide**\n  Draw a chart as wide as the sheet, with its margins cut, and print its scale below.\n"
+    "- **--deep**\n  Draw depths of more than forty meters in a darker ink, and number lines.\n"
+    "- **--wide**\n  Draw a chart as wide as the sheet, with its margins cut and its scale below.\n"
 )
 
 
@@ -91,7 +91,10 @@ class Entries(unittest.TestCase):
 
     def test_a_question_with_a_short_entry_leaves_its_room_to_the_others(self) -> None:
         storms = " ".join(f"Storm {n} closed the harbour for {n + 3} weeks." for n in range(60))
-        texts = {"Tide": f"{OPTIONS}\n\n## More\n\n{'A tide rises to the mark. ' * 60}", "Storms": storms}
+        texts = {
+            "Tide": f"{OPTIONS}\n\n## More\n\n{'A tide rises to the mark. ' * 60}",
+            "Storms": storms,
+        }
         tide, harbour = shown(texts, ["tide --mark-from-buoy", "storm closed harbour weeks"], 2_000)
         self.assertIn("is `none`, nothing.", tide)
         self.assertLess(len(tide), 500)

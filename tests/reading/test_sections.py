@@ -116,8 +116,9 @@ class Headings(unittest.TestCase):
 
     def test_an_entry_of_a_list_is_a_section(self) -> None:
         text = (
-            "# Guide\n\nA guide of dry-run lists.\n\n- **-n \\<n>**\n  **--dry-run=\\<n>**\n  Tries.\n\n"
-            "  Tries more.\n- **timeout**\n  In seconds.\n- **--dry**\n  Dries.\n\n## Descriptions\n\nEnd."
+            "# Guide\n\nA guide of dry-run lists.\n\n"
+            "- **-n \\<n>**\n  **--dry-run=\\<n>**\n  Tries.\n\n  Tries more.\n"
+            "- **timeout**\n  In seconds.\n- **--dry**\n  Dries.\n\n## Descriptions\n\nEnd."
         )
         tries = text[text.index("- **-n") : text.index("\n- **timeout")]
         for asked, part in (
@@ -180,7 +181,9 @@ class Headings(unittest.TestCase):
     def test_option_of_several_paragraphs_is_whole_or_marked(self) -> None:
         more = "\n\n".join(f"  Paragraph {n} limits the depth." for n in range(90))
         for text, has_gap in ((more[:300], False), (more, True)):
-            options = f"- **--depth=N**\n  Limits what is fetched.\n\n{text}\n- **-q**\n  Says nothing.\n"
+            options = (
+                f"- **--depth=N**\n  Limits what is fetched.\n\n{text}\n- **-q**\n  Says nothing.\n"
+            )
             (place,) = finding.PageFinder(options).find("--depth", 9)["places"]
             self.assertIn("Paragraph 7 limits the depth.", place["text"])
             self.assertEqual(place["text"].endswith("\n\n[…]"), has_gap)

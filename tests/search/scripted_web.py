@@ -63,21 +63,15 @@ class ScriptedWeb:
         self.asked, self.moments, self.read, self.most_at_once = [], [], [], 0
 
     def page(
-        self,
-        path: str,
-        text: str,
-        site: int = 0,
-        delay: float = 0.0,
-        status: int = 200,
-        head: str = "",
+        self, path: str, text: str, site: int = 0, delay: float = 0.0, status: int = 200
     ) -> str:
         """Add a page with paragraphs of text; return its address. Its title is its path.
 
-        head: more elements of its head. A query after the address changes nothing, as with tracking parameters.
+        A query after the address changes nothing, as with tracking parameters.
         """
         paragraphs = "".join(f"<p>{one}</p>" for one in text.split("\n\n"))
         html = (
-            f"<!DOCTYPE html><html lang=en><head><title>{path}</title>{head}</head><body><main><article>"
+            f"<!DOCTYPE html><html lang=en><head><title>{path}</title></head><body><main><article>"
             f"<h1>{path}</h1>{paragraphs}</article></main></body></html>"
         )
         url = f"{self._servers[site].url}{path}"

@@ -15,7 +15,7 @@ PARAGRAPH = (
     "championship was a team of {year} that had won the world title of {sport} before."
 )
 TEXT = "\n\n".join(PARAGRAPH.format(sport="squash", year=year) for year in range(1990, 2020))
-AUTHOR = "<meta name=author content='Ada Reed'>"
+AUTHOR = '<script type="application/ld+json">{"@type": "Article", "author": "Ada Reed"}</script>'
 MENU = "<ul>" + "".join(f"<li>{name}</li>" for name in ("Golf", "Curling", "Rugby", "Judo", "Polo"))
 
 
@@ -318,7 +318,10 @@ class BriefFollowsItsQuestions(AnsweringCase):
         self.assertIn("No page that was read answers question 3 (none has: Zyxburg).", text)
 
     def test_a_number_is_missed_only_if_no_other_page_has_it_unless_it_is_a_year(self) -> None:
-        texts = ("In 2019 the 4,210 otters of Kettle dam were counted.", "Otters of Kettle dam rest.")
+        texts = (
+            "In 2019 the 4,210 otters of Kettle dam were counted.",
+            "Otters of Kettle dam rest.",
+        )
         pages = [self.web.page(f"/{n}", f"{text} " * 4) for n, text in enumerate(texts)]
         for number, missing in (("4,210", None), ("2019", ["2019"]), ("5,377", ["5,377"])):
             with self.subTest(number):
@@ -343,7 +346,7 @@ class BriefFollowsItsQuestions(AnsweringCase):
 
 class Authors(AnsweringCase):
     def test_a_page_from_the_store_has_its_author(self) -> None:
-        page = self.web.page("/nest", "The heron nest of Moor is new. " * 9, head=AUTHOR)
+        page = self.web.page("/nest", f"{AUTHOR}{'The heron nest of Moor is new. ' * 9}")
         self.web.find("heron nest", page)
         for words in (("heron nest",), ("heron nest", "--force"), ("recall", "heron nest")):
             self.assertEqual(self.answer(*words)["results"][0].get("author"), "Ada Reed", words)

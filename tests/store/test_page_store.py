@@ -743,7 +743,7 @@ class Unusable(StoreCase):
         self.filled()
         names = [name for _, name, *_ in self.execute("PRAGMA table_info(pages)")]
         columns = ", ".join(name for name in names if name != "author")
-        self.execute(f"CREATE TABLE of_version_7 AS SELECT {columns} FROM pages")  # noqa: S608
+        self.execute(f"CREATE TABLE of_version_7 AS SELECT {columns} FROM pages")
         self.execute("DROP TABLE pages")
         self.execute("ALTER TABLE of_version_7 RENAME TO pages")
         self.execute("PRAGMA user_version = 7")

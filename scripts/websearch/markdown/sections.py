@@ -274,7 +274,7 @@ def find_section(headings: list[Heading], name: str, text: str = "") -> Heading:
     words = [plain_name(heading.text) for heading in headings]
     function = re.split(r"(?<=\w)\(", wanted)[0]  # its parameters may be written in another way
 
-    def first(tries: list[tuple[str, Callable[[str, str], bool]]]) -> Heading | None:
+    def first_like(tries: list[tuple[str, Callable[[str, str], bool]]]) -> Heading | None:
         found = (
             heading
             for asked_for, is_near in tries
@@ -288,8 +288,8 @@ def find_section(headings: list[Heading], name: str, text: str = "") -> Heading:
     loose = [(one, str.__contains__) for one in both]
     if member and " " not in function:
         loose += [(member, declares), (member, names_whole)]
-    whole = first([(one, is_near) for one in both for is_near in (str.__eq__, names_whole)])
-    if section := whole or find_entry(text, function) or first(loose):
+    whole = first_like([(one, is_near) for one in both for is_near in (str.__eq__, names_whole)])
+    if section := whole or find_entry(text, function) or first_like(loose):
         return section
     asked = words_of(wanted)  # "eol attribute" asks for the heading `eol`
     within = [own for own in words if words_of(own) <= asked and len(own) > 2]

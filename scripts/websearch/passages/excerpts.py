@@ -11,6 +11,7 @@ from websearch.markdown.units import ITEM, MAX_SOURCE, PageText
 from websearch.passages.ranking import contexts_of, rank_units
 from websearch.passages.selection import (
     GAP,
+    LEAST_IF_STRICT,
     PARAGRAPH_GAP,
     Selection,
     choose_units,
@@ -142,15 +143,16 @@ def excerpts_of(
     """
     large = max(room, USUAL_ROOM)
 
-    def weakest(used: int) -> float:
-        return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
+    def weakest(question: int, used: int) -> float:
+        least = LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
+        is_lacking = not all(map(str.isdecimal, told[question]))
+        return max(least, LEAST_IF_STRICT) if is_lacking else least
 
     selection, asked = Selection(pages, room, completes=True), questions[: len(scores)]
     told = (missing or []) + [[] for _ in asked]
     aside = [pages_aside(own, words, pages) for own, words in zip(asked, told, strict=False)]
     few = {(number, index) for number, indexes in enumerate(aside) for index in indexes}
-    lacking = [at for at, words in enumerate(told) if not all(map(str.isdecimal, words))]
-    excerpts = choose_units(selection, asked, scores, weakest, few, lacking)
+    excerpts = choose_units(selection, asked, scores, weakest, few)
     for index, excerpt in enumerate(excerpts):
         pairs = zip(aside, scores, strict=True)
         found = [own for own, of_question in pairs if any(of_question[index])]
@@ -200,7 +202,7 @@ def passages_within(
     usual = USUAL_CHARS if left > 2 * USUAL_CHARS else left
     sure = min(SURE_CHARS, left // 2)
 
-    def weakest(used: int) -> float:
+    def weakest(_: int, used: int) -> float:
         return 0.0 if used < sure else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
 
     while left > 0:

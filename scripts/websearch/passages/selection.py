@@ -377,28 +377,27 @@ def choose_units(
     selection: Selection,
     questions: list[str],
     scores: list[Scores],
-    weakest: Callable[[int], float],
+    weakest: Callable[[int, int], float],
     few: Collection[tuple[int, int]] = (),
-    lacking: Collection[int] = (),
 ) -> list[Excerpt]:
     """Return an excerpt for each page of a selection; some may be empty.
 
     scores: those for each question. Questions share the space: the question that has used the least
     is next, and space that one does not need goes to the others. weakest: returns the minimum score
-    of a unit, from the number of characters used. few: pairs (question number, page number), from
-    0, for which at most FEW_UNITS are shown. lacking: questions with words that no page has; as for
-    a question whose entry is shown whole, only what answers nearly as well as the best is shown.
+    of a unit for a question, from the number of characters used. few: pairs (question number, page
+    number), from 0, for which at most FEW_UNITS are shown. Once the entry that a question names is
+    shown whole, only what answers nearly as well as the best is shown for it.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
-    strict = {*lacking}
+    answered: set[int] = set()  # questions whose entry is shown whole
     chosen: Counter[tuple[int, int]] = Counter()  # units, by question and page
     while selection.room >= LEAST_ROOM and any(waiting):
         active = [number for number, queue in enumerate(waiting) if queue]
         question = min(active, key=lambda number: used[number])
         score, number, unit = waiting[question].popleft()
-        least = LEAST_IF_STRICT if question in strict else 0.0
-        if score < max(least, weakest(used[question] * len(questions))):
+        least = LEAST_IF_STRICT if question in answered else 0.0
+        if score < max(least, weakest(question, used[question] * len(questions))):
             waiting[question].clear()
         elif (question, number) in few and chosen[question, number] == FEW_UNITS:
             continue
@@ -407,7 +406,7 @@ def choose_units(
             if cost is not None:
                 before = selection.room
                 if selection.completes and (question, number) not in few:
-                    strict |= complete_named(selection, number, unit, questions)
+                    answered |= complete_named(selection, number, unit, questions)
                 used[question] += cost + before - selection.room
                 chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)

@@ -186,7 +186,7 @@ def keep_telling_numbers(items: list[dict[str, Any]], questions: list[Question])
             if number in asked
             and (re.fullmatch(_YEAR, number) or all(number in numbers for numbers in others))
         ]
-        item |= drop_empty({"missing": telling})
+        item.update(drop_empty({"missing": telling}))
 
 
 def show_recall(query: str, sources: list[Source], warnings: list[str], limits: Limits) -> Document:
@@ -254,7 +254,9 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     others = [
         index
         for index in answering
-        if not (excerpts[index].is_aside and evidence.sources[index].questions.isdisjoint(unanswered))
+        if not (
+            excerpts[index].is_aside and evidence.sources[index].questions.isdisjoint(unanswered)
+        )
     ]
     others.sort(key=lambda index: -best[index])
     chosen = list(dict.fromkeys([*first, *others]))[: limits.count]

@@ -143,7 +143,9 @@ def cut_line(item: dict[str, Any]) -> str:
     """Return how to read partly shown sections whole; "" if there are none."""
     address, names = plain_address(item["url"]), section_names(item, "cut")
     sections = "sections" if len(names) > 1 else "section"
-    return f"(cut {sections}; whole: read '{address}' --section {' or '.join(names)})" if names else ""
+    return (
+        f"(cut {sections}; whole: read '{address}' --section {' or '.join(names)})" if names else ""
+    )
 
 
 def section_names(item: dict[str, Any], field: str) -> list[str]:
