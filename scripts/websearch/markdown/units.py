@@ -220,6 +220,7 @@ class Splitter:
         """Add the pieces in a run of lines. below: the indentation of the next block."""
         text = self.markdown[start:end]
         self.close_items(self.indent(start))
+        self.close_label(kind, self.indent(start))
         if kind == "text" and re.search(rf"(?m)^{LIST_ITEM}", text):
             self.read_list(start, end, below)
         elif kind == "text" and self.is_term(text):
@@ -263,6 +264,13 @@ class Splitter:
         """Close the open leads at this level and below it."""
         while self.leads and self.leads[-1].level >= level:
             self.leads.pop()
+
+    def close_label(self, kind: str, indent: int) -> None:
+        """Close a term right above a table at the table's end: it is the table's label."""
+        terms = [lead for lead in self.leads if STRONG <= lead.level < ITEM]
+        after = self.pieces[terms[-1].index + 1 :][:1] if terms else []
+        if kind != "table" and not indent and any(one.kind in ("head", "row") for one in after):
+            self.close_leads(terms[-1].level)
 
     def close_items(self, indent: int) -> None:
         """Close the open list items at this indentation and below it."""

@@ -11,7 +11,6 @@ from websearch.markdown.units import ITEM, MAX_SOURCE, PageText
 from websearch.passages.ranking import contexts_of, rank_units
 from websearch.passages.selection import (
     GAP,
-    LEAST_IF_STRICT,
     PARAGRAPH_GAP,
     Selection,
     choose_units,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
+LEAST_IF_LACKING = 0.6  # the same if no page has a word of the question
 # The same for a page that the caller chose: all that answers up to SURE_CHARS characters or half of
 # the budget, and after USUAL_CHARS only what answers nearly as well as the best, unless the budget
 # is hardly larger.
@@ -146,7 +146,7 @@ def excerpts_of(
     def weakest(question: int, used: int) -> float:
         least = LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
         is_lacking = not all(map(str.isdecimal, told[question]))
-        return max(least, LEAST_IF_STRICT) if is_lacking else least
+        return max(least, LEAST_IF_LACKING) if is_lacking else least
 
     selection, asked = Selection(pages, room, completes=True), questions[: len(scores)]
     told = (missing or []) + [[] for _ in asked]

@@ -43,11 +43,10 @@ LONGEST_LIST = 40  # items searched upward for the introduction of their list
 MAX_ANNOUNCED = 4  # pieces after an announcement searched for its first unit
 MAX_BEFORE = 2  # preceding sentences shown because the next one needs them
 # Characters up to which a list, table or code block, and a section that a question names, are shown
-# whole, because readers cannot see that a part is missing.
+# whole, because readers cannot see that a part is missing. For a list of entries, DEFINITION_CHARS
+# is the limit.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
-# Minimum score once the entry that a question names is shown whole, or if no page has one of its
-# words.
-LEAST_IF_STRICT = 0.6
+LEAST_OUTSIDE = 0.8  # minimum score outside of an entry that a question names
 LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
 BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space
 FEW_UNITS = 2  # units per page that is not about the question
@@ -83,8 +82,9 @@ class Excerpt:
     shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
     of the questions, from 0, that the pieces were chosen for. repeated: texts of sentences that the
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
-    named: indexes of the headings already compared with the questions. whole: leads of the sections
-    and entries that a question names and that are shown whole. alike: the asked word in rows of a
+    named: indexes of the headings already compared with the questions. entries: the leads of the
+    entries, such as options, that questions name, by question number. whole: the leads of the
+    entries and sections that a question names and that are shown whole. alike: the asked word in rows of a
     partly shown table that share it with a shown row. is_aside: whether the page is not about any
     question. has_lists: whether the page has lists.
     """
@@ -96,6 +96,7 @@ class Excerpt:
     repeated: dict[int, str] = field(init=False)
     said: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
+    entries: dict[int, list[Piece]] = field(default_factory=dict)
     whole: list[Piece] = field(default_factory=list)
     alike: dict[int, str] = field(default_factory=dict)
     is_aside: bool = False
@@ -385,20 +386,22 @@ def choose_units(
     scores: those for each question. Questions share the space: the question that has used the least
     is next, and space that one does not need goes to the others. weakest: returns the minimum score
     of a unit for a question, from the number of characters used. few: pairs (question number, page
-    number), from 0, for which at most FEW_UNITS are shown. Once the entry that a question names is
-    shown whole, only what answers nearly as well as the best is shown for it.
+    number), from 0, for which at most FEW_UNITS are shown. Once an entry that a question names is
+    shown, only what answers nearly as well as the best is shown outside of it.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
-    answered: set[int] = set()  # questions whose entry is shown whole
     chosen: Counter[tuple[int, int]] = Counter()  # units, by question and page
     while selection.room >= LEAST_ROOM and any(waiting):
         active = [number for number, queue in enumerate(waiting) if queue]
         question = min(active, key=lambda number: used[number])
         score, number, unit = waiting[question].popleft()
-        least = LEAST_IF_STRICT if question in answered else 0.0
-        if score < max(least, weakest(question, used[question] * len(questions))):
+        entries = [excerpt.entries.get(question, []) for excerpt in selection.excerpts]
+        is_outside = any(entries) and not any(lead in unit.leads for lead in entries[number])
+        if score < weakest(question, used[question] * len(questions)):
             waiting[question].clear()
+        elif is_outside and score < LEAST_OUTSIDE:
+            continue
         elif (question, number) in few and chosen[question, number] == FEW_UNITS:
             continue
         elif not selection.is_repeated(number, unit):
@@ -406,42 +409,39 @@ def choose_units(
             if cost is not None:
                 before = selection.room
                 if selection.completes and (question, number) not in few:
-                    answered |= complete_named(selection, number, unit, questions)
+                    complete_named(selection, number, unit, questions)
                 used[question] += cost + before - selection.room
                 chosen[question, number] += 1
                 selection.excerpts[number].questions.add(question)
     return selection.excerpts
 
 
-def complete_named(
-    selection: Selection, number: int, unit: Piece, questions: list[str]
-) -> set[int]:
+def complete_named(selection: Selection, number: int, unit: Piece, questions: list[str]) -> None:
     """Complete the innermost section around a unit whose heading a question names.
 
     In a section that is too long or does not fit, only the first list, usually the parameters, is
-    completed. Returns the numbers of the questions about an entry, such as an option, that is now
-    whole.
+    completed.
     """
     excerpt = selection.excerpts[number]
     for heading in reversed(unit.leads):
         if heading in excerpt.whole:
-            return set()
+            return
         if heading.index in excerpt.named:
             continue
         excerpt.named.add(heading.index)
         asking = {at for at, question in enumerate(questions) if is_named(heading, question)}
         if not asking:
             continue
+        about = [at for at in asking if is_entry(heading.words, questions[at])]
+        for question in about:
+            excerpt.entries.setdefault(question, []).append(heading)
         whole = excerpt.page.section(heading)
         is_long = whole[-1].end - heading.start > WHOLE_SECTION
         if is_long or not selection.complete(excerpt, whole):
             selection.complete(excerpt, first_list(excerpt.page, heading))
-            continue
-        about = {at for at in asking if is_entry(heading.words, questions[at])}
-        if about or heading.level < STRONG:
+        elif about or heading.level < STRONG:
             excerpt.whole.append(heading)
-            return about
-    return set()
+            return
 
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
@@ -467,7 +467,9 @@ def complete_excerpts(selection: Selection, questions: list[str]) -> None:
                 complete_rows(selection, excerpt, block, question)
         for parts in (items_begun, blocks_begun, small_gaps):
             for pieces in parts(excerpt):
-                if pieces[-1].end - pieces[0].start <= WHOLE_BLOCK:
+                has_entries = any(piece.level >= ITEM for piece in pieces)
+                limit = DEFINITION_CHARS if has_entries else WHOLE_BLOCK
+                if pieces[-1].end - pieces[0].start <= limit:
                     selection.complete(excerpt, pieces)
 
 

@@ -431,7 +431,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             strong = evidence.strong_units(index, LEAST_CUT_STRENGTH)
             names = cut_sections(excerpt, evidence.queries, strong)
             put_if_it_fits(document, item, "cut", names, limit)
-            leads = [lead.words for lead in excerpt.whole if lead.words not in names]
+            leads = [*{lead.words: 0 for lead in excerpt.whole if lead.words not in names}]
             whole = [re.sub(r"[`*\\]", "", words) for words in leads[:MOST_CUT]]
             put_if_it_fits(document, item, "whole", whole, limit)
     for item, source in zip(items, evidence.sources, strict=True):
