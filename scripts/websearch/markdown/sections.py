@@ -65,7 +65,7 @@ def find_headings(text: str) -> list[Heading]:
                 starts.append((1 if line[0] == "=" else 2, before, offset - len(before) - 1))
         offset += len(line) + 1
         before = line
-    starts = [(level, one_line(words, HEADING_CHARS), start) for level, words, start in starts]
+    starts = [(level, short_heading(words), start) for level, words, start in starts]
     starts = [start for start in starts if not PAGE_HEADING.fullmatch(start[1])] or starts
     headings: list[Heading] = []
     open_levels: list[int] = []  # indexes of headings whose end is still unknown
@@ -77,6 +77,12 @@ def find_headings(text: str) -> list[Heading]:
     for (level, words, start), end in zip(starts, ends, strict=True):
         headings.append(Heading(level, words, start, end))
     return headings
+
+
+def short_heading(words: str) -> str:
+    """Return a heading on one line, cut if it is long; code that is cut ends with its backtick."""
+    short = one_line(words, HEADING_CHARS)
+    return short if short == words or short.count("`") % 2 == 0 else f"{short}`"
 
 
 def lower_headings(text: str, level: int) -> str:

@@ -84,9 +84,9 @@ class Excerpt:
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
     named: indexes of the headings already compared with the questions. entries: the leads of the
     entries, such as options, that questions name, by question number. whole: the leads of the
-    entries and sections that a question names and that are shown whole. alike: the asked word in rows of a
-    partly shown table that share it with a shown row. is_aside: whether the page is not about any
-    question. has_lists: whether the page has lists.
+    entries and sections that a question names and that are shown whole. alike: the asked word in
+    rows of a partly shown table that share it with a shown row. is_aside: whether the page is not
+    about any question. has_lists: whether the page has lists.
     """
 
     page: PageText
@@ -400,9 +400,9 @@ def choose_units(
         is_outside = any(entries) and not any(lead in unit.leads for lead in entries[number])
         if score < weakest(question, used[question] * len(questions)):
             waiting[question].clear()
-        elif is_outside and score < LEAST_OUTSIDE:
-            continue
-        elif (question, number) in few and chosen[question, number] == FEW_UNITS:
+        elif (is_outside and score < LEAST_OUTSIDE) or (
+            (question, number) in few and chosen[question, number] == FEW_UNITS
+        ):
             continue
         elif not selection.is_repeated(number, unit):
             cost = selection.choose(number, unit, questions[question])
