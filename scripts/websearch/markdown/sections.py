@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from websearch.kit import SearchError, drop_empty, one_line, quoted
 from websearch.markdown.fences import lines_with_code
-from websearch.markdown.units import ITEM, STRONG, PageText
+from websearch.markdown.units import ITEM, LIST_ITEM, STRONG, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,13 +163,17 @@ def find_entry(text: str, name: str) -> Heading | None:
     names = rf"(?:[-<\[\\]\S{{1,40}} +){{0,4}}-{{0,2}}{re.escape(bare)}(?![\w-])"
     page = PageText(text if bare else "")
     for piece in page.pieces:
-        if piece.level < STRONG or not re.match(names, plain_name(piece.words)):
+        item = re.compile(LIST_ITEM).match(text, piece.start) if piece.kind == "item" else None
+        words = (
+            piece.words if piece.level >= STRONG else text[item.end() : piece.end] if item else ""
+        )
+        if not re.match(names, plain_name(words)) or (item and "(" not in words):
             continue
         start = piece.start
         for lead in reversed(piece.leads):  # other names of the entry, on the lines before
             is_beside = lead.level >= ITEM and not page.text[lead.end : start].strip()
             start = lead.start if is_beside else start
-        return Heading(6, piece.words, start, page.section(piece)[-1].end)
+        return Heading(6, short_heading(words), start, page.section(piece)[-1].end)
     return None
 
 
@@ -242,17 +246,8 @@ def fragment_offset(text: str, fragment: str) -> int:
         member = plain_name(member)
         starts = (one.start for one in headings if declares(plain_name(one.text), member))
         return next(starts, 0)
-    return entry_offset(text, name) if member else 0
-
-
-def entry_offset(text: str, name: str) -> int:
-    """Return the offset of the first line that begins with a function; 0 if there is none."""
-    offset = 0
-    for line in text.split("\n"):
-        if plain_name(line.lstrip(" -#")).startswith(f"{name.lower()}("):
-            return offset
-        offset += len(line) + 1
-    return 0
+    entry = find_entry(text, name) if member else None
+    return entry.start if entry else 0
 
 
 def letters_of(text: str) -> str:

@@ -106,9 +106,20 @@ class PageText:
         return self.text[piece.start : piece.end]
 
     def section(self, lead: Piece) -> list[Piece]:
-        """Return a lead, such as a heading or an option, with all that is below it."""
+        """Return a heading, another lead or a list item with all that is below it."""
         below = itertools.islice(self.pieces, lead.index + 1, None)
-        return [lead, *itertools.takewhile(lambda piece: lead in piece.leads, below)]
+        around = ((*piece.leads, *items_around(piece)) for piece in below)
+        inside = itertools.takewhile(lambda leads: lead in leads, around)
+        return self.pieces[lead.index : lead.index + 1 + sum(1 for _ in inside)]
+
+
+def items_around(piece: Piece) -> list[Piece]:
+    """Return the first pieces of the list items around a piece, the innermost first."""
+    items = []
+    while piece.item:
+        piece = piece.item
+        items.append(piece)
+    return items
 
 
 def make_units_of_lone_leads(page: PageText) -> None:

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
-from websearch.markdown.units import ITEM, LIST_ITEM, STRONG
+from websearch.markdown.units import ITEM, LIST_ITEM, STRONG, items_around
 from websearch.passages.ranking import asked_share, calls_in, is_entry_of
 from websearch.passages.terms import (
     WORD,
@@ -151,15 +151,6 @@ def item_of(page: PageText, piece: Piece) -> list[Piece]:
             break
         item.append(own)
     return item
-
-
-def items_around(piece: Piece) -> list[Piece]:
-    """Return the first pieces of the list items around a piece, the innermost first."""
-    items = []
-    while piece.item:
-        piece = piece.item
-        items.append(piece)
-    return items
 
 
 def is_sentence(text: str) -> bool:
