@@ -741,7 +741,7 @@ def in_runtime(runtime: str) -> list[Check]:
         sleep = {"tool": TOOL, "args": {"query": "sleep"}, "abortAfter": 1_000}
         aborted = place.call_tool(sleep, runtime=runtime)[0]
         aborted_ended = ended(pid_file)
-        limited_job = {"script": str(script), "words": ["sleep"], "seconds": 1}
+        limited_job = {"script": str(script), "words": ["sleep"], "seconds": 4}
         limited = place.call_tool(limited_job, runtime=runtime)[0]
         limited_ended = ended(pid_file)
         make_program(programs, "uv", "echo 'no Python found' >&2; exit 2")
