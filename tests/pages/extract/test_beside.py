@@ -141,6 +141,20 @@ class Beside(unittest.TestCase):
         self.assertNotIn("Mira Holt", page.text)
         self.assertIn("Mira Holt, 4 May 2026", page.outside)
 
+    def test_frames_of_documentation_are_not_kept(self) -> None:
+        frames = (
+            "<div><p>previous</p><a rel=prev href=/a>Hemp 3.1</a>"
+            "<p>next</p><a rel=next href=/b>Tar</a></div><footer><p>&copy; 2023 Ropewalk. Made with a kiln 5.3.0</p></footer>"
+        )
+        html = f"<title>Ropes</title>{{}}<main><h1>Ropes</h1>{PROSE}</main><div>{frames}</div>"
+        for head, is_kept in (("<meta name=generator content='Sphinx 7.2'>", False), ("", True)):
+            answer = fetched_bytes("https://x.example/", html.format(head).encode(), "text/html")
+            page = read_page(answer, {}, time.monotonic() + 20)
+            both = f"{page.text}\n\n{page.outside}"
+            with self.subTest(head):
+                self.assertEqual("5.3.0" in both, is_kept)
+                self.assertEqual("Hemp 3.1" in both, is_kept)
+
     def test_a_section_under_a_heading_of_related_pages_is_text_unless_it_has_links(self) -> None:
         article = '<meta property="og:type" content="article">'
         for title in ("Latest version", "Recommended settings", "More about hemp", "Related work"):
