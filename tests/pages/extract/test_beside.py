@@ -142,10 +142,11 @@ class Beside(unittest.TestCase):
         self.assertIn("Mira Holt, 4 May 2026", page.outside)
 
     def test_frames_of_documentation_are_not_kept(self) -> None:
-        frames = (
-            "<div><p>previous</p><a rel=prev href=/a>Hemp 3.1</a>"
-            "<p>next</p><a rel=next href=/b>Tar</a></div><footer><p>&copy; 2023 Ropewalk. Made with a kiln 5.3.0</p></footer>"
+        links = (
+            "<p>previous</p><a rel=prev href=/a>Hemp 3.1</a><p>next</p><a rel=next href=/b>Tar</a>"
         )
+        footer = "<footer><p>&copy; 2023 Ropewalk. Made with a kiln 5.3.0</p></footer>"
+        frames = f"<div>{links}</div>{footer}"
         html = f"<title>Ropes</title>{{}}<main><h1>Ropes</h1>{PROSE}</main><div>{frames}</div>"
         for head, is_kept in (("<meta name=generator content='Sphinx 7.2'>", False), ("", True)):
             answer = fetched_bytes("https://x.example/", html.format(head).encode(), "text/html")
