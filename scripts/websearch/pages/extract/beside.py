@@ -49,6 +49,7 @@ MAX_BESIDE = 20_000  # characters of Markdown
 MAX_EXPLAINED, MAX_EXPLAINED_TEXT = 100, 60  # elements, and characters of each text
 MENU_SHARE = 0.8  # share of a box's text in links that makes it a menu, unless it has a value
 MIN_MENU = 3  # links in a menu
+MAX_NEIGHBORS = 5  # links of a box that leads to the previous, next and parent pages
 MENU_ITEMS = ("li", "a", "nav")
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
 MIN_TEXT = 60  # characters of a text outside links that make a box more than labels
@@ -172,7 +173,8 @@ class BesideText:
             self.count(node)
             is_doubtful = reasons[node] in DOUBTFUL or self.is_menu(node)
             is_frame = self.page.is_documentation and (
-                reasons[node] == "end of the page" or links_to_neighbors(node)
+                reasons[node] == "end of the page"
+                or (0 < self.links[node][0] <= MAX_NEIGHBORS and links_to_neighbors(node))
             )
             if not self.chars[node] or is_frame or (is_doubtful and node not in self.values):
                 node.dropped = "menu"
