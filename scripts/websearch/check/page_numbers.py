@@ -21,7 +21,8 @@ from websearch.base.numbers import (
 )
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.kit import one_line
-from websearch.markdown.units import PageText, cells_of
+from websearch.markdown.inline import cells_of
+from websearch.markdown.units import PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
