@@ -513,6 +513,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         store = PageStore()
         try:
             pages, left_out = recalled_pages(store, params)
+            near = [] if pages else store.near_words(params["query"])
         finally:
             store.close()
         if left_out:
@@ -522,7 +523,8 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         if not pages:
             wider = "Omit site, or search" if "site" in params else "Search"
             hint = f"{wider} the web instead. Stored are web pages that were read, not local files."
-            hint = " ".join([*store.warnings, hint])
+            similar = [f"Stored pages contain {', '.join(near)}."] if near else []
+            hint = " ".join([*store.warnings, *similar, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint)
         sources = [
