@@ -75,7 +75,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
              "help": "text to find; prints its position and the sentence or row around it; "
                      "repeatable"},
-            {"name": "tables", "type": "int", "min": 0, "max": 100_000,
+            {"name": "tables", "type": "int", "min": 0, "max": 100_000, "metavar": "[N]",
              "help": "the table with this number; 0: list the tables"},
             {"name": "llms", "type": "str", "rare": True, "choices": ("index", "full"),
              "help": "read the site's llms.txt (index) or llms-full.txt (full), not the page"},
