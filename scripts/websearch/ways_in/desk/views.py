@@ -1,17 +1,21 @@
 """Write the desk's pages as HTML, from documents.
 
 Each page is head(), parts and FOOT, so a slow search can be sent in steps: first the form, then the
-progress, then the results. The style hides a progress line as soon as anything follows it, which is
-why the desk needs no script.
+progress, then the results. The style hides a progress line as soon as anything follows it. The only
+script is for keys.
 """
 
 from __future__ import annotations
 
+import calendar
 import html
+import itertools
+import re
 import time
 from string import Template
 from urllib.parse import urlencode
 
+from websearch.reading.finding import MAX_PLACES, PageFinder
 from websearch.ways_in.best_passages import best_passages, query_words, unanswered_questions
 from websearch.ways_in.desk.markdown_html import Page, link, render
 
@@ -30,6 +34,8 @@ CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
 RESULT_LINES, USUAL_LINES = 12, 7  # of passages, per result and on average; the rest is folded
 LINE_CHARS = 90
+BATCH = 5  # entries by one caller, shortly after each other, that are folded
+PLACE = "\ufdd0"  # in Markdown, before a place found; no page contains this character
 LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -40,6 +46,7 @@ HEAD = Template(
 <meta name="referrer" content="same-origin">
 <title>$title</title>
 <link rel="stylesheet" href="/desk.css">
+<script src="/desk.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -115,7 +122,7 @@ def notes(document: Document) -> str:
     """Return a document's warnings, the time of a stored answer, and the failed engines."""
     texts = [*document.get("warnings", [])]
     if document.get("from_cache") is True:
-        texts.append(f"From the store, fetched {document.get('fetched_at', 'earlier')}.")
+        texts.append(f"From the store, fetched {moment_name(document.get('fetched_at', ''))}.")
     texts += [
         f"{attempt['engine']} failed: {attempt['error']}"
         for attempt in document.get("attempts", [])
@@ -151,7 +158,7 @@ def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequenc
     is_filtered = any(fields.get(name, "") not in ("", "general") for name in (*names, "site"))
     return f"""<form class="search" action="/" method="get" role="search">
 <div class="fields"><label class="grow">What do you want to know?
-<input id="q" name="q" type="search" accesskey="/" maxlength="2000" \
+<input id="q" name="q" type="search" maxlength="2000" \
 value="{html.escape(first_line)}"{"" if query else " autofocus"}></label>
 <button type="submit">Search</button></div>
 <details{" open" if several else ""}><summary>More questions</summary>
@@ -258,6 +265,37 @@ def read_form(url: str) -> str:
 """
 
 
+def places_found(found: Document, query: str) -> str:
+    """Return the places of a text in a page (see PageFinder.find), with links that jump to them."""
+    count, places = found["places_in_all"], found["places"]
+    rows = "".join(
+        f'<li><a href="#place-{number}">{html.escape(place.get("heading") or "Beginning")}</a>\n'
+        f"{render(place['text'], [query], first_level=4)}</li>\n"
+        for number, place in enumerate(places, 1)
+    )
+    what = "1 place" if count == 1 else f"{count:,} places"
+    what += f", {len(places)} shown" if len(places) < count else ""
+    return f'<section class="panel text"><h3>{what}</h3>\n<ol>\n{rows}</ol></section>\n'
+
+
+def with_places(text: str, places: Sequence[Document]) -> str:
+    """Return Markdown with the sign PLACE before each place, given in their order."""
+    starts = [0, *(place["offset"] for place in places), len(text)]
+    return PLACE.join(text[start:end] for start, end in itertools.pairwise(starts))
+
+
+def as_anchors(shown: str) -> str:
+    """Return HTML in which the nth PLACE is the target of a jump, before the tag that it is in."""
+    shown = re.sub(rf"<[^<>{PLACE}]*{PLACE}[^<>]*>", in_front, shown)
+    numbers = itertools.count(1)
+    return re.sub(PLACE, lambda _: f'<a id="place-{next(numbers)}"></a>', shown)
+
+
+def in_front(tag: re.Match[str]) -> str:
+    """Return a tag after the PLACEs that are in it."""
+    return PLACE * tag[0].count(PLACE) + tag[0].replace(PLACE, "")
+
+
 def find_form(url: str, query: str) -> str:
     """Return the form that finds words, or the answer to a question, in the page shown."""
     return f"""<form class="search" action="/read" method="get" role="search">
@@ -279,19 +317,26 @@ def page_answers(text: str, query: str, words: Sequence[str]) -> str:
 
 
 def page_text(page: dict[str, Any], query: str = "") -> str:
-    """Return a page: facts, best passages, outline, and text with marked query words."""
+    """Return a page: facts, places or best passages, outline, and text with marked words."""
     if not page["ok"]:
         return error_box(page)
     address = page.get("final_url", page["url"])
     facts = [
         *(str(page[name]) for name in ("author", "published", "license") if page.get(name)),
         f"{page['chars']:,} characters" if "chars" in page else "",
-        f"fetched {page['fetched_at']}" if "fetched_at" in page else "",
+        f"fetched {moment_name(page['fetched_at'])}" if "fetched_at" in page else "",
         f"archived {page['archived']}" if "archived" in page else "",
     ]
     words = query_words(query) or query.split()
+    markdown, answers = str(page.get("text", "")), ""
+    found = PageFinder(markdown).find(query, MAX_PLACES) if words else {}
+    if "places" in found:
+        words, answers = [query], places_found(found, query)
+        markdown = with_places(markdown, found["places"])
+    elif words:
+        answers = page_answers(markdown, query, words)
     body = Page(words, first_level=3, has_anchors=True)
-    text = body.blocks(str(page.get("text", "")).split("\n"))
+    text = as_anchors(body.blocks(markdown.split("\n")))
     cut = "The text is cut here." if page.get("truncated") else ""
     more = (
         f'<a href="{read_address(page["url"], q=query, offset=str(page["next_offset"]))}">'
@@ -300,7 +345,6 @@ def page_text(page: dict[str, Any], query: str = "") -> str:
         else ""
     )
     note = f'<p class="note">{html.escape(page["note"])}</p>\n' if "note" in page else ""
-    answers = page_answers(str(page.get("text", "")), query, words) if words else ""
     return (
         f'<p class="address">{link(address, html.escape(address))}'
         f" · {html.escape(' · '.join(filter(None, facts)))}"
@@ -317,7 +361,7 @@ def outline(headings: Sequence[tuple[int, str, str]]) -> str:
         return ""
     top = min(level for level, _, _ in headings)
     rows = "".join(
-        f'<li class="level-{min(level - top, 3)}"><a href="#{name}">{html.escape(text)}</a></li>'
+        f'<li class="level-{min(level - top, 3)}"><a href="#{name}">{html.escape(text.replace(PLACE, ""))}</a></li>'
         for level, name, text in headings
     )
     return f'<details class="outline"><summary>Outline</summary><ol>{rows}</ol></details>\n'
@@ -401,6 +445,16 @@ def day_name(day: str) -> str:
     return f"{parsed.tm_mday} {time.strftime('%B %Y', parsed)}"
 
 
+def moment_name(moment: str) -> str:
+    """Return a moment (ISO 8601, UTC) as a person writes it: today, 09:39."""
+    try:
+        seconds = calendar.timegm(time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return moment or "earlier"
+    day, clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds)).split()
+    return f"{day_name(day)}, {clock}"
+
+
 def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = "") -> str:
     """Return the history by day, newest first, with buttons that forget an entry or a day.
 
@@ -423,10 +477,40 @@ def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = ""
         groups = {"Questions": [entry for entry in listed if not entry["is_page"]],
                   "Pages": [entry for entry in listed if entry["is_page"]]}  # fmt: skip
         for title, group in groups.items():
-            rows = "".join(history_entry(entry, token) for entry in group)
+            rows = "".join(run_of_entries(run, token) for run in runs_of(group))
             parts.append(f'<h3>{title}</h3>\n<ul class="entries">\n{rows}</ul>\n' if rows else "")
     parts.append('<form action="/history/forget"><button>Forget everything …</button></form>\n')
     return "".join(parts)
+
+
+def runs_of(entries: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
+    """Return entries in runs by the same caller, of the same kind, at most a minute apart."""
+    runs: list[list[dict[str, str]]] = []
+    for entry in entries:
+        last = runs[-1][-1] if runs else entry
+        same = all(entry[name] == last[name] for name in ("caller", "kind"))
+        if runs and same and minutes(last["time"]) - minutes(entry["time"]) <= 1:
+            runs[-1].append(entry)
+        else:
+            runs.append([entry])
+    return runs
+
+
+def minutes(clock: str) -> int:
+    """Return the minutes of a time of day, such as 09:39."""
+    hours, rest = clock.split(":")
+    return 60 * int(hours) + int(rest)
+
+
+def run_of_entries(entries: list[dict[str, str]], token: str) -> str:
+    """Return entries of the history; those of a batch are folded."""
+    rows = "".join(history_entry(entry, token) for entry in entries)
+    if len(entries) < BATCH:
+        return rows
+    last, first = entries[0]["time"], entries[-1]["time"]
+    times = first if first == last else f"{first} to {last}"
+    title = f"{times} · {html.escape(entries[0]['caller'])} · {len(entries)} in a batch"
+    return f'<li><details><summary>{title}</summary><ul class="entries">\n{rows}</ul></details></li>\n'
 
 
 def history_entry(entry: dict[str, str], token: str) -> str:
