@@ -35,7 +35,7 @@ SINCE = ("", "hour", "day", "week", "month", "year")
 RESULT_LINES, USUAL_LINES = 12, 7  # of passages, per result and on average; the rest is folded
 LINE_CHARS = 90
 BATCH = 5  # entries by one caller, shortly after each other, that are folded
-PLACE = "\ufdd0"  # in Markdown, before a place found; no page contains this character
+PLACES = [chr(0xFDD0 + n) for n in range(MAX_PLACES)]  # before the places found; in no page
 LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -279,21 +279,23 @@ def places_found(found: Document, query: str) -> str:
 
 
 def with_places(text: str, places: Sequence[Document]) -> str:
-    """Return Markdown with the sign PLACE before each place, given in their order."""
+    """Return Markdown with one of PLACES before each place, given in their order."""
     starts = [0, *(place["offset"] for place in places), len(text)]
-    return PLACE.join(text[start:end] for start, end in itertools.pairwise(starts))
+    parts = [text[start:end] for start, end in itertools.pairwise(starts)]
+    return "".join(map("".join, zip(["", *PLACES], parts, strict=False)))
 
 
 def as_anchors(shown: str) -> str:
-    """Return HTML in which the nth PLACE is the target of a jump, before the tag that it is in."""
-    shown = re.sub(rf"<[^<>{PLACE}]*{PLACE}[^<>]*>", in_front, shown)
-    numbers = itertools.count(1)
-    return re.sub(PLACE, lambda _: f'<a id="place-{next(numbers)}"></a>', shown)
+    """Return HTML in which the PLACES are the targets of jumps, before a tag that contains them."""
 
+    def in_front(tag: re.Match[str]) -> str:
+        return "".join(re.findall(signs, tag[0])) + re.sub(signs, "", tag[0])
 
-def in_front(tag: re.Match[str]) -> str:
-    """Return a tag after the PLACEs that are in it."""
-    return PLACE * tag[0].count(PLACE) + tag[0].replace(PLACE, "")
+    signs = f"[{PLACES[0]}-{PLACES[-1]}]"
+    shown = re.sub(r"<[^<>]*>", in_front, shown)
+    for number, sign in enumerate(PLACES, 1):
+        shown = shown.replace(sign, f'<a id="place-{number}"></a>')
+    return shown
 
 
 def find_form(url: str, query: str) -> str:
@@ -337,6 +339,8 @@ def page_text(page: dict[str, Any], query: str = "") -> str:
         answers = page_answers(markdown, query, words)
     body = Page(words, first_level=3, has_anchors=True)
     text = as_anchors(body.blocks(markdown.split("\n")))
+    headings = [(level, name, re.sub(f"[{PLACES[0]}-{PLACES[-1]}]", "", heading))
+                for level, name, heading in body.headings]  # fmt: skip
     cut = "The text is cut here." if page.get("truncated") else ""
     more = (
         f'<a href="{read_address(page["url"], q=query, offset=str(page["next_offset"]))}">'
@@ -349,7 +353,7 @@ def page_text(page: dict[str, Any], query: str = "") -> str:
         f'<p class="address">{link(address, html.escape(address))}'
         f" · {html.escape(' · '.join(filter(None, facts)))}"
         f' · <a href="{read_address(page["url"], format="markdown")}">Markdown</a></p>\n'
-        f"{note}{find_form(page['url'], query)}{answers}{outline(body.headings)}"
+        f"{note}{find_form(page['url'], query)}{answers}{outline(headings)}"
         f'<article class="text">\n{text}</article>\n'
         f'<p class="note">{cut} {more}</p>\n'
     )
@@ -361,7 +365,7 @@ def outline(headings: Sequence[tuple[int, str, str]]) -> str:
         return ""
     top = min(level for level, _, _ in headings)
     rows = "".join(
-        f'<li class="level-{min(level - top, 3)}"><a href="#{name}">{html.escape(text.replace(PLACE, ""))}</a></li>'
+        f'<li class="level-{min(level - top, 3)}"><a href="#{name}">{html.escape(text)}</a></li>'
         for level, name, text in headings
     )
     return f'<details class="outline"><summary>Outline</summary><ol>{rows}</ol></details>\n'
