@@ -162,15 +162,8 @@ class Draft:
         self.starts = [link.start for link in self.links]
         outside = [((link.start, link.text[0]), (link.text[1], link.end)) for link in self.links]
         targets = [span for pair in outside for span in pair]
-        marks = [
-            link.text
-            for link in self.links
-            if not re.search(_LETTER, text[slice(*link.text)])
-            or (text[link.start - 1 : link.start] == "(" and text[link.end : link.end + 1] == ")")
-        ]
-        self.plain = covered(
-            text, targets + marks, COVER
-        )  # [1](URL) and ([Name 2012](URL)) state no number
+        marks = [link.text for link in self.links if self.is_marker(text, link)]
+        self.plain = covered(text, targets + marks, COVER)
         self.readable = covered(self.text, targets, COVER)
         self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
         labels = {text[link.start : link.end].strip("[]") for link in self.links}
@@ -200,6 +193,16 @@ class Draft:
                 line = self.line_of(span[0])
                 quotations.append(Cited(text, line, urls, also=also, context=before))
         return quotations
+
+    def is_marker(self, text: str, link: Link) -> bool:
+        """Return whether a link's text states nothing: [*](URL), [1](URL) or ([Name 2012](URL)).
+
+        A number above the number of links is no marker.
+        """
+        words = text[slice(*link.text)].strip("^#[] ")
+        is_number = re.fullmatch(r"\d{1,3}", words) and int(words) <= len(self.links)
+        is_beside = (text[link.start - 1 : link.start], text[link.end : link.end + 1]) == ("(", ")")
+        return bool(is_number or is_beside or not re.search(_LETTER, words))
 
     def unclosed_lines(self) -> list[int]:
         """Return the lines with an unclosed quotation mark."""

@@ -38,6 +38,7 @@ from websearch.check.page_numbers import (
     days_of,
     is_version,
     kind_of,
+    model_at,
     names_in_order,
     near_words,
     nouns_after,
@@ -425,6 +426,8 @@ class ComparedNumbers:
             doubt = Doubt(note, own)
         elif is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
             doubt = Doubt("On the page, no word of the sentence is near it.", own)
+        elif other := page.of_model(model := model_at(number.sentence, number.number.start), found):
+            doubt = Doubt(f"For {model} the page has {other.number.text}.", own)
         elif counted := self.counted_by(number, proof):
             doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
         elif self.is_other_column(proof):
@@ -519,8 +522,7 @@ class ComparedNumbers:
             for other in page.beside(found)
             if other not in used
             and may_be_alike(other.number, found.number)
-            and not other.number.is_word
-            and not found.number.is_word
+            and not (other.number.is_word or found.number.is_word or page.is_name(other))
         ]
         best, other = max(others, default=(0.0, None))
         return other if best > NEARER * proof.affinity + 0.1 else None

@@ -69,6 +69,8 @@ VERSION_OF = re.compile(
     r"(?:(?P<operator>[<>=~^≥≤!]{1,2})\s?|[\s(-])[vV]?(?P<number>\d{1,4}(?:\.\d{1,4}){1,3})(?:\+|\.[xX*])?(?![\d%]|[.,]\d|\s?(?:%|per\s?cent|[mb]illion))"
 )
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
+_MODEL = re.compile(r"\b([A-Z][^\W\d_]{1,30})[ -](\d{1,4})(?![\w.,]?\d|\s?%)")
+_CLAUSE = re.compile(r"[,;:](?!\d)|[.!?]\s|\b(?:and|while|whereas|but)\b")
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
@@ -291,6 +293,30 @@ class PageNumbers:
         piece = self.piece_of(found)
         return (piece.start, self.text[piece.start : piece.end]) if piece else (0, self.text)
 
+    def of_model(self, model: str, found: Occurrence) -> Occurrence | None:
+        """Return the number of a model where an occurrence's sentence has it for another one.
+
+        For Luna 16 and 170 it is 101 in "Luna 16 returned 101 grams, and Luna 24 170 grams".
+        """
+        start, text = self.sentence_of(found)
+        its = model_at(text, found.number.start - start)
+        if found.cell >= 0 or model == its or model.split()[:1] != its.split()[:1]:
+            return None
+        others = (
+            other
+            for other in self.by_piece[found.piece]
+            if kind_of(other.number) == kind_of(found.number)
+            and model_at(text, other.number.start - start) == model
+            and not self.is_name(other)
+        )
+        return next(others, None)
+
+    def is_name(self, found: Occurrence) -> bool:
+        """Return whether a number is part of a name, such as Luna 16."""
+        start, text = self.sentence_of(found)
+        model = model_at(text, found.number.start - start)
+        return bool(model) and model.endswith(f" {found.number.text}")
+
     def near(self, found: Occurrence) -> dict[str, float]:
         """Return the significant words around a number in the page; nearer words weigh more."""
         if found.cell >= 0 and not self.beside(found):
@@ -315,6 +341,15 @@ class PageNumbers:
         """Return the other numbers in the same sentence or cell."""
         others = self.by_piece[found.piece]
         return [other for other in others if other.cell == found.cell and other != found]
+
+
+def model_at(text: str, place: int) -> str:
+    """Return the only name with a number, such as Luna 16, in the clause around a place; or ""."""
+    ends = [0, *(border.end() for border in _CLAUSE.finditer(text)), len(text)]
+    at = bisect_right(ends, place)
+    found = _MODEL.findall(text, *ends[max(0, at - 1) : at + 1])
+    names = {f"{name} {number}" for name, number in found if name.lower() not in STOP_WORDS}
+    return names.pop() if len(names) == 1 else ""
 
 
 def days_of(text: str) -> set[str]:
