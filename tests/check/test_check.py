@@ -463,6 +463,34 @@ class NumbersOfDrafts(CheckCase):
             with self.subTest(text):
                 self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
 
+    def test_columns_of_months_and_years_and_parts_of_a_whole_count(self) -> None:
+        self.serve(
+            "<html lang=en><title>Belsund</title><article><p>About 5.2 million guests came to Belsund, "
+            "3.1 million of them by sea. A force of 55,000 or 60,000 sailors met there in the 17th "
+            "century. The pipe carries 63 billion cubic meters a year.</p><table><tr><th>Month</th>"
+            "<th>Jun</th><th>Jul</th><th>Sep</th></tr><tr><td>Sunshine hours</td><td>201.5</td><td>"
+            "319.3</td><td>219.0</td></tr></table><table><tr><th>Belsund</th><th></th><th></th><th>"
+            "</th></tr><tr><td>Year</td><td>1992</td><td>2001</td><td>2011</td></tr><tr><td>"
+            "Population</td><td>25,256</td><td>31,289</td><td>33,487</td></tr></table></article>"
+        )
+        self.check("x " + self.url, "--force")
+        true = (
+            "In July there are 319.3 hours of sunshine", "By 2011 the population was 33,487",
+            "The population grew from 25,256 in 1992 to 33,487 in 2011",
+            "5.2 million guests came, of whom 3.1 million by sea", "At least 55,000 sailors met there",
+            "The pipe carries 63 billion m³ a year", "Of the guests, Sea 5.2 million came",
+        )  # fmt: skip
+        false = (
+            "In July there are 219.0 hours of sunshine", "By 2011 the population was 31,289",
+            "3.1 million guests came, of whom 5.2 million by sea",
+            "The pipe carries 63 billion m² a year",
+        )  # fmt: skip
+        for text, (missing, doubtful) in zip(
+            true + false, self.verdicts(*true, *false), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
+
     def test_markdown_names_what_passed_and_what_was_not_checked(self) -> None:
         text = (
             f"Oslo has 480 km ([s]({self.url})).\n\nHalf is in Figure 3 ([s]({self.url})).\n\n"

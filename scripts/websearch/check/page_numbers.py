@@ -40,6 +40,7 @@ NEAR_CHARS = 300  # characters on each side of a number
 FROM_CHARS = 12  # characters before a number that are searched for "from"
 FROM_WEIGHT = 0.7  # of "from" before a number, which tells it from the one after "to"
 MOST_NEAR = 12  # words on each side of a number
+LEAST_YEARS = 3  # in a row that dates the columns of its table
 IN_ORDER = 1.0  # weight of the word that a number in a list belongs to
 MOST_BETWEEN = 2  # words between two numbers in a list: a unit and "and"
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
@@ -70,6 +71,7 @@ VERSION_OF = re.compile(
 )
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
 _MODEL = re.compile(r"\b([A-Z][^\W\d_]{1,30})[ -](\d{1,4})(?![\w.,]?\d|\s?%)")
+_ALTERNATIVE = re.compile(r"[^\w.;]{0,3}(?:to|or|[-–—])[^\w.;]{0,3}")
 _CLAUSE = re.compile(r"[,;:](?!\d)|[.!?]\s|\b(?:and|while|whereas|but)\b")
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
@@ -311,6 +313,34 @@ class PageNumbers:
         )
         return next(others, None)
 
+    def are_range(self, one: Occurrence, two: Occurrence) -> bool:
+        """Return whether two numbers are the ends of a range or alternatives: 55,000 or 60,000."""
+        first, last = sorted((one.number, two.number))
+        return bool(_ALTERNATIVE.fullmatch(self.text, first.end, last.start))
+
+    def is_ordinal(self, found: Occurrence) -> bool:
+        """Return whether a number is one in a row of others: the 17th century."""
+        end = found.number.end
+        return self.text[end : end + 2] in ("st", "nd", "rd", "th")
+
+    def moments_of(self, found: Occurrence) -> set[str]:
+        """Return the years and months of a cell's column: in its header or in a row of years."""
+        if moments := moments_in(self.head_of(found)):
+            return moments
+        cells = self.year_rows.get(self.pieces[found.piece].frames, [])
+        return moments_in(cells[found.cell]) if found.cell < len(cells) else set()
+
+    @functools.cached_property
+    def year_rows(self) -> dict[tuple[Piece, ...], list[str]]:
+        """Return the head of a table -> the cells of its first row that consists of years."""
+        found: dict[tuple[Piece, ...], list[str]] = {}
+        for piece in (one for one in self.pieces if one.kind == "row"):
+            cells = cells_of(self.text[piece.start : piece.end])
+            years = [cell for cell in cells[1:] if re.fullmatch(rf"\W*{_YEAR.pattern}\W*", cell)]
+            if len(years) >= LEAST_YEARS and len(years) == len(cells) - 1:
+                found.setdefault(piece.frames, cells)
+        return found
+
     def is_name(self, found: Occurrence) -> bool:
         """Return whether a number is part of a name, such as Luna 16."""
         start, text = self.sentence_of(found)
@@ -350,6 +380,14 @@ def model_at(text: str, place: int) -> str:
     found = _MODEL.findall(text, *ends[max(0, at - 1) : at + 1])
     names = {f"{name} {number}" for name, number in found if name.lower() not in STOP_WORDS}
     return names.pop() if len(names) == 1 else ""
+
+
+def moments_in(text: str) -> set[str]:
+    """Return the years in a text, and its months as the names of their numbers."""
+    from websearch.base.written_dates import month_number
+
+    months = (month_number(word.lower()) for word in re.findall(r"\b[A-Z][^\W\d_]{2,9}", text))
+    return {*_YEAR.findall(text), *(f"month {month}" for month in months if month)}
 
 
 def days_of(text: str) -> set[str]:
