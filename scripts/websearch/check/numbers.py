@@ -532,7 +532,7 @@ class ComparedNumbers:
             if other not in used
             and may_be_alike(other.number, found.number)
             and not (other.number.is_word or found.number.is_word or page.is_name(other))
-            and not page.are_range(found, other)
+            and not (page.are_range(found, other) or page.is_ordinal(other))
         ]
         best, other = max(others, default=(0.0, None))
         return other if best > NEARER * proof.affinity + 0.1 else None
