@@ -432,8 +432,8 @@ class NumbersOfDrafts(CheckCase):
             "closed, 2,061 homes had no water, and wages increased by 12 percent.</p><p>On 27 May "
             "2007 the lowest temperature was \u22125 °C, and 31 sailors died per day. The library "
             "needs Python 3.8 or greater and Ant 1.4. The bridge opened on May 27, 1937.</p><p>The "
-            "robot Heron 16 carried 101 crates to the mill, Heron 20 carried 55 crates, and Heron 24 "
-            "carried 170 crates.</p>"
+            "robot Heron 16 carried 101 crates to the mill, Heron 20 carried 55 crates, and Heron "
+            "24 carried 170 crates.</p>"
         )
         self.check("x " + self.url, "--force")
         true = (
@@ -465,19 +465,20 @@ class NumbersOfDrafts(CheckCase):
 
     def test_columns_of_months_and_years_and_parts_of_a_whole_count(self) -> None:
         self.serve(
-            "<html lang=en><title>Belsund</title><article><p>About 5.2 million guests came to Belsund, "
-            "3.1 million of them by sea. A force of 55,000 or 60,000 sailors met there in the 17th "
-            "century. The pipe carries 63 billion cubic meters a year.</p><table><tr><th>Month</th>"
-            "<th>Jun</th><th>Jul</th><th>Sep</th></tr><tr><td>Sunshine hours</td><td>201.5</td><td>"
-            "319.3</td><td>219.0</td></tr></table><table><tr><th>Belsund</th><th></th><th></th><th>"
-            "</th></tr><tr><td>Year</td><td>1992</td><td>2001</td><td>2011</td></tr><tr><td>"
+            "<html lang=en><title>Belsund</title><article><p>About 5.2 million guests came to "
+            "Belsund, 3.1 million of them by sea. A force of 55,000 or 60,000 sailors met there in "
+            "the 17th century. The pipe carries 63 billion cubic meters a year.</p><table><tr>"
+            "<th>Month</th><th>Jun</th><th>Jul</th><th>Sep</th></tr><tr><td>Sunshine hours</td><td>"
+            "201.5</td><td>319.3</td><td>219.0</td></tr></table><table><tr><th>Belsund</th><th></th>"
+            "<th></th><th></th></tr><tr><td>Year</td><td>1992</td><td>2001</td><td>2011</td></tr><tr><td>"
             "Population</td><td>25,256</td><td>31,289</td><td>33,487</td></tr></table></article>"
         )
         self.check("x " + self.url, "--force")
         true = (
             "In July there are 319.3 hours of sunshine", "By 2011 the population was 33,487",
             "The population grew from 25,256 in 1992 to 33,487 in 2011",
-            "5.2 million guests came, of whom 3.1 million by sea", "At least 55,000 sailors met there",
+            "5.2 million guests came, of whom 3.1 million by sea",
+            "At least 55,000 sailors met there",
             "The pipe carries 63 billion m³ a year", "Of the guests, Sea 5.2 million came",
         )  # fmt: skip
         false = (
@@ -1098,8 +1099,11 @@ class Drafts(unittest.TestCase):
         self.assertEqual(draft.Draft(text).unclosed_lines(), [1, 5])
 
     def test_a_link_with_a_small_number_is_a_marker(self) -> None:
-        for text, count in ((f"It has 7 boats [1]({self.A}).", 1), (f"It has [7]({self.A}) boats.", 1),
-                            (f"Boats came [1]({self.A})[2]({self.B}).", 0)):  # fmt: skip
+        for text, count in (
+            (f"It has 7 boats [1]({self.A}).", 1),
+            (f"It has [7]({self.A}) boats.", 1),
+            (f"Boats came [1]({self.A})[2]({self.B}).", 0),
+        ):
             found = [numbers.numbers_in(one.text)[0] for one in draft.Draft(text).sentences()]
             self.assertEqual(sum(map(len, found)), count, text)
 

@@ -507,7 +507,9 @@ class Reading(SmallWebCase):
         self.assertEqual(document["details"]["kind"], "refused")
 
     def test_tables_are_listed_and_one_is_printed_also_as_csv(self) -> None:
-        rows = "".join(f"<tr><td><b>Boat {n}</b>, big</td><td>{n} | 9</td></tr>" for n in range(900))
+        rows = "".join(
+            f"<tr><td><b>Boat {n}</b>, big</td><td>{n} | 9</td></tr>" for n in range(900)
+        )
         head = "<tr><th>Name</th><th>Crew</th></tr>"
         url, allowed = self.serve(
             f"<h1>Kettle</h1><h2>Boats</h2><p>In the harbor:</p><table>{head}{rows}</table>"
@@ -532,7 +534,9 @@ class Reading(SmallWebCase):
                             (("--csv",), "invalid_input")):  # fmt: skip
             error = self.run_script(*read, *words, **allowed).document
             self.assertEqual(error["details"]["kind"], kind)
-        self.assertIn("only tables 1 to 2", self.run_script(*read, "7", **allowed).document["error"])
+        self.assertIn(
+            "only tables 1 to 2", self.run_script(*read, "7", **allowed).document["error"]
+        )
 
     def test_csv_is_a_table_that_is_cut_by_rows(self) -> None:
         page = self.read("data/tides.csv", "--max-chars", "1000")["pages"][0]

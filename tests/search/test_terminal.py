@@ -315,11 +315,11 @@ class HelpAndSettings(TerminalCase):
                 **self.environment_of(self.server.url, ""), GLSI_DB_PATH=self.store, TERM="xterm"
             )
             command = [*PYTHON, str(SCRIPTS / "web_search.py"), *words]
-            output = subprocess.run(command, env=environment, stdout=-1, stderr=other_end).stdout
+            run = subprocess.run(command, env=environment, stdout=-1, stderr=other_end, check=False)
             os.close(other_end)
             said = self.read_piece(main_end).decode()
             os.close(main_end)
-            return output.decode(), said
+            return run.stdout.decode(), said
 
         text, said = piped("--help")
         self.assertRegex(text, r"(?m)\Ausage: web_search.py 'QUESTION'(?:.|\n)*^Look back$")

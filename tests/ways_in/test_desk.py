@@ -130,6 +130,7 @@ class Rendering(unittest.TestCase):
                 html = markdown_html.render(shape * 50_000)
                 self.assertLess(len(html), 60 * len(shape) * 50_000)
 
+
 KEYS = '<script src="/desk.js" defer></script>\n'  # the desk's only script
 
 

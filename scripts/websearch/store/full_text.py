@@ -156,7 +156,9 @@ def near_words(db: sqlite3.Connection, words: str) -> list[str]:
     found: list[str] = []
     if not has_index(db):
         return found
-    vocabulary = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5vocab(main, page_index, row)"
+    vocabulary = (
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5vocab(main, page_index, row)"
+    )
     db.execute(vocabulary)
     for word in re.findall(r"[^\W\d_]{4,30}", fold(words))[:MAX_TERMS]:
         query = "SELECT term FROM temp.stems WHERE term > ? AND term < ? AND length(term) > 3"

@@ -68,8 +68,8 @@ HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
 PLACES: Filters = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
 DAYS_HINT = (
-    "Use day, week, month or year. web_search.py also takes a range of dates: it compares the dates "
-    "of pages."
+    "Use day, week, month or year. web_search.py also takes a range of dates: it compares the dates"
+    " of pages."
 )
 USE_ANOTHER = "Omit it, or use another engine."
 # Parameters that a search passes to its engine, and that distinguish stored answers.

@@ -514,7 +514,9 @@ def run_of_entries(entries: list[dict[str, str]], token: str) -> str:
     last, first = entries[0]["time"], entries[-1]["time"]
     times = first if first == last else f"{first} to {last}"
     title = f"{times} · {html.escape(entries[0]['caller'])} · {len(entries)} in a batch"
-    return f'<li><details><summary>{title}</summary><ul class="entries">\n{rows}</ul></details></li>\n'
+    return (
+        f'<li><details><summary>{title}</summary><ul class="entries">\n{rows}</ul></details></li>\n'
+    )
 
 
 def history_entry(entry: dict[str, str], token: str) -> str:
