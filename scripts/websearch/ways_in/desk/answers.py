@@ -249,6 +249,7 @@ def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[st
         "id": str(entry["id"]),
         "day": time.strftime("%Y-%m-%d", moment),
         "time": time.strftime("%H:%M", moment),
+        "minute": str(int(entry["moment"]) // 60),
         "caller": entry["caller"],
         "kind": entry["kind"] if entry["ok"] else f"{entry['kind']} (failed)",
         "text": pages.get(text, {}).get("title") or entry["text"].replace("\n", " · "),

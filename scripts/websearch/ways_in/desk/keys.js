@@ -1,4 +1,4 @@
-// Keys: / goes to the first field, j and k to the next and the previous result or entry.
+// Keys: / goes to the search field, j and k to the next and the previous result or entry.
 "use strict";
 const STOPS = "ol.results > li > :first-child a, .what, .panel li > a";
 addEventListener("keydown", (event) => {
@@ -7,7 +7,8 @@ addEventListener("keydown", (event) => {
   const step = { j: 1, k: -1 }[event.key];
   if (event.key === "/") {
     event.preventDefault();
-    document.querySelector("main input:not([type=hidden]), main textarea")?.focus();
+    const fields = ["main input[type=search]", "main input:not([type=hidden]), main textarea"];
+    fields.map((field) => document.querySelector(field)).find((field) => field)?.focus();
   } else if (step) {
     const stops = [...document.querySelectorAll(STOPS)].filter((stop) => stop.checkVisibility());
     const at = stops.indexOf(document.activeElement);

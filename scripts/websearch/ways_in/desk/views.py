@@ -15,6 +15,7 @@ import time
 from string import Template
 from urllib.parse import urlencode
 
+from websearch.markdown.inline import cells_of
 from websearch.reading.finding import MAX_PLACES, PageFinder
 from websearch.ways_in.best_passages import best_passages, query_words, unanswered_questions
 from websearch.ways_in.desk.markdown_html import Page, link, render
@@ -270,12 +271,18 @@ def places_found(found: Document, query: str) -> str:
     count, places = found["places_in_all"], found["places"]
     rows = "".join(
         f'<li><a href="#place-{number}">{html.escape(place.get("heading") or "Beginning")}</a>\n'
-        f"{render(place['text'], [query], first_level=4)}</li>\n"
+        f"{render(row_text(place['text']), [query], first_level=4)}</li>\n"
         for number, place in enumerate(places, 1)
     )
     what = "1 place" if count == 1 else f"{count:,} places"
     what += f", {len(places)} shown" if len(places) < count else ""
     return f'<section class="panel text"><h3>{what}</h3>\n<ol>\n{rows}</ol></section>\n'
+
+
+def row_text(text: str) -> str:
+    """Return a table's row without its head as a line of text; return other Markdown unchanged."""
+    is_row = text.startswith("|") and "\n" not in text
+    return " · ".join(filter(None, cells_of(text))) if is_row else text
 
 
 def with_places(text: str, places: Sequence[Document]) -> str:
@@ -462,8 +469,8 @@ def moment_name(moment: str) -> str:
 def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = "") -> str:
     """Return the history by day, newest first, with buttons that forget an entry or a day.
 
-    entries: {id, day, time, caller, kind, text, is_page, address}; address opens the entry's
-    answer. wanted: the text that all of them contain.
+    entries: {id, day, time, minute, caller, kind, text, is_page, address}; address opens the
+    entry's answer. wanted: the text that all of them contain.
     """
     if not entries and wanted:
         return f'<p class="note">No entry contains {html.escape(wanted)}.</p>\n'
@@ -493,17 +500,11 @@ def runs_of(entries: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
     for entry in entries:
         last = runs[-1][-1] if runs else entry
         same = all(entry[name] == last[name] for name in ("caller", "kind"))
-        if runs and same and minutes(last["time"]) - minutes(entry["time"]) <= 1:
+        if runs and same and int(last["minute"]) - int(entry["minute"]) <= 1:
             runs[-1].append(entry)
         else:
             runs.append([entry])
     return runs
-
-
-def minutes(clock: str) -> int:
-    """Return the minutes of a time of day, such as 09:39."""
-    hours, rest = clock.split(":")
-    return 60 * int(hours) + int(rest)
 
 
 def run_of_entries(entries: list[dict[str, str]], token: str) -> str:
