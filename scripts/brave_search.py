@@ -231,7 +231,7 @@ SAFE = parameter("safe", "str", "moderate", "adult-content filter", wire="safese
 SAFE_STRICT: Parameter = {**SAFE, "api_default": "strict"}
 SITE = parameter("site", "csv", None, "only these sites, such as docs.python.org/3,github.com",
                  wire="", aliases=["include_site"])
-EXCLUDE_SITE = parameter("exclude_site", "csv", None, "none of these sites", wire="")
+EXCLUDE_SITE = parameter("exclude_site", "csv", None, "omit these sites", wire="")
 GOGGLES = parameter("goggles", "list", None, "rules for re-ranking: https:// URLs, inline rules, "
                     "or @FILE (command line only)", wire="", verbatim=True, file=True)
 SPELLCHECK = parameter("spellcheck", "bool", "true", "correct the query")

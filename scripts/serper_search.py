@@ -162,7 +162,7 @@ AUTOCORRECT: Parameter = {
 SITE: Parameter = {
     "name": "site", "type": "csv", "aliases": ["include_site"],
     "help": "only these sites, such as docs.python.org,github.com"}
-EXCLUDE_SITE: Parameter = {"name": "exclude_site", "type": "csv", "help": "none of these sites"}
+EXCLUDE_SITE: Parameter = {"name": "exclude_site", "type": "csv", "help": "omit these sites"}
 CID: Parameter = {
     "name": "cid", "type": "str", "wire": "cid", "help": "a place, by its cid in places or maps"}
 PLACE_ID: Parameter = {

@@ -1,4 +1,4 @@
-"""Copy what is written once into the files that carry a copy: `make sync`.
+"""Copy shared code and text into the files that contain a copy: `make sync`.
 
 - The kit of the package, from its mark on, into the standalone scripts, each section marked as a
   copy; into their docstrings, which lines are their own.
@@ -35,7 +35,7 @@ LONG_LIST = 12  # choices
 # Type of a parameter in COMMANDS -> its name in the tables.
 TYPES = {
     "str": "text", "int": "integer", "float": "number", "bool": "boolean", "since": "period",
-    "list": "list or text", "csv": "list, or text with commas",
+    "list": "list or text", "csv": "comma-separated list",
 }  # fmt: skip
 KEY_TABLE = re.compile(r"(<!-- keys of engines -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 ADDRESSES = re.compile(r"(?m)^\| `BRAVE_SEARCH_BASE_URL`[^|]*(?=\|)")
@@ -97,14 +97,14 @@ def parameter_table(script: str, command: str) -> str:
     names = ("parameter", "flag", "type", "values", "default", "sent as", "meaning")
     head = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
     table = "\n".join([*head, *rows]) + "\n" if rows else ""
-    as_default = f"As for `{default}`: {', '.join(shared)}.\n" if shared else ""
+    as_default = f"Same as for `{default}`: {', '.join(shared)}.\n" if shared else ""
     return table + ("\n" if rows and shared else "") + as_default
 
 
 def allowed_values(parameter: dict[str, Any], brief: bool) -> str:
     """Return what a parameter takes; a long list only once, with the default command."""
     if brief and len(parameter.get("choices", ())) > LONG_LIST:
-        return "as for the default command"
+        return "same as for the default command"
     if parameter["type"] == "since":
         return ", ".join(parameter["choices"]) + ", range of dates"
     if "choices" in parameter:
@@ -168,7 +168,7 @@ def key_table() -> str:
     rows = ["| variable | engine | where the key comes from | without it |", "|---|---|---|---|"]
     for name, engine in ENGINES.items():
         if engine.keys and not engine.function:
-            without = "answers, if it is named" if engine.keyless else "cannot be asked"
+            without = "available if you name it" if engine.keyless else "not available"
             rows.append(f"| `{engine.keys[0]}` | `{name}` | {engine.key_site} | {without} |")
     return "\n".join(rows) + "\n"
 

@@ -201,8 +201,8 @@ def result_target(href: str) -> str:
 def next_form(nodes: list[Node]) -> dict[str, str]:
     """Return the fields of the form for the next page; {} on the last page.
 
-    Several forms may have a token (vqd), and one may lead back: the form with the highest offset
-    (s) is used.
+    Several forms may have a token (vqd), and one may go back a page: the form with the highest
+    offset (s) is used.
     """
     best: dict[str, str] = {}
     fields: dict[str, str] = {}
@@ -222,7 +222,7 @@ def next_form(nodes: list[Node]) -> dict[str, str]:
 def challenge_signal(nodes: list[Node]) -> str:
     """Return the signal of DuckDuckGo's challenge in a page, or "".
 
-    Signals are searched in tags, not in the text, which quotes the query.
+    Signals are looked for in tags, not in the text, which quotes the query.
     """
     for node in nodes:
         if node.attributes.get("id") == "challenge-form":

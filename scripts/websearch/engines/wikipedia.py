@@ -54,7 +54,7 @@ ENGINE = Engine(
     max_query=300,
     max_count=50,
 )
-LICENSE = "CC BY-SA 4.0"  # of the articles; results must state it
+LICENSE = "CC BY-SA 4.0"  # of the articles; results must name it
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
