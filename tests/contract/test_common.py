@@ -83,7 +83,7 @@ class Periods(unittest.TestCase):
         for word in ("any", "all"):
             with self.assertRaises(kit.SearchError) as raised:
                 checked(since=word)
-            self.assertEqual(raised.exception.hint, "Omit {since} to search all days.")
+            self.assertEqual(raised.exception.hint, "Omit {since} to search all dates.")
 
     def test_a_period_that_begins_in_the_future_is_said(self) -> None:
         with self.assertRaisesRegex(kit.SearchError, "begins by today"):

@@ -268,7 +268,7 @@ class MarkdownTest(DocumentCase):
     def test_cuts_are_reported(self) -> None:
         self.server.body = changed(CONTEXT, "grounding", "generic", 0, "snippets", to=["x " * 9000])
         run = call_main(brave, "context", "tea", "--format", "markdown")
-        self.assertIn("a larger one shows more", run.stdout.decode())
+        self.assertIn("a larger value shows more", run.stdout.decode())
 
 
 class CorpusTest(FakeServerCase):
