@@ -12,7 +12,7 @@ Examples:
 Keys (environment or secrets.yaml): BRAVE_SEARCH_API_KEY; for answers, suggest and spellcheck
 BRAVE_ANSWERS_API_KEY, BRAVE_SUGGEST_API_KEY and BRAVE_SPELLCHECK_API_KEY.
 
-Lines 1 to 1224 are this script's own, the others a copy of websearch/kit.py.
+Lines 1 to 1222 are this script's own, the others a copy of websearch/kit.py.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ PLANS = {
     "suggest": ("an Autosuggest plan", "BRAVE_SUGGEST_API_KEY"),
     "spellcheck": ("a Spellcheck plan", "BRAVE_SPELLCHECK_API_KEY"),
 }
-# Characters and words of a query that every endpoint accepts. The web endpoint has accepted 600 and
-# 75 since October 2026, so a longer query causes a warning and the API decides.
+# Most characters and words in a query that every endpoint accepts. The web endpoint has accepted
+# 600 and 75 since October 2026, so a longer query causes a warning and the API decides.
 QUERY_CHARS, QUERY_WORDS = 400, 50
-MAX_GOGGLES, MAX_IDS = 3, 20  # per request; the API refuses more
-CONTEXT_URLS = 20  # pages in an answer of the context command by default
+MAX_GOGGLES, MAX_IDS = 3, 20  # ids per request; the API refuses more
+CONTEXT_URLS = 20  # default number of pages in an answer to the context command
 LAST_OFFSET = 9  # offset counts result pages; the API refuses 10
 POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # for a summary; the values of Brave's own MCP server
 ANSWER_TIMEOUT = 90.0  # seconds; a model writes the answer
@@ -78,9 +78,9 @@ SUMMARIZER_PLAN = (
     "The Summarizer is limited to the discontinued Pro AI plan. Use the context command (passages "
     "to summarize yourself) or answers (a written answer; needs an Answers key)."
 )
-FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}  # since -> Brave's words
-NOT_HTTPS = r"(?i)\s*(?!https://)[a-z][a-z0-9+.-]*://"  # the start of a URL that is not https
-# Brave's error code -> (kind, hint). The status says less: a wrong key is 422, another plan 400.
+FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}  # since -> Brave's name for it
+NOT_HTTPS = r"(?i)\s*(?!https://)[a-z][a-z0-9+.-]*://"  # a URL that is not https
+# Brave's error code -> (kind, hint). The status says less: for a wrong key 422, a wrong plan 400.
 CODES = {
     "SUBSCRIPTION_TOKEN_INVALID": ("auth", "Copy the key from api-dashboard.search.brave.com."),
     "SUBSCRIPTION_NOT_FOUND": ("auth", "Check the subscription of this key."),
@@ -95,11 +95,11 @@ CODES = {
 UNKNOWN_RENEWAL = "Brave does not say when the quota is renewed."
 # Endpoints that mark matched words in titles and snippets with HTML.
 MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "suggest")
-# Fields whose texts stay unchanged: decoding &copy= would break a URL.
+# Fields whose text stays unchanged: decoding &copy= would break a URL.
 VERBATIM_FIELDS = ("url", "id", "key", "src", "original", "altered", "callback_key")
 # Section of a web answer, in the order of Markdown -> its list in a document, its heading, its
 # fields, and the fields that Markdown shows after the title. Lists named NAME_results are in every
-# web document, the others only if they have results. NAME=PATH: where the answer has the field; if
+# web document, the others only if they have results. NAME=PATH: the field's path in the answer; if
 # a NAME appears several times, the last path with a value counts.
 SECTIONS = {
     "web": ("web_results", "Web", ("url title description age extra_snippets "
@@ -122,7 +122,7 @@ SECTIONS = {
     "infobox": ("infobox", "In short",
                 "title long_desc description url website_url attributes facts", ""),
 }
-# Command or section -> the fields of its results.
+# Command or section -> the fields of each result.
 RESULT_FIELDS = {
     **{name: fields for name, (_, _, fields, _) in SECTIONS.items()},
     "places": SECTIONS["locations"][2],
@@ -134,22 +134,22 @@ RESULT_FIELDS = {
 }
 WEB_LISTS = [field for field, *_ in SECTIONS.values() if field.endswith("_results")]
 OPTIONAL_LISTS = [field for field, *_ in SECTIONS.values() if field not in WEB_LISTS]
-# Cut first from a web document that is too long: side sections, then excerpts.
+# Dropped first from a web document that is too long: side sections, then excerpts.
 SIDE_SECTIONS = (*WEB_LISTS[:0:-1], *OPTIONAL_LISTS, "extra_snippets")
 RESULT_TYPES = [*SECTIONS, "query", "rich", "summarizer"]
-# Lists of a document, in the order in which Markdown shows them -> heading.
+# Lists in a document, in the order in which Markdown shows them -> heading.
 HEADINGS = {
     **{field: heading for field, heading, _, _ in SECTIONS.values()},
     "results": "Results", "places": "Places", "citations": "Sources", "entities": "Entities",
 }
-# Fields that Markdown shows after the title of a result, in this order.
+# Fields that Markdown shows after a result's title, in this order.
 _FACTS = " ".join([*(facts for *_, facts in SECTIONS.values()), "size image_url"])
 FACTS = list(dict.fromkeys(_FACTS.split()))  # sections may share a field
 # Fields that Markdown shows as one line below the results.
 NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
          "rich": "Live data: {}", "cost_usd": "Cost: {} USD",
          "next_offset": "More results: offset {}"}
-# Tags in the text of the Answers endpoint; data is between the opening and the closing tag.
+# Tags in the Answers endpoint's text, with data between the opening and the closing tag.
 TAGS = "citation enum_item usage queries analyzing thinking progress blindspots answer".split()
 
 # ===== commands and their parameters ==============================================================
@@ -159,12 +159,12 @@ COUNTRIES = ("ALL AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL
 LANGUAGES = ("ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is "
              "it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk "
              "vi").split()
-# Spelling of people and models -> the API's.
+# What people and models write -> the API's code.
 LANGUAGE_SPELLINGS = {
     "ja": "jp", "zh": "zh-hans", "zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant",
     "no": "nb", "nn": "nb", "iw": "he", "en-uk": "en-gb", "pt": "pt-br",
 }
-# English names, in the order of the codes.
+# The languages' English names, in the order of the codes.
 LANGUAGE_NAMES = ("arabic,basque,bengali,bulgarian,catalan,chinese,traditional chinese,croatian,"
                   "czech,danish,dutch,english,british english,estonian,finnish,french,galician,"
                   "german,greek,gujarati,hebrew,hindi,hungarian,icelandic,italian,japanese,kannada,"
@@ -194,7 +194,7 @@ def parameter(name: str, kind: str, api_default: object, text: str, **more: Any)
 
 
 def limit(name: str, low: int, high: int, api_default: int, text: str) -> Parameter:
-    """Return the entry of a number that Brave calls maximum_number_of_..."""
+    """Return the entry for a number that Brave calls maximum_number_of_..."""
     wire = name.replace("max_", "maximum_number_of_")
     text += f", {low} to {high}"
     return parameter(name, "int", api_default, text, min=low, max=high, wire=wire)
@@ -205,7 +205,7 @@ QUERY = parameter("query", "str", None, "what to search for", wire="q", position
 COUNT = parameter("count", "int", 20, "results, 1 to 20 (default: 10)", min=1, max=20, default=10,
                   flags=["-n"], aliases=["num"])
 COUNT_50: Parameter = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
-# The pages that Brave searches and those in the answer are one number: see wire_params.
+# One number sets both the pages that Brave searches and those in the answer: see wire_params.
 CONTEXT_COUNT: Parameter = {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)",
                             "aliases": ["num", "max_urls", "maximum_number_of_urls"]}
 OFFSET = parameter("offset", "int", 0, "result pages (not results) to skip, 0 to 9", min=0,
@@ -257,9 +257,9 @@ LOCATION = [
     )),
 ]
 LL = parameter("ll", "str", None, "the same point as LAT,LONG", wire="",
-               note="For example 37.7749,-122.4194; south and west are negative.")
-NOTE_CHARS = 350  # of "truncated" in a document
-# Parameter that a command lacks -> what to do instead.
+               note="Write it as 37.7749,-122.4194; south and west are negative.")
+NOTE_CHARS = 350  # space for "truncated" in a document
+# Parameter that a command does not have -> what to do instead.
 NO_OFFSET = dict.fromkeys(("offset", "page"), "There are no result pages; raise count.")
 NO_SITES = {"site": "Put site:example.com into the query.",
             "exclude_site": "Put -site:example.com into the query."}
@@ -291,7 +291,7 @@ COMMANDS: dict[str, Command] = {
     "summarizer": {"help": "a summary of a search (only with the discontinued Pro AI plan)",
             "examples": ["KEY", "--query 'how do vaccines work'",
                          "KEY --entity-info --inline-references"],
-                   # "raw" of the enrichments repeats the text.
+                   # "raw" in the enrichments repeats the text.
                    "expendable": ("raw", "summary_raw", "enrichments"), "params": [
         parameter("key", "str", None, "summarizer_key of a web search with summary, unchanged",
                   positional=True, verbatim=True),
@@ -403,7 +403,7 @@ COMMANDS: dict[str, Command] = {
         limit("research_max_results_per_query", 1, 60, 60, "results per research query"),
     ], "cannot": {"site": "The context command takes site.",
                   "since": "The context command takes since.",
-                  "count": "answers has no result list; use web or context."}},
+                  "count": "answers has no list of results; use web or context."}},
 }
 # fmt: on
 
@@ -418,7 +418,7 @@ def api_params(params: Fields) -> Fields:
     for name, other in (("page", "offset"), ("ll", "lat"), ("ll", "long")):
         if name in params and other in params:
             message = f"{name} and {other} mean the same."
-            raise SearchError("invalid_input", message, f"Leave {other} out.")
+            raise SearchError("invalid_input", message, f"Omit {other}.")
     params = dict(params)
     if "page" in params:
         params["offset"] = params.pop("page") - 1
@@ -432,7 +432,7 @@ def api_params(params: Fields) -> Fields:
 
 
 def wire_params(command: str, params: Fields) -> Fields:
-    """Return the parameters to send, under Brave's names; raises the errors of usable_goggles."""
+    """Return the parameters to send, under Brave's names; raises usable_goggles' errors."""
     wire: Fields = {}
     for entry in COMMANDS[command]["params"]:
         if entry["name"] in params and entry["wire"]:
@@ -452,32 +452,32 @@ def location_headers(endpoint: str, params: Fields) -> Fields:
     Raises SearchError (invalid_input) for text that an HTTP header cannot carry.
     """
     tables = {name: command["params"] for name, command in COMMANDS.items()}
-    tables["pois"] = LOCATION[:2]  # to measure the distances of known places
+    tables["pois"] = LOCATION[:2]  # to measure the distances to known places
     table = tables.get(endpoint, [])
     entries = [entry for entry in table if "header" in entry and entry["name"] in params]
     for entry in entries:
         if not re.fullmatch(r"[ -~]+", str(params[entry["name"]])):
             error = wrong_value(entry, params[entry["name"]], "plain ASCII text")
-            error.hint = "Write it without accents, or give lat and long."
+            error.hint = "Write it without accents, or pass lat and long."
             raise error
     return {entry["header"]: str(params[entry["name"]]) for entry in entries}
 
 
 def split_sites(name: str, params: Fields) -> list[tuple[str, str]]:
-    """Return (host, path) of each site of a parameter. Raises SearchError (invalid_input)."""
+    """Return (host, path) for each site in a parameter. Raises SearchError (invalid_input)."""
     sites = []
     for site in params.get(name, []):
         address = re.sub(r"(?i)^(https?://)?(\*?\.)?", "", site.strip()).rstrip("/")
         host, _, path = address.partition("/")
         if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", host) or re.search(r"[\s*?#]", path):
-            entry: Parameter = {"name": name, "note": "Leave out wildcards."}
+            entry: Parameter = {"name": name, "note": "Omit wildcards."}
             raise wrong_value(entry, site, "a host such as docs.python.org, or one with a path")
         sites.append((host.lower(), path and f"{path}/"))
     return sites
 
 
 def held_to_paths(answer: Any, params: Fields) -> Any:
-    """Return an answer without results outside the paths of site filters: goggles know hosts."""
+    """Return an answer without results outside site filters' paths: goggles filter only hosts."""
     sites, others = split_sites("site", params), split_sites("exclude_site", params)
 
     def is_on(url: str, places: list[tuple[str, str]]) -> bool:
@@ -506,14 +506,14 @@ def usable_goggles(params: Fields) -> tuple[list[str], list[str]]:
     """Return the goggles to send, and a warning if some are omitted because they are not https.
 
     The site filters become one inline goggle. Raises SearchError (invalid_input) for a site that is
-    not a host, @FILE outside a command line, too many goggles, or if none can be used.
+    not a host, @FILE outside a command line, too many goggles, or if no goggle can be used.
     """
     goggles = params.get("goggles") or []
     goggles = [goggle.strip() for goggle in ([goggles] if isinstance(goggles, str) else goggles)]
     for goggle in goggles:
         if goggle.startswith("@"):
             message = f"goggles cannot be read from {quoted(goggle)}."
-            hint = "Give the rules themselves; only the command line reads files."
+            hint = "Pass the rules themselves; only the command line reads files."
             raise SearchError("invalid_input", message, hint)
     rules = ["$discard"] if params.get("site") else []
     sites, others = split_sites("site", params), split_sites("exclude_site", params)
@@ -529,15 +529,15 @@ def usable_goggles(params: Fields) -> tuple[list[str], list[str]]:
         message = f"goggles and site filters make {number} goggles; Brave takes {MAX_GOGGLES}."
         raise SearchError("invalid_input", message, hint)
     omitted = ", ".join(quoted(goggle) for goggle in goggles if goggle not in usable)
-    return usable, [f"Left out goggles that are not https: {omitted}."] if omitted else []
+    return usable, [f"Omitted goggles that are not https: {omitted}."] if omitted else []
 
 
 def build_request(endpoint: str, params: Fields, headers: Fields | None = None) -> Fields:
-    """Return the request of an endpoint: method, url, headers, json; the key is added on sending.
+    """Return the request for an endpoint: method, url, headers, json; the key is added on sending.
 
-    params: Brave's names and values (query means q). In a GET request None is skipped, booleans
-    become lower case, usable goggles and ids are repeated, other lists are joined by commas.
-    summary drops result_filter, because with it Brave omits the web results
+    params: Brave's names and values (query means q). In a GET request, None is skipped, booleans
+    become lower case, usable goggles and ids are repeated, and other lists are joined by commas. If
+    summary is set, result_filter is not sent, because Brave would omit the web results
     (brave-search-mcp-server, issue 272). Raises SearchError (invalid_input).
     """
     from urllib.parse import urlencode
@@ -566,7 +566,7 @@ def build_request(endpoint: str, params: Fields, headers: Fields | None = None) 
 
 
 def answer_error(response: Response, endpoint: str, key_name: str) -> SearchError | None:
-    """Return the error that an answer means, by Brave's code; None for a good answer."""
+    """Return the error in a response, by Brave's code; None for a good response."""
     if 200 <= response.status < 300:
         return None
     body = json_object(response) or {}
@@ -583,7 +583,7 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
             error.hint = "Search the web again: its answer contains a new key."
         return error
     kind, hint = CODES[code]
-    # A VALIDATION error names the refused parameters or headers, each with the reason.
+    # A VALIDATION error names each refused parameter or header with the reason.
     reasons = []
     for refused in objects(object_field(fault, "meta").get("errors")):
         location = "".join(map(str, as_list(refused.get("loc"))[-1:]))
@@ -609,7 +609,7 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
 
 
 def rate_limit_wait(response: Response) -> float | None:
-    """Return the seconds until every exhausted window of the rate limit is open again.
+    """Return the seconds until every exhausted rate-limit window is open again.
 
     X-RateLimit-* have one number per window; a window with a limit of 0 is not limited.
     """
@@ -634,12 +634,12 @@ def objects(value: object) -> list[Fields]:
 
 
 def pick_fields(item: Fields, *names: str) -> Fields:
-    """Return the named fields of an item, without the empty ones."""
+    """Return the named fields of an item, except empty ones."""
     return drop_empty({name: item.get(name) for name in names})
 
 
 def tidy_texts(value: object, name: str = "") -> Any:
-    """Return data of an answer without highlighting tags, entities decoded once; URLs stay."""
+    """Return data without highlighting tags, with entities decoded once; URLs stay unchanged."""
     if isinstance(value, str):
         verbatim = name in VERBATIM_FIELDS or value.startswith(("http://", "https://"))
         return value if verbatim else plain_text(value)
@@ -649,7 +649,7 @@ def tidy_texts(value: object, name: str = "") -> Any:
 
 
 def trim_result(kind: str, item: Fields) -> Fields:
-    """Return the fields of a result that RESULT_FIELDS names for its kind."""
+    """Return a result's fields that RESULT_FIELDS lists for its kind."""
     fields: Fields = {}
     for field in RESULT_FIELDS[kind].split():
         name, _, path = field.partition("=")
@@ -661,7 +661,7 @@ def trim_result(kind: str, item: Fields) -> Fields:
     if is_place and "description" in fields:
         fields["description"] = re.sub(r"^### Overview\s+", "", str(fields["description"]))
     day = re.match(r"\d{4}-\d\d-\d\d", str(item.get("page_age")))
-    # News show the whole time, and the age of most pages is a date in words.
+    # News articles show the full time; the age of most pages is a date in words.
     if day and "page_age" not in fields and str(item.get("age")).endswith(" ago"):
         fields["date"] = day[0]
     return {**fields, **hours_and_distance(item)} if is_place else fields
@@ -679,12 +679,12 @@ def hours_and_distance(place: Fields) -> Fields:
 
 
 def found_document(params: Fields, **fields: Any) -> Document:
-    """Return the document of a command that found something."""
+    """Return the document for a command that found something."""
     return {"ok": True, "provider": "brave", **pick_fields(params, "query"), **fields}
 
 
 def nothing_found(what: str, offset: int = 0) -> Document:
-    """Return the error document for an answer without results; offset: result pages skipped."""
+    """Return the error document for an answer without results. offset: result pages skipped."""
     message, hint = f"No {what} found", "Use fewer or more general words, or drop filters."
     if offset:
         message, hint = f"No more {what} on page {offset + 1}.", ""
@@ -705,8 +705,8 @@ def request_warnings(params: Fields) -> list[str]:
 def web_document(params: Fields, answer: Fields) -> Document:
     """Return the document of a web search.
 
-    Without web results it is an error of kind no_results that still has every other section. If
-    result_filter omits web, it is one only if the sections that it names are empty.
+    Without web results, it is an error of kind no_results that still has every other section. If
+    result_filter omits web, it is an error only if all named sections are empty.
     """
     info, offset = object_field(answer, "query"), params.get("offset", 0)
     more = info.get("more_results_available") is True and offset < LAST_OFFSET
@@ -736,7 +736,7 @@ def web_document(params: Fields, answer: Fields) -> Document:
 def section_results(answer: Fields, name: str) -> list[Fields]:
     """Return the results of a section of a web answer; [] if it is missing or broken.
 
-    Each says whether goggles changed its section, if Brave says so and the document shows it.
+    Each result says whether goggles changed its section, if Brave reports that.
     """
     section = object_field(answer, name)
     mark = pick_fields(section, "mutated_by_goggles")
@@ -746,8 +746,8 @@ def section_results(answer: Fields, name: str) -> list[Fields]:
 def thin_excerpts(document: Document, params: Fields) -> None:
     """Omit as few of the excerpts as max_chars allows; "truncated" counts them.
 
-    The user asked for excerpts, so sections that nobody asked for go first. Each result keeps its
-    first excerpts; the last results lose theirs first.
+    The user asked for excerpts, so sections that were not requested are dropped first. Each result
+    keeps its first excerpts; the last results lose theirs first.
     """
     max_chars = params.get("max_chars", 0)
     sections = () if "result_filter" in params else SIDE_SECTIONS
@@ -764,15 +764,13 @@ def thin_excerpts(document: Document, params: Fields) -> None:
     if dropped:
         results[:] = map(drop_empty, results)
         gone = [name for name in sections if document.pop(name, None)]
-        hint = (
-            f"Cut to fit {{max_chars}} {max_chars}. {{max_chars}} 0 or {{output}} gives all of it."
-        )
+        hint = f"Cut to fit {{max_chars}} {max_chars}. {{max_chars}} 0 or {{output}} returns all."
         note = {"left_out": gone, "items_dropped": {"extra_snippets": dropped}, "hint": hint}
         document["truncated"] = drop_empty(note)
 
 
 def list_document(command: str, params: Fields, answer: Fields) -> Document:
-    """Return the document of an answer that is one list of results."""
+    """Return the document for an answer that is a single list of results."""
     items = objects(answer.get("results"))
     if command != "rich":  # the shape of live data depends on its subject
         items = [trim_result(command, item) for item in items]
@@ -782,7 +780,7 @@ def list_document(command: str, params: Fields, answer: Fields) -> Document:
 
 
 def results_document(command: str, params: Fields, answer: Fields, items: list[Fields]) -> Document:
-    """Return the document of a list of results; an error of kind no_results if it is empty."""
+    """Return the document for a list of results; an error of kind no_results if it is empty."""
     extras: Fields = {
         "results": items,
         "altered": object_field(answer, "query").get("altered"),
@@ -796,7 +794,7 @@ def results_document(command: str, params: Fields, answer: Fields, items: list[F
 
 
 def context_document(params: Fields, answer: Fields) -> Document:
-    """Return the document of a context search: results with their passages, and places."""
+    """Return the document for a context search: results with their passages, and places."""
     grounding, sources = object_field(answer, "grounding"), object_field(answer, "sources")
 
     def grounded(name: str) -> list[Fields]:
@@ -814,14 +812,14 @@ def context_document(params: Fields, answer: Fields) -> Document:
 
 
 def spellcheck_document(params: Fields, answer: Fields) -> Document:
-    """Return the document of a spelling check; changed says whether there is a correction."""
+    """Return the document for a spelling check; changed says whether there is a correction."""
     corrections = [item["query"] for item in objects(answer.get("results")) if item.get("query")]
     extras = {"correction": corrections[0] if corrections else "", "alternatives": corrections[1:]}
     return found_document(params, changed=bool(corrections), **drop_empty(extras))
 
 
 def summary_document(params: Fields, answer: Fields) -> Document:
-    """Return the document of a complete summary; raises SearchError (no_results) if it is empty."""
+    """Return the document for a complete summary; raises SearchError (no_results) if empty."""
     messages = as_list(answer.get("summary"))
     text = summary_text(messages, params.get("inline_references", False))
     if not text:
@@ -833,12 +831,12 @@ def summary_document(params: Fields, answer: Fields) -> Document:
 
 
 def summary_text(messages: list[Any], inline_references: bool) -> str:
-    """Return a summary's text: tokens joined, list items as lines, URLs if inline_references.
+    """Return a summary's text: joined tokens, list items as lines, URLs if inline_references.
 
     Brave's own MCP server loses the list items (types enum_start, enum_item and enum_end).
     """
     text: list[str] = []
-    number = 0  # of the next item of an ordered list; 0 in a bulleted list
+    number = 0  # of the next item in an ordered list; 0 in a bulleted list
     for message in objects(messages):
         kind, data, fields = message.get("type"), message.get("data"), object_field(message, "data")
         if kind == "token" and isinstance(data, str):
@@ -859,7 +857,7 @@ def summary_text(messages: list[Any], inline_references: bool) -> str:
 
 
 def read_stream(response: Response) -> Fields:
-    """Return text and usage of an Answers response, event stream or plain JSON.
+    """Return the text and usage in an Answers response, an event stream or plain JSON.
 
     Raises SearchError (provider) if the body has no answer or an event is an error.
     """
@@ -882,7 +880,7 @@ def read_stream(response: Response) -> Fields:
 
 
 def answers_document(params: Fields, answer: Fields) -> Document:
-    """Return the document of an answer: text with [n] markers, citations, entities, cost.
+    """Return the document for an answer: text with [n] markers, citations, entities, cost.
 
     Raises SearchError (no_results) if the text is empty.
     """
@@ -907,7 +905,7 @@ def answers_document(params: Fields, answer: Fields) -> Document:
         visible = str(final.get("answer", "") if isinstance(final, dict) else final)
     visible = clean_text(visible, model_answer=True).strip()
     if not visible:
-        raise SearchError("no_results", "Brave's answer is empty.", "Ask in other words.")
+        raise SearchError("no_results", "Brave's answer is empty.", "Rephrase the question.")
     usage = object_field(by_tag, "usage") or answer["usage"]
     extras: Fields = {"citations": list(citations.values()), "entities": entities, "usage": usage}
     extras["research_queries"] = by_tag.get("queries")
@@ -916,10 +914,10 @@ def answers_document(params: Fields, answer: Fields) -> Document:
 
 
 def replace_tags(text: str, replaced: Callable[[str, str], str]) -> str:
-    """Return the text with each of TAGS and its content replaced by replaced(tag, content).
+    """Return text in which each of TAGS and its content is replaced with replaced(tag, content).
 
-    A pattern that also contains the closing tag would read the whole remaining text at every tag
-    that is never closed.
+    A pattern that included the closing tag would scan the whole remaining text for every tag that
+    is never closed.
     """
     last = {tag: text.rfind(f"</{tag}>") for tag in TAGS}
     pieces, end = [], 0
@@ -933,7 +931,7 @@ def replace_tags(text: str, replaced: Callable[[str, str], str]) -> str:
 
 
 def tag_data(text: str) -> Any:
-    """Return a tag's content as data if it is JSON, else as text."""
+    """Return a tag's content as JSON data if possible, else as text."""
     try:
         return clean_tree(json.loads(text))
     except (ValueError, RecursionError):
@@ -949,11 +947,11 @@ def issue_request(
     headers: Fields | None = None,
     deadline: float | None = None,
 ) -> Fields:
-    """Send the request of an endpoint with the key of its plan and return the parsed answer.
+    """Send an endpoint's request with the key for its plan and return the parsed answer.
 
-    params: see build_request. deadline: on time.monotonic()'s clock (default: 30 s from now). A
-    warning on stderr names omitted goggles. Raises SearchError, which the run_* functions turn
-    into an error document.
+    params: see build_request. deadline: as time.monotonic() (default: 30 s from now). A warning on
+    stderr names omitted goggles. Raises SearchError, which the run_* functions turn into an error
+    document.
     """
     request = build_request(endpoint, params, headers)
     for warning in usable_goggles(params)[1]:
@@ -975,7 +973,7 @@ def call_endpoint(
 ) -> Fields:
     """Send a command's request, or raise DryRun with it; return the parsed and tidied answer.
 
-    requests: how many a dry run names, this one included.
+    requests: the number that a dry run reports, including this request.
     """
     headers = location_headers(endpoint, params)
     if params.get("dry_run"):
@@ -1009,18 +1007,18 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
 
 
 def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
-    """Return the summary of a key, or of a query that is searched first. Never raises.
+    """Return the summary for a key, or for a query that is searched first. Never raises.
 
-    Polls until the summary is complete or failed, or attempts or time are used up.
+    Polls until the summary is complete or has failed, or until attempts or time are used up.
     """
 
     def operation(params: Fields) -> Document:
         if ("key" in params) == ("query" in params):
             hint = (
                 "key: the summarizer_key of a web search with summary; query: a new search. "
-                "Without a plan that has summaries, use the command context."
+                "If your plan has no summaries, use the command context."
             )
-            raise SearchError("invalid_input", "Give either key or query.", hint)
+            raise SearchError("invalid_input", "Pass either key or query.", hint)
         deadline = deadline_of(params)
         wire = wire_params("summarizer", params)
         if "query" in params:
@@ -1029,7 +1027,7 @@ def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
             wire["key"] = object_field(answer, "summarizer").get("key")
         elif " " in wire["key"] and not wire["key"].startswith("{"):  # a key looks like JSON
             message = f"{quoted(wire['key'])} is not a summarizer key."
-            raise SearchError("invalid_input", message, "Ask with {query}.")
+            raise SearchError("invalid_input", message, "Use {query} for words.")
         if not (wire["key"] and isinstance(wire["key"], str)):
             message = "The search returned no summarizer key."
             raise SearchError("auth", message, SUMMARIZER_PLAN, status=200)
@@ -1039,7 +1037,7 @@ def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
 
 
 def poll_summary(wire: Fields, params: Fields, deadline: float, report: ProgressCallback) -> Fields:
-    """Ask for a summary until it is complete; raises SearchError if it never is.
+    """Poll for a summary until it is complete; raises SearchError if it never is.
 
     "failed" or an API error ends the polling at once.
     """
@@ -1052,7 +1050,7 @@ def poll_summary(wire: Fields, params: Fields, deadline: float, report: Progress
         except SearchError as error:
             if error.kind != "timeout" or tries == 1:
                 raise
-            break  # Brave answers, but the summary is late
+            break  # Brave answers, but the summary is not ready
         if answer.get("status") == "complete":
             return answer
         if answer.get("status") == "failed":
@@ -1090,19 +1088,19 @@ def run_places(params: Fields, report: ProgressCallback = None) -> Document:
 
 
 def find_places(params: Fields, deadline: float) -> Fields:
-    """Return the answer of a place search, or of a request for the details of ids."""
+    """Return the answer to a place search, or to a request for details of ids."""
     wire, ids = wire_params("places", params), params.get("ids", [])
     requests = 1 + bool(params.get("descriptions"))
     if not ids:
         if not ({"q", "location"} & wire.keys() or {"latitude", "longitude"} <= wire.keys()):
-            hint = "For example: query coffee, location san francisco ca united states."
-            raise SearchError("invalid_input", "Give a query, a location, or lat and long.", hint)
+            hint = "For example, query coffee, location san francisco ca united states."
+            raise SearchError("invalid_input", "Pass a query, a location, or lat and long.", hint)
         return call_endpoint("places", wire, params, deadline, requests)
     if len(ids) > MAX_IDS:
-        entry: Parameter = {"name": "ids", "note": "Ask again for the others."}
+        entry: Parameter = {"name": "ids", "note": "Request the others in another call."}
         raise wrong_value(entry, len(ids), f"1 to {MAX_IDS} places")
     if "query" in params or "location" in params:
-        raise SearchError("invalid_input", "ids cannot go with a query or location.", "Drop one.")
+        raise SearchError("invalid_input", "ids rules out query and location.", "Drop one.")
     wire = {"ids": ids, **pick_fields(wire, "search_lang", "ui_lang", "units")}
     return call_endpoint("pois", wire, params, deadline, requests)
 
@@ -1115,8 +1113,8 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
 
     def operation(params: Fields) -> Document:
         if params.get("research") and (params.get("citations") or params.get("entities")):
-            hint = "Drop {citations} and {entities}; research lists its sources in the text."
-            message = "research cannot go with citations or entities."
+            hint = "Omit {citations} and {entities}; research lists its sources in the text."
+            message = "research cannot be combined with citations or entities."
             raise SearchError("invalid_input", message, hint)
         if report:
             report("waiting for the answer", 0, 1)
@@ -1161,7 +1159,7 @@ def to_markdown(document: Document) -> str:
 
 
 def item_markdown(number: int, item: Fields) -> str:
-    """Return a result as a numbered list entry: linked title, facts, texts."""
+    """Return a result as a numbered list entry: linked title, facts, text."""
     names = ("question", "title", "name", "query")
     title = next((str(item[name]) for name in names if item.get(name)), "")
     url = item.get("url") or item.get("href")
@@ -1186,7 +1184,7 @@ def item_markdown(number: int, item: Fields) -> str:
 
 
 def passage_markdown(passage: object) -> str:
-    """Return a passage of the context command; a question and its answer come as JSON text."""
+    """Return a passage of the context command; a question with its answer comes as JSON text."""
     data = tag_data(str(passage))
     fields = data if isinstance(data, dict) else {}
     pair = " ".join(str(fields.get(name) or "") for name in ("question", "answer")).strip()
@@ -1194,7 +1192,7 @@ def passage_markdown(passage: object) -> str:
 
 
 def shown_text(value: object) -> str:
-    """Return a text of a page on one line, without live Markdown and HTML."""
+    """Return page text on one line, without active Markdown and HTML."""
     return make_harmless(" ".join(str(value).split()))
 
 
@@ -2612,9 +2610,7 @@ def in_parallel(
         left = {pool.submit(work, job): job for job in jobs}
         under_way = set(left)
         while under_way and not (Interrupts.has_come and time.monotonic() >= Interrupts.until):
-            done, under_way = wait(
-                under_way, 0.1, FIRST_COMPLETED
-            )  # Windows: for Ctrl-C
+            done, under_way = wait(under_way, 0.1, FIRST_COMPLETED)  # Windows: for Ctrl-C
             for future in [future for future in left if future in done]:
                 yield left.pop(future), future.result()
             if Interrupts.has_come:

@@ -16,7 +16,7 @@ GOOGLE_CLOUD_PROJECT with VERTEX_ACCESS_TOKEN or gcloud, or only VERTEX_API_KEY.
 Exit codes: 0 answered, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or
 quota, 5 timeout, network or server error, 70 bug in this script, 130 interrupted.
 
-Lines 1 to 1680 are this script's own, the others a copy of websearch/kit.py.
+Lines 1 to 1682 are this script's own, the others a copy of websearch/kit.py.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
     Emit = Callable[[int, Document], None] | None  # gets the number of a query and its document
 
 API_VERSION = "v1beta"  # v1 lacks the aliases such as gemini-flash-latest
-REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # the host of the links to sources
+REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # the host of links to sources
 REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
 DEFAULT_MODEL = "gemini-3.8-flash"  # model and GEMINI_MODEL take precedence
-FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 only (October 2026)
-MODELS_PAGE, MODELS_PAGES = 1000, 10  # models per answer of the list; answers to read
+FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search only with Gemini 2.5 (October 2026)
+MODELS_PAGE, MODELS_PAGES = 1000, 10  # models per response; responses to read
 MODELS_TIMEOUT = 4.0  # seconds for the list of models, to suggest a name for an unknown model
 
 # Provider -> variable that overrides its URL, URL, variables with its key or token.
@@ -72,33 +72,33 @@ PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 KEY_NAMES = PROVIDERS["gemini"][2]
 KEY_PAGE = "https://aistudio.google.com/apikey"
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
-LEAST_SECONDS = 1.0  # left to ask another provider: no model answers in less
-ANSWER_SECONDS = 5.0  # that an answer usually needs
+LEAST_SECONDS = 1.0  # minimum left to try another provider: no model answers faster
+ANSWER_SECONDS = 5.0  # usual time for an answer
 GCLOUD_TIMEOUT = 10.0  # seconds; gcloud is a Python program and takes 1 to 2
 
 RESOLVE_WORKERS, RESOLVE_TIMEOUT = 8, 5.0  # redirect links at once; seconds for all of them
-BATCH_ITEM_CHARS = 1_750  # per answer in a batch: 1,000 of text, a source, its queries
-BATCH_WORKERS = 4  # searches at once: more meet the rate limit of a key, not an earlier answer
-LONGEST_TIMEOUT = 600.0  # seconds per call; the shared table allows no more
-RATE_LIMIT_PAUSE = 2.0  # seconds that a batch pauses after a rate limit without a time
-MAX_URLS = 20  # per url_context request
-MAX_DRIFT = 32  # bytes around a segment's offset to search; seen off by 1 and 2
+BATCH_ITEM_CHARS = 1_750  # per answer in a batch: 1,000 characters of text, a source, its queries
+BATCH_WORKERS = 4  # searches at once: more would hit the key's rate limit, not finish earlier
+LONGEST_TIMEOUT = 600.0  # seconds per call, the limit in the shared table
+RATE_LIMIT_PAUSE = 2.0  # seconds that a batch pauses after a rate limit that states no wait
+MAX_URLS = 20  # URLs per url_context request
+MAX_DRIFT = 32  # bytes to search around a segment's offset, which is sometimes off by 1 or 2
 PERIOD_DAYS = {"week": 7, "month": 30, "year": 365}
 
 NO_SHORT_WINDOW = "Google's filter needs more than a day"
-# Callers compare errors with these sentences.
+# Callers compare errors with these texts.
 EMPTY_QUERY = "query cannot be empty"
 EMPTY_QUERIES = "queries list cannot be empty"
 NO_KEY = "GEMINI_API_KEY not set in secrets.yaml"
 QUOTA_EXCEEDED = "Error: API quota exceeded. Try again later."
 NO_PROVIDERS = "No Providers Available"
 LIMIT_REASONS = ("RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED")  # also with another status than 429
-# Kind of an error -> its heading in Markdown, where it is not "Search Error".
+# Error kind -> its heading in Markdown, if it is not "Search Error".
 HEADINGS = {
     "auth": "Authentication Error", "rate_limit": "Rate Limited", "quota": "Rate Limited",
 }  # fmt: skip
 
-# In Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
+# Values of Google's FinishReason: a filter stopped the answer; the answer is unfinished.
 BLOCKED = (
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY ESCALATION "
     "MODEL_ARMOR"
@@ -110,15 +110,15 @@ NOT_GROUNDED = {  # whether Google was searched -> why the answer has no sources
 }
 
 # A citation marker would break these: a fenced code block, a code span, a link. Lookarounds,
-# excluded brackets and the 300 characters keep the patterns linear on degenerate text.
+# excluded brackets and the limit of 300 characters keep the patterns linear on degenerate text.
 FENCE = (
     r"^(?P<indent>[ \t>]*)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
     r"(?:\n[^\n]*)*?(?:(?P<closed>\n[ \t>]*(?P=fence)[`~]*[ \t]*$)|\Z)"
 )
 SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)"
 
-# What the model writes for its own use: markers whose numbers refer to nothing in the answer, and a
-# search that it writes down in place of running it.
+# Text that the model writes for its own use: markers whose numbers refer to nothing in the answer,
+# and a search that it writes down instead of running it.
 OWN_NOTES = r" ?\[cite: ?[\d, -]{1,60}\]|\[cite_(?:start|end)\]|```tool_code\n[^`]{0,4000}```\s?"
 
 # Scripts without spaces between words: Thai to Tibetan, Burmese, Khmer, kana, ideographs.
@@ -129,7 +129,7 @@ UNSPACED = (
 
 # fmt: off
 THINKING_LEVELS = ("minimal", "low", "medium", "high", "xhigh")
-DEFAULT_THINKING = "low"  # enough for a search; tokens for thinking are billed as output
+DEFAULT_THINKING = "low"  # enough for a search; thinking tokens are billed as output
 # Start of a model's name -> the value to send for each of these levels (Gemini 2.5: tokens); Google
 # refuses other values with 400. An unknown model, such as an alias, gets the values that every
 # family with levels accepts.
@@ -144,29 +144,29 @@ THINKING_FAMILIES: dict[str, tuple[Any, ...]] = {
     "gemma": ("minimal", "high", "high", "high", "high"),
     "": FROM_LOW_TO_HIGH,
 }
-TOKEN_COUNTS = {  # field of "usage" -> Google's name for it
+TOKEN_COUNTS = {  # field in "usage" -> Google's name for it
     "prompt_tokens": "promptTokenCount", "tool_prompt_tokens": "toolUsePromptTokenCount",
     "thinking_tokens": "thoughtsTokenCount", "output_tokens": "candidatesTokenCount",
     "total_tokens": "totalTokenCount",
 }
-# Fields of a document. output_format -> the only field that it keeps, in addition to BESIDE.
+# A document's fields. output_format -> the only field that it keeps, in addition to BESIDE.
 ANSWER_FIELDS = (
     "ok provider query model requested_model text sources search_queries grounded "
     "finish_reason usage billed_queries pages thoughts suggestions_html attempts warnings"
 ).split()
 ALONE = {"text_only": "text", "sources_only": "sources"}
 BESIDE = "ok provider query warnings attempts pages thoughts suggestions_html".split()
-# Status text, status or other signal of an error -> kind, message, hint.
+# An error's status text, status or other signal -> kind, message, hint.
 TIMED_OUT = (
     "timeout", "Error: Request timed out on the server: {words}", "Try again, or raise timeout.",
 )
 REFUSED = "Google refused the request: {words}"
 FAULTS: dict[str | int, tuple[str, str, str]] = {
-    "search": (  # the key's tier has no searches with this model, or has used them up
+    "search": (  # the key's tier does not include searches with this model, or they are used up
         "quota", QUOTA_EXCEEDED,
         ("A free key cannot search with {model}, or the paid searches are used up: enable "
          f"billing, or use model {FREE_MODEL}.")),
-    "none": ("quota", QUOTA_EXCEEDED,  # a limit of 0 is not renewed
+    "none": ("quota", QUOTA_EXCEEDED,  # a limit of 0 never renews
         f"This key has no quota for {{model}}: enable billing, or use model {FREE_MODEL}."),
     "quota": ("quota", QUOTA_EXCEEDED,
         "Google does not say when the quota is renewed: see https://ai.dev/rate-limit."),
@@ -175,7 +175,7 @@ FAULTS: dict[str | int, tuple[str, str, str]] = {
     "NOT_FOUND": ("invalid_input", "There is no model {model!r} here: {words}",
         "The models command lists the names."),
     "FAILED_PRECONDITION": ("provider", REFUSED,  # another provider may serve the account
-        "Google does not serve this account or place; provider vertex may work."),
+        "Google does not serve this account or location; provider vertex may work."),
     400: ("invalid_input", REFUSED, "Correct the value that the message names."),
 }
 FOCUS = {
@@ -185,7 +185,7 @@ FOCUS = {
     "troubleshooting": "Concentrate on solutions: causes, fixes, workarounds, known issues.",
 }
 # Command -> lines after the question, each with the name of the value that it needs, or "". Google
-# has no filter for sites or subreddits, so the prompt asks for them in words.
+# has no filter for sites or subreddits, so the prompt names them in words.
 PROMPTS = {
     "search": (("context", "Context: {}"), ("focus", "{}")),
     "dev": (
@@ -227,16 +227,16 @@ MODEL: Parameter = {
 URL: Parameter = {
     "name": "url", "type": "list", "wire": "tools.urlContext", "between": r"[\s,]{1,9}(?=https?://)",
     "help": f"a page to read as well; repeatable ({MAX_URLS} at most)",
-    "note": "Gemini reads URLs such as https://example.org/page, not redirect links of Google.",
+    "note": "Gemini reads URLs such as https://example.org/page, not Google's redirect links.",
 }
 SUBREDDIT: Parameter = {
     "name": "subreddit", **WORDS, "note": "Letters, digits and _ only, without r/.",
-    "help": "name without r/, such as programming (asked for in words)",
+    "help": "name without r/, such as programming (part of the prompt)",
 }
 ANSWER_PARAMS: list[Parameter] = [
     MODEL,
     {"name": "provider", "type": "str", "choices": ["auto", *PROVIDERS], "default": "auto",
-     "help": "service to ask; auto: gemini, then vertex (default: auto)"},
+     "help": "service to use; auto: gemini, then vertex (default: auto)"},
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
      "help": "most sources to list (default: all)"},
     {"name": "output_format", "type": "str", "choices": ["full", *ALONE], "default": "full",
@@ -268,16 +268,16 @@ SEARCH_PARAMS: list[Parameter] = [
      "help": "main subject of the answer (default: general)"},
     *ANSWER_PARAMS,
 ]
-ANSWERS: Command = {  # for every command that answers
+ANSWERS: Command = {  # for all commands that answer
     "expendable": ("thoughts", "suggestions_html", "domain"),
-    "cannot": {  # parameter that Gemini lacks -> what to do instead
+    "cannot": {  # parameter that Gemini does not have -> what to do instead
         "count": "The model decides how many sources it uses; max_sources lists fewer of them.",
         **dict.fromkeys(("site", "exclude_site"),
                         "Gemini has no site filter; name the site in the question."),
         "country": "Gemini has no country filter; name the country in the question.",
         "language": "Gemini answers in the language of the question.",
         "safe": "Gemini's filter for adult content cannot be set.",
-        "temperature": "Gemini ignores it since version 3.6, so it is not sent.",
+        "temperature": "Gemini has ignored it since version 3.6, so it is not sent.",
     },
 }
 COMMANDS: dict[str, Command] = {
@@ -308,7 +308,7 @@ COMMANDS: dict[str, Command] = {
         "params": [
             QUERY,
             {"name": "technology", **WORDS,
-             "help": "documented product, such as React (asked for in words)"},
+             "help": "documented product, such as React (part of the prompt)"},
             *ANSWER_PARAMS,
         ],
     },
@@ -320,7 +320,7 @@ COMMANDS: dict[str, Command] = {
     },
     "batch": {
         **ANSWERS, "batch": True,
-        "help": "several searches at once (timeout: of each search, from its own start)",
+        "help": "several searches at once (timeout: per search, from its own start)",
         "examples": ["questions.txt --jsonl", "--query 'first question' --query 'second question'",
                      "questions.txt --output answers.jsonl --skip-done answers.jsonl"],
         "params": [
@@ -333,7 +333,7 @@ COMMANDS: dict[str, Command] = {
             *SEARCH_PARAMS,
         ],
     },
-    "models": {"help": "models that the key can ask", "examples": ["", "--md"], "params": []},
+    "models": {"help": "models that the key can use", "examples": ["", "--md"], "params": []},
 }
 # fmt: on
 
@@ -361,7 +361,7 @@ def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
 
 
 def system_instruction(now: float) -> str:
-    """Return the system instruction. Without the date the model searches for the wrong year."""
+    """Return the system instruction. Without its date, the model searches for the wrong year."""
     today = time.strftime("%A, %Y-%m-%d", time.gmtime(now))
     return (
         f"Today is {today} (UTC). Search Google before you answer, and answer from what you find. "
@@ -371,9 +371,9 @@ def system_instruction(now: float) -> str:
 
 
 def time_window(since: str, now: float) -> tuple[str, str] | None:
-    """Return the start and end of a period or a range of dates, in UTC and whole seconds.
+    """Return the start and end of a period or a range of dates in UTC, in whole seconds.
 
-    None for a window of a day or less: the API refuses it.
+    None for a day or less, which the API refuses.
     """
     if since in PERIOD_DAYS:
         form, start = "%Y-%m-%dT%H:%M:%SZ", now - PERIOD_DAYS[since] * 86_400
@@ -383,7 +383,7 @@ def time_window(since: str, now: float) -> tuple[str, str] | None:
         return None
     from datetime import date, timedelta
 
-    # To the end of the last day; the calendar of datetime ends with the year 9999.
+    # To the end of the last day; datetime's calendar ends with the year 9999.
     end_day = min(date.fromisoformat(last), date(9999, 12, 30)) + timedelta(days=1)
     return f"{first}T00:00:00Z", f"{end_day}T00:00:00Z"
 
@@ -397,8 +397,8 @@ def time_in_words(params: Fields) -> str:
 def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
     """Return (thinkingConfig, warning); the warning is "" if the level is sent unchanged.
 
-    Only models that have the default level get it. A level that the model's family lacks becomes
-    its next higher or its highest level.
+    Only models that have the default level get it. A level that the model's family does not have
+    becomes its next higher or its highest level.
     """
     config: Fields = {"includeThoughts": True} if params.get("include_thoughts") else {}
     families = THINKING_FAMILIES.items()
@@ -415,7 +415,7 @@ def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
 
 
 def chosen_model(params: Fields) -> tuple[str, bool]:
-    """Return (model, whether the user named it). Raises SearchError if it cannot be a name."""
+    """Return (model, whether the user named it). Raises SearchError for an impossible name."""
     name = params.get("model") or os.environ.get("GEMINI_MODEL", "").strip()
     model = (name or DEFAULT_MODEL).removeprefix("models/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.@-]*", model, re.ASCII):
@@ -428,7 +428,7 @@ def build_search_request(
 ) -> Fields:
     """Return the request of a search: method, url, headers, json; the key is added on sending.
 
-    options: parameters of the search command, model among them. Raises SearchError.
+    options: parameters of the search command, including model. Raises SearchError.
     """
     params = {"query": query, "provider": provider, **(options or {})}
     params = check_params("search", COMMANDS["search"], params)
@@ -440,9 +440,10 @@ def build_request(
 ) -> Fields:
     """Return the generateContent request of a command, without its key.
 
-    insist: add the instruction to search. The body is that of Google's own SDK. tools has only
-    search: it cannot be combined with function declarations, and a tool configuration can cause an
-    empty answer that costs tokens. No temperature: Gemini ignores it since version 3.6.
+    insist: add the instruction to search. The body has the form that Google's own SDK sends. tools
+    contains only search: it cannot be combined with function declarations, and a tool configuration
+    can cause an empty answer that costs tokens. No temperature is sent: Gemini has ignored it since
+    version 3.6.
     """
     now = time.time()
     window = time_window(params.get("since", ""), now)
@@ -462,7 +463,7 @@ def build_request(
 
 
 def generate_url(credential: Fields, model: str) -> str:
-    """Return the URL of generateContent for a credential's provider."""
+    """Return generateContent's URL for a credential's provider."""
     variable, address, _ = PROVIDERS[credential["provider"]]
     path = f"{API_VERSION}/models/{model}"
     if credential["provider"] == "code-assist":
@@ -490,7 +491,7 @@ def google_cloud(variable: str) -> str:
 
 
 def models_request(page_token: str) -> Fields:
-    """Return the request for one answer of the model list; the key is added on sending."""
+    """Return the request for one page of the model list; the key is added on sending."""
     from urllib.parse import urlencode
 
     query = urlencode(drop_empty({"pageSize": MODELS_PAGE, "pageToken": page_token}))
@@ -499,7 +500,7 @@ def models_request(page_token: str) -> Fields:
 
 
 def check_details(params: Fields) -> Fields:
-    """Return the parameters; raises SearchError for a wrong subreddit or URL."""
+    """Return the parameters; raises SearchError for an invalid subreddit or URL."""
     urls, subreddit = params.get("url", []), params.get("subreddit", "")
     for url in urls:
         if not url_host(url) or len(url.split()) > 1 or url.startswith(REDIRECT_LINK):
@@ -517,9 +518,9 @@ def check_details(params: Fields) -> Fields:
 
 
 def given_credential(provider: str, secret: str) -> Fields:
-    """Return the credential of a key or token from the caller.
+    """Return the credential for a key or token from the caller.
 
-    Without GOOGLE_CLOUD_PROJECT, Vertex AI treats it as a key of express mode.
+    Without GOOGLE_CLOUD_PROJECT, Vertex AI treats it as an express-mode key.
     """
     express = provider == "vertex" and not google_cloud("GOOGLE_CLOUD_PROJECT")
     names = PROVIDERS[provider][2] if provider in PROVIDERS else KEY_NAMES
@@ -527,7 +528,7 @@ def given_credential(provider: str, secret: str) -> Fields:
 
 
 def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fields:
-    """Return the configured credential of a provider; dry_run starts no other program.
+    """Return a provider's configured credential; dry_run starts no other program.
 
     Raises SearchError (auth); its detail "lacks" marks a provider that is not configured, unlike
     a wrong configuration.
@@ -551,7 +552,7 @@ def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fi
 
 
 def configuration_error(provider: str) -> SearchError | None:
-    """Return the error that prevents asking a provider; None if it has credentials."""
+    """Return the error that prevents using a provider; None if it has credentials."""
     try:
         find_credential(provider, 0.0, dry_run=True)
     except SearchError as error:
@@ -574,7 +575,7 @@ def gcloud_token(program: str, deadline: float) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "CLOUDSDK_CORE_DISABLE_PROMPTS": "1"},
-        start_new_session=True,  # gcloud is a shell script: its children must end with it
+        start_new_session=True,  # gcloud is a shell script: its child processes must end with it
     ) as process:
         limit = max(0.1, min(GCLOUD_TIMEOUT, deadline - time.monotonic()))
         try:
@@ -598,7 +599,7 @@ def gcloud_token(program: str, deadline: float) -> str:
 
 
 def api_error(response: Response, credential: Fields, model: str) -> SearchError:
-    """Return the error that an answer other than 200 means, by status, status text and details."""
+    """Return the error for a response other than 200, by status, status text and details."""
     try:
         body = clean_tree(response.json())
     except (ValueError, RecursionError):
@@ -610,7 +611,7 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
     words = shorten(text_field(fault, "message") or response.excerpt(), 300)
     details: Fields = {"status": status, "status_text": status_text, "model": model}
     is_limit = status == 429 or {status_text, *reasons} & {*LIMIT_REASONS}
-    # Without details only the words say that the key is meant.
+    # Without details, only the words show that the key is the problem.
     is_about_key = "API_KEY_" in " ".join(reasons) or re.match("(?i)api key ", words)
     if not is_limit and (status in (401, 403) or is_about_key):
         return refused_credential(words, credential["name"], sorted(reasons), details)
@@ -637,8 +638,8 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
 def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
     """Return the details of an error object: (reasons, exhausted, seconds to wait).
 
-    exhausted: the rule of FAULTS for a 429: "search" if the only detail is a link to help, "none"
-    if the limit is 0, "quota" if waiting does not help, else "busy".
+    exhausted: the rule in FAULTS for a 429: "search" if the only detail is a help link, "none" if
+    the limit is 0, "quota" if waiting does not help, else "busy".
     """
     types, reasons, exhausted, wait = set(), set(), "busy", None
     for fact in list_field(fault, "details"):
@@ -658,7 +659,7 @@ def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
 
 
 def refused_credential(words: str, name: str, reasons: list[str], details: Fields) -> SearchError:
-    """Return the error for a key or token that Google refused, with the place to correct it."""
+    """Return the error for a key or token that Google refused; the hint says how to correct it."""
     message = f"Error: Google refused the credential in {name}: {words}"
     if name == "gcloud":
         hint = "Run gcloud auth login yourself, and check the project's permissions."
@@ -678,7 +679,7 @@ def refused_credential(words: str, name: str, reasons: list[str], details: Field
 
 
 def check_answer(data: Fields, result: Fields) -> None:
-    """Raise SearchError if an answer was blocked or has no text; result is the parsed answer."""
+    """Raise SearchError if an answer was blocked or has no text. result: the parsed answer."""
     data = object_field(data, "response") or data  # Code Assist wraps it
     feedback = object_field(data, "promptFeedback")
     candidate = (list_field(data, "candidates") or [{}])[0]
@@ -694,11 +695,11 @@ def check_answer(data: Fields, result: Fields) -> None:
     if result["text"]:
         return
     if reason in ("", "STOP"):
-        hint = "Ask again or in other words; a model may fail to answer."
+        hint = "Retry, or rephrase the question; a model may fail to answer."
         raise SearchError("no_results", "No results found.", hint, finish_reason=reason)
     retryable, hint = reason not in CUT_OFF, "Ask again."
     if not retryable:
-        hint = "The model used up its tokens before it wrote; ask for less, or use {thinking} low."
+        hint = "The model used up its tokens before it wrote; request less, or use {thinking} low."
     message = f"The answer is empty: {words}"
     raise SearchError("provider", message, hint, retryable=retryable, finish_reason=reason)
 
@@ -707,7 +708,7 @@ def check_answer(data: Fields, result: Fields) -> None:
 
 
 def text_field(item: object, name: str) -> str:
-    """Return a short text or number on one line, cleaned; "" if it is missing or something else."""
+    """Return a short string or number, cleaned, on one line; "" for anything else."""
     value = item.get(name) if isinstance(item, dict) else None
     return one_line(str(value), MAX_MESSAGE) if isinstance(value, (str, int, float)) else ""
 
@@ -715,11 +716,11 @@ def text_field(item: object, name: str) -> str:
 def parse_search_response(
     data: object, resolved: dict[str, str] | None = None, max_sources: int | None = None
 ) -> Fields:
-    """Return text, sources, search_queries and other parts of an answer, empty if missing.
+    """Return text, sources, search_queries and other parts of an answer; missing ones are empty.
 
-    data: the JSON of a generateContent answer, also as Code Assist wraps it. resolved: redirect
+    data: the JSON of a generateContent answer, possibly wrapped by Code Assist. resolved: redirect
     link -> page. cited_text is the text with markers such as [1], "" if it has none. Never raises:
-    check_answer judges the answer.
+    check_answer validates the answer.
     """
     data = object_field(data, "response") or data
     candidate = (list_field(data, "candidates") or [{}])[0]
@@ -743,7 +744,7 @@ def parse_search_response(
     usage = object_field(data, "usageMetadata")
     read = list_field(object_field(candidate, "urlContextMetadata"), "urlMetadata")
     return {
-        # Cleaned last: the offsets count the bytes of the text as it was sent.
+        # Cleaned last, because the offsets count the bytes of the original text.
         **clean_tree(words, model_answer=True),
         "sources": sources,
         "grounded": bool(sources),
@@ -779,8 +780,8 @@ def url_host(url: str) -> str:
 def chunk_source(chunk: object, resolved: dict[str, str]) -> dict[str, str]:
     """Return a grounding chunk as title, url and domain; {} if it names no page.
 
-    A redirect link hides the page; its title is the page's site. Spaces, which Google leaves in its
-    own search links, are encoded: they would end the URL.
+    A redirect link hides the page; its title is the page's site. Google leaves spaces in its own
+    search links; they are encoded, because a space would end the URL.
     """
     page: Fields = {}
     for kind in ("web", "maps", "retrievedContext", "image"):
@@ -801,11 +802,11 @@ def cite_sources(
 ) -> tuple[list[Fields], list[Citation]]:
     """Return the sources, and the citations in the order of their positions in the text.
 
-    parts: index of a part of the answer -> its text; together they are the text. Each URL appears
+    parts: index of a part of the answer -> its text; together they form the text. Each URL appears
     once; numbers follow the order of first use in the text, without gaps; uncited sources come
     last. Sources beyond max_sources are not cited.
     """
-    chunks = metadata.get("groundingChunks")  # as sent: the supports name them by their indices
+    chunks = metadata.get("groundingChunks")  # as received: the supports refer to them by index
     chunks = chunks if isinstance(chunks, list) else []
     sources: dict[str, Fields] = {}  # by URL
 
@@ -836,7 +837,7 @@ def cite_sources(
 
 
 def cited_end(parts: dict[int, bytes], segment: Fields) -> int | None:
-    """Return where a segment ends in the text of all parts; None if it is not found there.
+    """Return where a segment ends in the joined text of all parts; None if it is not found.
 
     Offsets are bytes in all text parts except thoughts, or in the part that partIndex names.
     """
@@ -849,15 +850,15 @@ def cited_end(parts: dict[int, bytes], segment: Fields) -> int | None:
 
 
 def segment_end(data: bytes, segment: Fields) -> int | None:
-    """Return where a segment ends in UTF-8 text; None if it is not found there.
+    """Return where a segment ends in UTF-8 text; None if it is not found.
 
-    Google's offsets are sometimes off by one or two: the segment's text is searched nearby, or
-    anywhere if it occurs once.
+    Google's offsets are sometimes off by one or two, so the segment's text is looked for nearby, or
+    anywhere if it occurs only once.
     """
     start, end, words = segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text")
     if type(start) is not int or type(end) is not int or not 0 <= start <= end:
         return None
-    if not isinstance(words, str) or not words:  # nothing to verify the offsets by
+    if not isinstance(words, str) or not words:  # there is no text to verify the offsets
         whole = end <= len(data) and (end == len(data) or data[end] & 0xC0 != 0x80)
         return end if whole else None
     wanted = words.encode("utf-8", "surrogatepass")
@@ -869,13 +870,13 @@ def segment_end(data: bytes, segment: Fields) -> int | None:
 
 
 def insert_markers(text: str, citations: list[Citation]) -> str:
-    """Return the text with markers such as [1][2] after the parts that the sources back.
+    """Return the text with markers such as [1][2] after the parts that the sources support.
 
-    A marker follows words, not spaces, and is outside of FENCE and SPAN; after a code block it gets
+    A marker follows words, not spaces, and is outside FENCE and SPAN; after a code block it gets
     its own line. It is omitted if no words precede it, and in a block that is never closed because
     the text was cut off.
     """
-    broken = {*"`~["} & {*text}  # without these characters the patterns need not be compiled
+    broken = {*"`~["} & {*text}  # without these characters, the patterns are not needed
     spans = [*re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE)] if broken else []
     places: dict[int, tuple[str | None, set[int]]] = {}  # -> (indent after a block, numbers)
     for cited, numbers in citations:
@@ -897,7 +898,7 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
         if indent is not None:
             markers = f"\n{indent}{markers}\n"
         elif text.startswith("(", at):
-            markers += " "  # else the parenthesis would make it a link
+            markers += " "  # otherwise the parenthesis would make it a link
         text = text[:at] + markers + text[at:]
     return text
 
@@ -907,7 +908,7 @@ def is_joined(text: str, at: int) -> bool:
     from unicodedata import category
 
     before, after = text[at - 1], text[at]
-    # An accent, a vowel's sign, a joiner, a skin tone.
+    # An accent, a vowel sign, a joiner, a skin tone.
     if (
         category(after)[0] == "M"
         or "\u200d" in (before, after)
@@ -928,8 +929,8 @@ def is_joined(text: str, at: int) -> bool:
 def end_of_cell(text: str, at: int) -> int:
     """Return the end of the table cell whose right border is just before a position.
 
-    After the last border a marker would be an extra cell, which renderers drop; in the line below
-    the head it would break the table.
+    After the last border, a marker would be an extra cell, which renderers drop; in the line below
+    the header, it would break the table.
     """
     start = text.rfind("\n", 0, at) + 1
     if start and "|" in text[start:at] and not text[start:at].strip(" \t>|:-"):
@@ -951,7 +952,7 @@ def foreign_sources(command: str, sources: list[Fields]) -> str:
 
 
 def answer_document(question: Question, result: Fields, marked: bool) -> Document:
-    """Return the document of an answer with text, in the output_format that was asked for.
+    """Return the document for an answer with text, in the requested output_format.
 
     marked: whether the text has citation markers; text_only has none. Raises SearchError
     (no_results) if sources are required, or sources_only, and there are none.
@@ -960,7 +961,7 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
     reason, alone = result["ungrounded"], ALONE.get(params["output_format"])
     if reason and (params.get("require_grounding") or alone == "sources"):
         message = "No sources found." if alone == "sources" else "The answer is not grounded."
-        hint = "The model decides whether it searches: ask again, or ask for recent facts."
+        hint = "The model decides whether to search: retry, or ask for recent facts."
         details = drop_empty({"attempts": result["attempts"]})
         raise SearchError("no_results", f"{message} {reason}", hint, **details)
     finish = result["finish_reason"]
@@ -989,10 +990,10 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
 
 
 class Session:
-    """The credentials and the pause after a rate limit, which the searches of one call share.
+    """The credentials and the pause after a rate limit, shared by the searches of one call.
 
-    own: a credential to use instead of the configured one. marks: whether the texts of the answers
-    have citation markers.
+    own: a credential to use instead of the configured one. marks: whether the answers' texts have
+    citation markers.
     """
 
     def __init__(self, own: Fields | None = None, marks: bool = True) -> None:
@@ -1000,9 +1001,10 @@ class Session:
 
         self.marks = marks
         self.lock = threading.Lock()
-        # Provider -> its credential, or the error of looking for it.
+        # Provider -> its credential, or the error while looking for it.
         self.credentials: dict[str, Fields | SearchError] = {own["provider"]: own} if own else {}
-        # Provider -> when requests may be sent again after a rate limit, and its error.
+        # Provider -> when requests may be sent again after a rate limit, and the rate limit's
+        # error.
         self.limits: dict[str, tuple[float, SearchError]] = {}
 
     def credential(self, provider: str, deadline: float) -> Fields:
@@ -1019,7 +1021,7 @@ class Session:
         return credential
 
     def wait_for(self, provider: str, deadline: float, waits: bool) -> None:
-        """Wait until a provider's rate limit is over, or the deadline; raise it if not waits."""
+        """Wait out a provider's rate limit, until the deadline; unless waits, raise its error."""
         while limit := self.limits.get(provider):
             pause = min(limit[0], deadline) - time.monotonic()
             if pause <= 0:
@@ -1038,12 +1040,12 @@ class Session:
     ) -> Response:
         """Send a request with its credential; raises SearchError.
 
-        A rate limit delays every later request to the provider; a question that does not wait
-        fails at once. Each try of a question that is followed by another is logged.
+        A rate limit delays every later request to the provider; a question that does not wait fails
+        at once. Each try that is followed by another is logged.
         """
         waits = question.waits if question else True
         provider, allowed = credential["provider"], round(deadline - time.monotonic(), 1)
-        failed: list[SearchError] = []  # the try before, if it failed
+        failed: list[SearchError] = []  # the previous try's error, if it failed
 
         def send_again(request: Fields, deadline: float) -> Response:
             if failed and question:
@@ -1063,7 +1065,7 @@ class Session:
                 resume_at = time.monotonic() + (error.retry_after or RATE_LIMIT_PAUSE)
                 limit = self.limits.get(provider, (0.0, error))
                 self.limits[provider] = (max(resume_at, limit[0]), error)
-                error.retryable = waits  # exchange waits for what can be retried
+                error.retryable = waits  # exchange waits before it retries
             return error
 
         self.wait_for(provider, deadline, waits)
@@ -1078,20 +1080,20 @@ class Session:
                 raise
         message = f"Error: Request timed out after {allowed:g} s. Try increasing timeout."
         longer = min(LONGEST_TIMEOUT, max(60, round(2 * allowed)))
-        hint = f"Raise {{timeout}}, for example to {longer:g} seconds. Or ask for less."
+        hint = f"Raise {{timeout}}, for example to {longer:g} seconds. Or request less."
         raise SearchError("timeout", message, hint, retryable=True)
 
 
 def ask_providers(command: str, params: Fields, session: Session) -> Document:
     """Return the document of the first provider that answers; a dry run raises DryRun.
 
-    A named provider is strict. auto falls back to the next provider if it may answer, and lists the
-    attempts. Raises SearchError.
+    If a provider is named, only that provider is used. auto falls back to the next provider if it
+    may answer, and lists the attempts. Raises SearchError.
     """
     deadline, order = deadline_of(params), provider_order(params["provider"])
     if time_window(params.get("since", ""), 0.0):
         if "gemini" not in order:
-            message = f"since is not possible with provider {order[0]}: only gemini has it."
+            message = f"since does not work with provider {order[0]}: only gemini has it."
             raise SearchError("invalid_input", message, "Name the time in the question instead.")
         order = ["gemini"]
     model, is_named = chosen_model(params)
@@ -1113,8 +1115,8 @@ def ask_in_order(
 ) -> Document:
     """Return the document of the first provider that answers; raises SearchError if none does.
 
-    If later providers are configured, a provider leaves them their share of the time, and a rate
-    limit is not waited for. A provider is not asked if less than LEAST_SECONDS are left; the error
+    If later providers are configured, a provider leaves them their share of the time and does not
+    wait for a rate limit. A provider is not tried if less than LEAST_SECONDS are left; the error
     reports this.
     """
     failures: list[SearchError] = []
@@ -1146,15 +1148,15 @@ def ask_in_order(
             return document | drop_empty({"attempts": attempts})
     outcome = no_provider(failures)
     for provider in unasked:
-        note = f"{provider} was not asked, because less than {LEAST_SECONDS:g} s was left."
+        note = f"{provider} was not tried, because less than {LEAST_SECONDS:g} s was left."
         outcome.hint = f"{outcome.hint} {note}".strip()
     raise outcome
 
 
 def seconds_for(later: int, left: float) -> float:
-    """Return how many of the seconds left are for the providers that can be asked later.
+    """Return how many of the remaining seconds are reserved for later providers.
 
-    Each keeps a quarter, or ANSWER_SECONDS if that is more, and never more than the one before it.
+    Each gets a quarter, or ANSWER_SECONDS if that is more, and never more than the previous one.
     """
     each = min(left / (later + 1), max(ANSWER_SECONDS, left / 4))
     return later * each if each >= LEAST_SECONDS else 0.0
@@ -1163,8 +1165,8 @@ def seconds_for(later: int, left: float) -> float:
 class Question:
     """A question to a provider: a command's parameters, and the changes after refusals.
 
-    is_named: whether the user named the model. requested: the first model asked. refusal: the error
-    after which another model is asked. insist: whether to add the instruction to search. waits:
+    is_named: whether the user named the model. requested: the first model tried. refusal: the error
+    after which another model is tried. insist: whether to add the instruction to search. waits:
     whether to wait for a rate limit.
     """
 
@@ -1189,14 +1191,14 @@ class Question:
         return question
 
     def log_failure(self, error: SearchError) -> None:
-        """Log an error after which the question is asked again, or elsewhere."""
+        """Log an error after which the question is sent again, perhaps to another provider."""
         log_operation(f"ground.{self.command}", self.params, error_document(error))
 
 
 def ask_provider(question: Question, session: Session, deadline: float) -> Document:
     """Return the document of one provider's answer; raises SearchError.
 
-    After an answer without sources the question is asked once more, with an instruction to search.
+    After an answer without sources, the question is sent once more with an instruction to search.
     That takes about as long as the first answer, so it is skipped if less time is left.
     """
     started, provider = time.monotonic(), question.credential["provider"]
@@ -1215,27 +1217,27 @@ def ask_provider(question: Question, session: Session, deadline: float) -> Docum
             error.details["provider"] = provider
             result["attempts"] = attempts_of(error)
         else:
-            for name, count in result["usage"].items():  # Google bills both
+            for name, count in result["usage"].items():  # Google bills both requests
                 second["usage"][name] = second["usage"].get(name, 0) + count
             second["billed_queries"] += result["billed_queries"]
             first = SearchError("no_results", result["ungrounded"], provider=provider)
-            # If the second one is not grounded either, the document says it once.
+            # If the second answer is not grounded either, the document says so once.
             attempts = [] if second["ungrounded"] else attempts_of(first)
             result = {**second, "attempts": attempts}
     return answer_document(question, result, session.marks)
 
 
 def corrected(question: Question, error: SearchError, deadline: float) -> Question:
-    """Return the question to ask after a refusal, with a warning; raises SearchError if none helps.
+    """Return the question to send after a refusal, with a warning, or raise the SearchError.
 
-    A key that may not search with the default model asks the model for free keys; a model that the
-    user named is never replaced.
+    If a key may not search with the default model, the model for free keys is used; a model that
+    the user named is never replaced.
     """
     status_text, model = error.details.get("status_text"), question.model
     thinking = thinking_config(question.params, model)[0]
-    # No field of the answer names thinking as the cause, so the question is repeated without it.
+    # No field of the response names thinking as the cause, so the question is repeated without it.
     if thinking and status_text == "INVALID_ARGUMENT" and error.kind != "auth":
-        warnings = [*question.warnings, f"The thinking settings were left out: {error.message}"]
+        warnings = [*question.warnings, f"The thinking settings were omitted: {error.message}"]
         params = {**question.params, "thinking": "none", "include_thoughts": False}
         return question.changed(params=params, warnings=warnings)
     if status_text == "NOT_FOUND" and question.credential["provider"] == "gemini":
@@ -1243,7 +1245,7 @@ def corrected(question: Question, error: SearchError, deadline: float) -> Questi
         try:
             listed = list_models(question.credential, until)
         except SearchError:
-            listed = []  # then the hint suggests no name
+            listed = []  # in this case, the hint suggests no name
         similar = nearest(model, [item["name"] for item in listed], "model")
         error.hint = f"{similar} {error.hint}".strip()
     if not error.details.get("grounding_refused") or question.is_named or question.refusal:
@@ -1258,7 +1260,7 @@ def corrected(question: Question, error: SearchError, deadline: float) -> Questi
 def ask_once(question: Question, session: Session, deadline: float) -> Fields:
     """Return a model's parsed answer with warnings, billed_queries, attempts; raises SearchError.
 
-    Its "ungrounded" is the reason why it has no sources.
+    Its "ungrounded" is the reason that it has no sources.
     """
     params, credential, model = question.params, question.credential, question.model
     request = build_request(question.command, params, credential, model, question.insist)
@@ -1273,14 +1275,14 @@ def ask_once(question: Question, session: Session, deadline: float) -> Fields:
         "model": answered,
         "ungrounded": "" if result["grounded"] else NOT_GROUNDED[searches > 0],
         "warnings": [*filter(None, (*question.warnings, thinking, in_words, unresolved))],
-        # Gemini 2 is billed by answer, later models by query.
+        # Gemini 2 is billed per answer, later models per query.
         "billed_queries": min(searches, 1) if answered.startswith("gemini-2") else searches,
         "attempts": [],
     }
 
 
 def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, str]:
-    """Return (parsed answer, warning), its links resolved if asked for; raises SearchError."""
+    """Return (parsed answer, warning), with links resolved if requested; raises SearchError."""
     links: list[str] = []
     if params.get("resolve_urls"):
         # max_sources counts pages, and only resolved links show duplicates.
@@ -1290,11 +1292,11 @@ def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, 
     result = parse_search_response(data, resolved, params.get("max_sources"))
     check_answer(data, result)
     missing = len(links) - len(resolved)
-    return result, f"{missing} of {len(links)} redirect links lead nowhere." if missing else ""
+    return result, f"{missing} of {len(links)} redirect links did not resolve." if missing else ""
 
 
 def provider_order(provider: str = "auto") -> list[str]:
-    """Return the named provider, or those that auto tries; raises SearchError."""
+    """Return the named provider, or the providers that auto tries; raises SearchError."""
     if provider != "auto":
         return [provider]
     listed = os.environ.get("GEMINI_PROVIDERS", "").strip() or DEFAULT_PROVIDERS
@@ -1303,7 +1305,7 @@ def provider_order(provider: str = "auto") -> list[str]:
 
 
 def attempts_of(*failures: SearchError) -> list[Fields]:
-    """Return the attempts of failed providers: missing configuration or error of each."""
+    """Return one attempt per failed provider: its missing configuration or its error."""
     attempts = []
     for error in failures:
         attempt = {"kind": error.kind, "error": error.message}
@@ -1314,9 +1316,9 @@ def attempts_of(*failures: SearchError) -> list[Fields]:
 
 
 def no_provider(failures: list[SearchError]) -> SearchError:
-    """Return the error when auto got no answer: that of the only provider tried, if it is one.
+    """Return the error if auto got no answer: a single provider's error if only one was tried.
 
-    Without a configured provider it is NO_KEY, regardless of GEMINI_PROVIDERS.
+    If no provider is configured, it is NO_KEY, regardless of GEMINI_PROVIDERS.
     """
     tried = [error for error in failures if "lacks" not in error.details]
     if len(tried) == 1:
@@ -1329,8 +1331,8 @@ def no_provider(failures: list[SearchError]) -> SearchError:
         return SearchError("auth", NO_KEY, hint, attempts=attempts)
     answers = [f"{error.details['provider']}: {error.message}" for error in tried]
     message = f"{NO_PROVIDERS}: {'; '.join(answers)}"
-    # If several models wrote nothing, they failed. If their answers lack the required sources, that
-    # is a result.
+    # If several models wrote nothing, they failed. But answers without the required sources are a
+    # result.
     is_empty = any("finish_reason" in error.details for error in tried)
     kinds = [error.kind for error in tried if error.kind != "no_results"]
     kind = next(iter(kinds), "provider" if is_empty else "no_results")
@@ -1351,7 +1353,7 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
 
     until = min(deadline, time.monotonic() + RESOLVE_TIMEOUT)
     address = base_url(*PROVIDERS["gemini"][:2])
-    if not is_loopback(address):  # a local double of the API serves the links as well
+    if not is_loopback(address):  # a local test double of the API also serves the links
         address = REDIRECT_ADDRESS
 
     def target(link: str) -> str:
@@ -1380,21 +1382,21 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
 def run_answer(
     command: str, params: Fields, report: ProgressCallback = None, session: Session | None = None
 ) -> Document:
-    """Run search, dev, docs or reddit and return its document. Never raises.
+    """Run search, dev, docs or reddit and return the document. Never raises.
 
     params: those of COMMANDS[command], and timeout, max_chars, dry_run, verbose.
     """
     asked: Fields = {}
 
     def operation(checked: Fields) -> Document:
-        # Cut below, because the log counts the text, which sources_only omits.
+        # Reduced below, because the log counts the text, which sources_only omits.
         asked.update(checked, max_chars=checked.pop("max_chars", 0))
         if not str(checked.get("query", "")).strip():
             raise SearchError("invalid_input", EMPTY_QUERY, "Pass the question: query.")
         checked["query"] = check_value(QUERY, checked.pop("query"))
         return ask_providers(command, check_details(checked), session or Session())
 
-    # Callers expect EMPTY_QUERY for an empty query, not the message of the table.
+    # Callers expect EMPTY_QUERY for an empty query, not the table's message.
     spec = unchecked_first(command)
     document = run_operation(f"ground.{command}", spec, params, operation, max_chars=0)
     if ALONE.get(asked.get("output_format", "")) == "sources":
@@ -1404,7 +1406,7 @@ def run_answer(
 
 
 def unchecked_first(command: str) -> Command:
-    """Return a command's table, whose first parameter (the query or queries) is not checked."""
+    """Return a command's table, with its first parameter (the query or queries) unchecked."""
     first, *others = COMMANDS[command]["params"]
     first = {**first, "type": "any", "required": False}
     return {**COMMANDS[command], "params": [first, *others]}
@@ -1416,11 +1418,11 @@ def run_batch(
     emit: Emit = None,
     session: Session | None = None,
 ) -> Document:
-    """Run several searches at once; results holds the document of each, in order. Never raises.
+    """Run several searches at once; results contains each document, in order. Never raises.
 
-    params: those of COMMANDS["batch"]; each search has the timeout, from its own start.
-    emit(number, document) is called with each document as soon as it is complete; number is that
-    of its query.
+    params: those of COMMANDS["batch"]; timeout applies to each search, from its own start.
+    emit(number, document) is called with each document as soon as it is complete; number is its
+    query's number.
     """
 
     def operation(checked: Fields) -> Document:
@@ -1432,12 +1434,12 @@ def run_batch(
         order = provider_order(checked["provider"])
         failures = [*filter(None, map(configuration_error, order))]
         if len(failures) == len(order) and not checked.get("dry_run"):
-            # Instead of one such error per search.
+            # One error instead of one per search.
             raise no_provider(failures) if checked["provider"] == "auto" else failures[0]
         max_chars = 0 if checked.get("dry_run") else checked.get("max_chars", 0)
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
             hint = "Pass {max_chars} 0, or {output} or {jsonl}; nothing was sent."
-            message = f"The answers to {len(queries)} questions do not fit {max_chars} characters."
+            message = f"The answers to {len(queries)} questions exceed {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
         if emit:  # each document is fitted separately, so run_operation cuts nothing
             checked["max_chars"] = 0
@@ -1448,13 +1450,13 @@ def run_batch(
         counts = {"count": len(results), "succeeded": sum(result["ok"] for result in results)}
         return {**batch_outcome(results), **counts, "results": results}
 
-    # A bad query is its own search's error, not the batch's.
+    # An invalid query is an error of its own search, not of the batch.
     spec = unchecked_first("batch")
     return run_operation("ground.batch", spec, params, operation, max_chars=0)
 
 
 def planned_batch(results: list[Document], is_verbose: bool) -> tuple[Any, Fields]:
-    """Return the requests of a batch, if is_verbose, and their number for its dry run."""
+    """Return a dry run's requests of a batch (if is_verbose) and their number."""
     distinct = {
         dump_json(result["request"]): result["request"] for result in results if result["ok"]
     }
@@ -1467,9 +1469,9 @@ def planned_batch(results: list[Document], is_verbose: bool) -> tuple[Any, Field
 def ask_all(
     queries: list[Any], params: Fields, report: ProgressCallback, emit: Emit, session: Session
 ) -> list[Document]:
-    """Return the documents of the queries, in order; a repeated query is asked once.
+    """Return the queries' documents, in order; a repeated query is sent once.
 
-    A query is text, or a JSON object with parameters of its own.
+    A query is text, or a JSON object with its own parameters.
     """
     workers = params.pop("workers")
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
@@ -1508,10 +1510,10 @@ def run_models(params: Fields, report: ProgressCallback = None) -> Document:
 
 
 def list_models(credential: Fields, deadline: float) -> list[Fields]:
-    """Return the usable models, as name and token limits; raises SearchError."""
+    """Return the usable models with name and token limits; raises SearchError."""
     models: list[Fields] = []
     token = ""
-    for _ in range(MODELS_PAGES):  # an answer may have fewer models than requested
+    for _ in range(MODELS_PAGES):  # a response may have fewer models than requested
         response = Session().send(models_request(token), credential, "", deadline)
         answer = json_answer(response, "Google")
         for entry in list_field(answer, "models"):
@@ -1536,36 +1538,36 @@ run_search, run_dev, run_docs, run_reddit = (
 
 # ===== functions for Python programs ==============================================================
 # They return the whole document, without citation markers in its text. They raise ValueError for an
-# empty query, an empty list and if nothing is configured; any other failure is in the document.
+# empty query or list, or if nothing is configured; any other failure is in the document.
 
 
 def search(query: str, **options: Any) -> Document:
-    """Answer a question; options: parameters of the search command."""
+    """Answer a question. options: parameters of the search command."""
     return run_or_raise("search", {"query": query, **options})
 
 
 def dev(query: str, **options: Any) -> Document:
-    """Answer a developer's question; options: parameters of the dev command."""
+    """Answer a developer's question. options: parameters of the dev command."""
     return run_or_raise("dev", {"query": query, **options})
 
 
 def docs(query: str, **options: Any) -> Document:
-    """Answer from official documentation; options: parameters of the docs command."""
+    """Answer from official documentation. options: parameters of the docs command."""
     return run_or_raise("docs", {"query": query, **options})
 
 
 def reddit(query: str, **options: Any) -> Document:
-    """Answer from Reddit's discussions; options: parameters of the reddit command."""
+    """Answer from Reddit discussions. options: parameters of the reddit command."""
     return run_or_raise("reddit", {"query": query, **options})
 
 
 def search_batch(queries: list[str], **options: Any) -> Document:
-    """Answer several questions at once; options: parameters of the batch command."""
+    """Answer several questions at once. options: parameters of the batch command."""
     return run_or_raise("batch", {"queries": queries, **options})
 
 
 def run_or_raise(command: str, params: Fields) -> Document:
-    """Run a command for a Python program; raise ValueError where its callers expect it."""
+    """Run a command for a Python program; raise ValueError in cases where callers expect it."""
     document: Document = spell_hints(RUN[command](params, session=Session(marks=False)))
     if not document["ok"] and document["error"] in (EMPTY_QUERY, EMPTY_QUERIES, NO_KEY):
         raise ValueError(document["error"])
@@ -1575,7 +1577,7 @@ def run_or_raise(command: str, params: Fields) -> Document:
 def execute_grounded_search(
     query: str, provider: str, access_token: str, options: Fields | None = None
 ) -> str:
-    """Ask one provider with this key or token; return Markdown, also for an error.
+    """Query one provider with this key or token; return Markdown, even for an error.
 
     options: parameters of the search command.
     """
@@ -1585,7 +1587,7 @@ def execute_grounded_search(
 
 
 def search_with_fallback(query: str, options: Fields | None = None) -> str:
-    """Ask the configured providers in order; return Markdown, also for an error."""
+    """Query the configured providers in order; return Markdown, even for an error."""
     return to_markdown(spell_hints(run_answer("search", {"query": query, **(options or {})})))
 
 
@@ -1611,8 +1613,8 @@ def format_search_result(result: Fields) -> str:
     """Return an answer as Markdown, without empty sections.
 
     Sources are numbered, because the markers in the text refer to the numbers. A document with only
-    the text or only the sources gets no headings for them. Thoughts and suggestions are shown of a
-    document, which has them if they were requested.
+    the text or only the sources has no headings for them. Thoughts and suggestions are shown if the
+    document has them, because then they were requested.
     """
     alone = "text" not in result or "sources" not in result
     blocks = ["" if alone else "## Search Results"]
@@ -1642,14 +1644,14 @@ def format_search_result(result: Fields) -> str:
 
 
 def format_error_response(status: int, error_text: str, provider: str = "gemini") -> str:
-    """Return an API's error answer as Markdown: its status, and its body as text."""
+    """Return an API's error response as Markdown: its status, and its body as text."""
     response = Response(status, {}, error_text.encode("utf-8", "replace"))
     error = api_error(response, given_credential(provider, ""), DEFAULT_MODEL)
     return error_to_markdown(spell_hints(error_document(error)))
 
 
 def error_to_markdown(document: Document) -> str:
-    """Return an error document as Markdown below one of four headings, which callers look for."""
+    """Return an error document as Markdown, below one of four headings that callers look for."""
     details, message = document["details"], document["error"]
     attempts = details.get("attempts", [])  # see no_provider
     heading = NO_PROVIDERS if attempts else HEADINGS.get(details["kind"], "Search Error")
@@ -3068,9 +3070,7 @@ def in_parallel(
         left = {pool.submit(work, job): job for job in jobs}
         under_way = set(left)
         while under_way and not (Interrupts.has_come and time.monotonic() >= Interrupts.until):
-            done, under_way = wait(
-                under_way, 0.1, FIRST_COMPLETED
-            )  # Windows: for Ctrl-C
+            done, under_way = wait(under_way, 0.1, FIRST_COMPLETED)  # Windows: for Ctrl-C
             for future in [future for future in left if future in done]:
                 yield left.pop(future), future.result()
             if Interrupts.has_come:

@@ -11,13 +11,13 @@ Examples:
   serper_search.py batch queries.txt --jsonl
 
 The key: SERPER_API_KEY in the environment or in secrets.yaml. It comes from serper.dev; a key from
-serpapi.com, another company, does not work. "credits" in a document is the cost of the call;
-the account command shows the credits left.
+serpapi.com, a different company, does not work. "credits" in a document is the cost of the call;
+the account command shows the remaining credits.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
 5 timeout, network or server error, 70 bug in this script, 130 interrupted.
 
-Lines 1 to 1095 are this script's own, the others a copy of websearch/kit.py.
+Lines 1 to 1094 are this script's own, the others a copy of websearch/kit.py.
 """
 
 from __future__ import annotations
@@ -54,23 +54,23 @@ API_ADDRESS = "https://google.serper.dev"  # SERPER_BASE_URL overrides it
 SCRAPE_ADDRESS = "https://scrape.serper.dev"  # SERPER_SCRAPE_BASE_URL overrides it; no path
 KEY_NAME = "SERPER_API_KEY"
 TOP_RESULTS = 5  # results of the default command; the others return 10
-MAX_RESULTS = 100  # per call: Google shows hardly more
-# A request for more than 10 results costs double, Serper refuses 20 and more to free accounts, and
-# Google has dropped num=100 (September 2025). The script therefore fetches them page by page.
-PAGE_SIZE, MAP_PAGE_SIZE = 10, 20  # results on a result page
+MAX_RESULTS = 100  # results per call: Google rarely shows more
+# A request for more than 10 results costs double, Serper refuses 20 or more for free accounts, and
+# Google dropped num=100 in September 2025. The script therefore fetches results page by page.
+PAGE_SIZE, MAP_PAGE_SIZE = 10, 20  # results per result page
 REVIEW_PAGE_SIZE = 8
-# Per result page, as recorded; a command that is missing has an unknown price.
+# Credits per result page, as observed; the price of other commands is unknown.
 CREDITS = {
     **dict.fromkeys("search images videos news places scholar autocomplete".split(), 1),
     "shopping": 2, "maps": 3,
 }  # fmt: skip
-MAP_ZOOM = "14z"  # about a town; the zoom with which Google Maps opens
+MAP_ZOOM = "14z"  # shows about a town; Google Maps starts with this zoom
 MAX_ARRAY = 100  # queries in the JSON array of one batch request
-MAX_BATCH = 1_000  # result pages of a batch: each costs a credit; a longer file is a mistake
-BATCH_TIMEOUT = 120.0  # seconds; an array of 100 takes longer to answer than one query
-BATCH_ITEM_CHARS = 450  # characters per query in a batch's document, with one result
+MAX_BATCH = 1_000  # result pages per batch: each costs a credit; a longer file is a mistake
+BATCH_TIMEOUT = 120.0  # seconds; an array of 100 queries takes longer to answer than one query
+BATCH_ITEM_CHARS = 450  # characters per query in a batch's document, enough for one result
 NO_QUERIES = "Pass {queries}, or {input}: a file with one query per line (@- is standard input)."
-# Spelling of people and models -> the code of the standard.
+# What people and models write -> the standard code.
 COUNTRY_SPELLINGS = {"uk": "gb"}
 LANGUAGE_SPELLINGS = {
     "jp": "ja", "kr": "ko", "cn": "zh-cn", "zh": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw",
@@ -81,7 +81,7 @@ GOOGLE_PERIODS = {"hour": "h", "day": "d", "week": "w", "month": "m", "year": "y
 KEY_HINT = (f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does not work), "
             "without quotes or spaces around it.")
 # Part of Serper's message -> (kind, sentence, hint). The message decides, not the status: used-up
-# credits are a 400, and so is a query that only a paid plan may send.
+# credits return 400, and so does a query that only a paid plan may send.
 MESSAGES = {
     "unauthorized": ("auth", f"Serper refused the key in {KEY_NAME}", KEY_HINT),
     "not enough credits": ("quota", "The Serper account has no credits left",
@@ -91,10 +91,10 @@ MESSAGES = {
         ("Remove quotation marks, operators (site:, filetype:, inurl:, ...), {site} and "
          "{exclude_site}. Or use a paid plan or another provider.")),
     "query not allowed": ("provider", "Serper refused the query",
-        "Serper also says this to bursts: wait a minute and send only this query, or change it."),
+        "Serper also says this after bursts: wait a minute and send only this query or change it."),
     "missing query": ("invalid_input", "Serper found no query", "Pass a query."),
 }
-# Markdown: the fields after a result's title, in this order -> their form.
+# Fields that Markdown shows after a result's title, in this order -> their format.
 FACTS = dict.fromkeys((
     "date age source channel duration publication_info address phone_number rating rating_count "
     "cited_by price delivery category type publication_number publication_date inventor assignee "
@@ -103,7 +103,7 @@ FACTS = dict.fromkeys((
     "rating": "rated {}", "rating_count": "{} ratings", "cited_by": "cited by {}",
     "publication_date": "published {}", "pdf_url": "PDF: {}", "cid": "cid {}", "id": "id {}",
 }
-# Markdown: the fields of a document that get one line below its results.
+# Fields of a document that Markdown shows on one line below the results.
 NOTES = {
     "balance": "Credits left", "rate_limit": "Requests per second",
     "next_page_token": "Token of the next result page", "ll": "Map",
@@ -112,7 +112,7 @@ NOTES = {
 
 # ===== commands and their parameters ==============================================================
 
-# "wire" is the API's name of a parameter; only this script uses a parameter without it.
+# "wire" is the API's name for a parameter; a parameter without it is used only by this script.
 QUERY: Parameter = {
     "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
     "wire": "q", "searched": True, "help": "what to search for"}
@@ -127,8 +127,8 @@ TOP_COUNT: Parameter = {
     **COUNT, "default": TOP_RESULTS, "help": "results, 1 to 100 (default: 5; 10 in the "
     "other commands); 10 per request"}
 UNSENT_COUNT: Parameter = {
-    **COUNT, "wire": "",  # the API cannot be asked for a number
-    "help": "results to keep of those that Google shows, 1 to 100 (default: 10)"}
+    **COUNT, "wire": "",  # the API has no parameter for it
+    "help": "results to keep, 1 to 100 (default: 10); Google decides how many there are"}
 PAGE: Parameter = {
     "name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
     "help": "first result page; a page has count results, at most 10"}
@@ -148,7 +148,7 @@ SIZE: Parameter = {
     "help": "only images of this size"}
 COUNTRY: Parameter = {
     "name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
-    "note": "Use a code of ISO 3166-1; for a language, pass language.",
+    "note": "Use an ISO 3166-1 code; for a language, pass language.",
     "help": "two-letter country code for the results, such as us"}
 LANGUAGE: Parameter = {
     "name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
@@ -174,8 +174,7 @@ URL: Parameter = {
     "help": "URL of the page"}
 LL: Parameter = {
     "name": "ll", "type": "str", "wire": "ll", "help": "center of the map: LAT,LONG or "
-    "@LAT,LONG,14z", "note": "For example ll: '@37.7749,-122.4194,14z'; south and west are "
-    "negative."}
+    "@LAT,LONG,14z", "note": "Write it as '@37.7749,-122.4194,14z'; south and west are negative."}
 RELATED: Parameter = {
     "name": "related_searches", "type": "bool",
     "help": "add the searches that Google suggests"}
@@ -183,7 +182,7 @@ FILTERS: list[Parameter] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCL
                          AUTOCORRECT]
 WEB_PARAMS = [QUERY, COUNT, *FILTERS]
 
-# "cannot": a parameter that a command lacks -> what to do instead.
+# "cannot": a parameter that a command does not have -> what to do instead.
 NO_SAFE = dict.fromkeys(("safe", "safesearch"), "Serper has no filter for adult content; Brave "
                                                 "Search has one: safe.")
 NO_PERIOD = dict.fromkeys(("since", "freshness"), "This command cannot filter by age; search, "
@@ -192,7 +191,7 @@ NO_SITES = dict.fromkeys(("site", "exclude_site"), "This command takes no site f
                                                    "takes site and exclude_site.")
 NO_FILTERS = {**NO_SAFE, **NO_PERIOD, **NO_SITES}
 NO_PAGES = {"page": "This command has no further result pages."}
-# "expendable": the fields cut first from a document that is too long.
+# "expendable": the fields dropped first from a document that is too long.
 SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories", "knowledge_graph")
 
 COMMANDS: dict[str, Command] = {
@@ -216,7 +215,7 @@ COMMANDS: dict[str, Command] = {
         "examples": ["'sourdough shaping' -n 5 --md", "'python tutorial' --since month",
                      "'guitar' --page 2"], "params": WEB_PARAMS, "cannot": NO_SAFE},
     "places": {
-        "help": "places that match a query, in brief; maps has more about each",
+        "help": "places that match a query, in brief; maps has more details",
         "examples": ["'coffee' --location 'Austin, Texas, United States' --md",
                      "'dentist berlin' --country de", "'coffee in oslo' --page 2"],
         "cannot": NO_FILTERS,
@@ -250,7 +249,7 @@ COMMANDS: dict[str, Command] = {
             {"name": "topic_id", "type": "str", "wire": "topicId",
              "help": "only reviews of this topic (topics[].id of an earlier call)"},
             {"name": "next_page_token", "type": "str", "verbatim": True, "wire": "nextPageToken",
-             "help": "continue where an earlier call ended"},
+             "help": "token from an earlier call, to continue where it ended"},
             COUNTRY, LANGUAGE,
         ],
         "cannot": {**NO_FILTERS, "page": "reviews continue with next_page_token.",
@@ -295,7 +294,7 @@ COMMANDS: dict[str, Command] = {
         "examples": ["'heat pump compressor' -n 5 --md", "'battery anode' --page 2"],
         "params": [QUERY, COUNT, PAGE],
         "cannot": {**NO_FILTERS, **dict.fromkeys(("country", "language", "gl", "hl"),
-                                                 "patents are of all countries.")},
+                                                 "patents searches all countries.")},
     },
     "autocomplete": {
         "help": "completions of a query",
@@ -314,7 +313,7 @@ COMMANDS: dict[str, Command] = {
              "wire": "includeMarkdown", "help": "Markdown (default) instead of plain text"},
         ],
     },
-    "account": {"help": "credits left and rate limit of the key; costs nothing",
+    "account": {"help": "remaining credits and rate limit of the key; costs nothing",
         "examples": ["", "--md"], "params": []},
     "batch": {
         "help": "many queries in few requests, from a file or stdin (default timeout: 120)",
@@ -335,8 +334,8 @@ COMMANDS: dict[str, Command] = {
     },
 }
 
-# Command that lists results -> the field of the answer with the results, the fields of a result
-# that the document keeps, and the fields that tell two results apart (default: link).
+# Command that lists results -> the answer's field with the results, the fields of a result that the
+# document keeps, and the fields that distinguish two results (default: link).
 ANSWERS = {
     "search": {"list": "organic", "fields": "title link snippet date"},
     "news": {"list": "news", "fields": "title link snippet date source"},
@@ -359,12 +358,12 @@ ANSWERS = {
                 "assignee priorityDate filingDate grantDate publicationDate language pdfUrl"},
     "autocomplete": {"list": "suggestions", "identity": "value", "fields": "value"},
 }
-# Command -> what it lists, where its name does not say it.
+# Command -> what it lists, if its name does not say so.
 NAMES_OF_RESULTS = {
     "search": "web results", "lens": "pages with this image", "shopping": "products",
     "scholar": "articles", "autocomplete": "completions",
 }
-# Field names that all scripts share -> Serper's, in the spelling of the documents.
+# Field names that all scripts share -> Serper's names, as spelled in documents.
 COMMON_FIELDS = {
     "url": ("link", "website"), "width": ("image_width",), "height": ("image_height",),
     "date": ("publication_date",),
@@ -375,7 +374,7 @@ COMMON_FIELDS = {
 
 
 def wire_params(command: str, params: Fields) -> Fields:
-    """Return the JSON body of a request: the parameters under the API's names.
+    """Return a request's JSON body: the parameters under the API's names.
 
     Raises SearchError (invalid_input) for a value that Google would silently misread.
     """
@@ -432,7 +431,7 @@ def google_language(text: str) -> str:
 
 
 def google_period(since: str) -> str:
-    """Return a period word or a range of dates as Google's tbs; its dates are M/D/YYYY."""
+    """Return a named period or a date range as Google's tbs; its dates are M/D/YYYY."""
     if ".." in since:
         days = [f"{int(day[5:7])}/{int(day[8:])}/{day[:4]}" for day in since.split("..")]
         return f"cdr:1,cd_min:{days[0]},cd_max:{days[1]}"
@@ -451,7 +450,7 @@ def tbs_filters(params: Fields) -> str:
     ):
         if value and re.search(rf"(^|,)({tags}):", tbs):
             message = f"{name} and tbs both name a {kind}: {quoted(value)} and {quoted(tbs)}."
-            raise SearchError("invalid_input", message, "Leave one out.")
+            raise SearchError("invalid_input", message, "Omit one.")
     return ",".join(filter(None, (tbs, IMAGE_SIZES.get(size), google_period(since))))
 
 
@@ -465,7 +464,7 @@ def map_point(text: str) -> str:
 
 
 def wire_value(name: str, value: Any) -> Any:
-    """Return a value in the API's form, by the API's name; raises SearchError (invalid_input)."""
+    """Return a value as the API expects it, by the API's name; raises SearchError."""
     if name == "num":
         return min(value, PAGE_SIZE)
     if name == "gl":
@@ -483,10 +482,10 @@ def check_place(command: str, params: Fields) -> None:
     """Raise SearchError (invalid_input) if the parameters do not identify a place."""
     names = {"query", "cid", "fid", "place_id"} & params.keys()
     if command == "maps" and not names:
-        hint = "For example query: 'coffee', ll: '@37.7749,-122.4194,14z'."
+        hint = "For example, query: 'coffee', ll: '@37.7749,-122.4194,14z'."
         raise SearchError("invalid_input", "Pass a query, a cid or a place_id.", hint)
     if command == "maps" and params.get("page", 1) > 1 and "ll" not in params:
-        hint = "Pass the {ll} of the document of page 1, so that the map stays the same."
+        hint = "Pass {ll} from the document of page 1, so the map stays the same."
         raise SearchError("invalid_input", f"page {params['page']} of maps needs ll.", hint)
     if command == "reviews" and len(names) != 1:
         hint = "Pass {cid}: the command places lists it with each place, maps lists all three."
@@ -511,12 +510,12 @@ def page_size(command: str, params: Fields) -> int:
 
 
 def planned_cost(command: str, pages: int) -> Fields:
-    """Return requests and, if the price is known, credits of result pages for a dry run."""
+    """Return, for a dry run, the requests for result pages and, if known, their credits."""
     return {"requests": pages} | drop_empty({"credits": pages * CREDITS.get(command, 0) or None})
 
 
 def build_request(command: str, body: object) -> Fields:
-    """Return the request of a command, without the key: method, url, headers, json."""
+    """Return a command's request without the key: method, url, headers, json."""
     if command == "scrape":
         url = base_url("SERPER_SCRAPE_BASE_URL", SCRAPE_ADDRESS) + "/"
     else:
@@ -529,7 +528,7 @@ def build_request(command: str, body: object) -> Fields:
 
 
 def answer_error(response: Response) -> SearchError | None:
-    """Return the error that Serper's message in an answer means; None for a good answer."""
+    """Return the error that Serper's message means; None for a good answer."""
     if 200 <= response.status < 300:
         return None
     text = error_text(json_object(response))  # Serper's front server answers with HTML
@@ -544,13 +543,13 @@ def answer_error(response: Response) -> SearchError | None:
 
 
 def error_text(answer: object) -> str:
-    """Return the message of an answer that is an error, or ""."""
+    """Return the message in an error response, or ""."""
     message = answer.get("message") or answer.get("error") if isinstance(answer, dict) else None
     return message if isinstance(message, str) else ""
 
 
 def known_error(text: str, status: int) -> SearchError | None:
-    """Return the error that a message of Serper means; None if the message is not known."""
+    """Return the error that a message from Serper means; None if the message is unknown."""
     for fragment, (kind, sentence, hint) in MESSAGES.items():
         if fragment in text.lower():
             return SearchError(kind, f"{sentence}: {shorten(text, 200)}", hint, status=status)
@@ -560,7 +559,7 @@ def known_error(text: str, status: int) -> SearchError | None:
 def hidden_error(command: str, answer: Any) -> SearchError | None:
     """Return the error in an answer with status 200; None for results or an empty answer.
 
-    An error in the body of a 200, or of one query of a batch, must not look like an empty result.
+    An error in the body of a 200, or in one query of a batch, must not look like an empty result.
     """
     name = ANSWERS.get(command, {}).get("list", "text")
     text = error_text(answer)
@@ -576,7 +575,7 @@ def hidden_error(command: str, answer: Any) -> SearchError | None:
 
 
 def pick(item: Fields, *names: str) -> Fields:
-    """Return the named fields of an object without the empty ones, imageUrl as image_url."""
+    """Return the named fields of an object, except empty ones, with imageUrl as image_url."""
     fields = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): item.get(name) for name in names}
     return drop_empty(fields)
 
@@ -597,11 +596,11 @@ def trim_item(command: str, item: Fields) -> Fields:
 
 
 def price_number(text: str) -> float | None:
-    """Return the number of a price such as $1,299.99 or 1.299,99 €; None if it has not one."""
+    """Return the number in a price such as $1,299.99 or 1.299,99 €; None unless there is one."""
     numbers = re.findall(r"\d[\d.,' \u2019\u00a0\u202f]*\d|\d", text)
     if len(numbers) != 1:
         return None
-    # One or two digits after the last point or comma are cents; other marks group thousands.
+    # One or two digits after the last point or comma are cents; other separators group thousands.
     cents = re.search(r"[.,](\d{1,2})$", numbers[0])
     digits = re.sub(r"\D", "", numbers[0])
     return int(digits) / 10 ** len(cents[1]) if cents else float(digits)
@@ -624,10 +623,10 @@ def merged_items(command: str, answers: list[Fields]) -> list[Fields]:
 def results_document(
     command: str, params: Fields, answers: list[Fields], failure: SearchError | None = None
 ) -> Document:
-    """Return the document of a list of results; an empty list is an error of kind no_results.
+    """Return the document for a list of results; an empty list is an error of kind no_results.
 
     answers: one per result page. failure: the error of the next result page. position continues
-    over the result pages, because the API's own starts again or is missing.
+    across result pages, because the API's own position restarts or is missing.
     """
     count: int = params["count"]
     start = (params.get("page", 1) - 1) * page_size(command, params) + 1
@@ -635,7 +634,7 @@ def results_document(
     shown = [item for item in trimmed if item]
     if command == "news":
         shown = latest_news(shown, count)
-    elif command != "reviews":  # next_page_token follows the last review that came
+    elif command != "reviews":  # next_page_token follows the last review received
         shown = shown[:count]
     warnings = []
     if failure:
@@ -660,14 +659,14 @@ def results_document(
 
 
 def credits_used(answers: list[Fields]) -> int | float | None:
-    """Return the cost of a call, the sum over its answers; None if they do not name it."""
+    """Return the cost of a call, the sum over its answers; None if they do not state it."""
     costs = [answer.get("credits") for answer in answers]
     numbers = [cost for cost in costs if isinstance(cost, (int, float)) and cost is not True]
     return sum(numbers) if numbers else None
 
 
 def answer_extras(command: str, params: Fields, answers: list[Fields]) -> Fields:
-    """Return the fields of a command's answers besides the results."""
+    """Return the fields of a command's answers other than the results."""
     if command == "search":
         return search_extras(params, answers[0])
     if command == "maps":
@@ -693,7 +692,7 @@ def search_extras(params: Fields, answer: Fields) -> Fields:
 
 
 def page_document(params: Fields, answer: Fields) -> Document:
-    """Return the document of a scraped page: Markdown or text, not both."""
+    """Return the document for a scraped page: Markdown or text, not both."""
     texts = pick(answer, "markdown") or pick(answer, "text")
     metadata = object_field(answer, "metadata")
     document = {
@@ -707,25 +706,25 @@ def page_document(params: Fields, answer: Fields) -> Document:
         "credits": credits_used([answer]),
     }
     if not texts:
-        hint = "The page may need a browser, or have no text; read it in another way."
+        hint = "The page may need a browser or have no text; read it another way."
         document |= error_document(SearchError("no_results", "No text found", hint))
     return drop_empty(document)
 
 
 def account_document(answer: Fields) -> Document:
-    """Return the document of an account: balance (credits left), rate_limit (per second)."""
+    """Return the document for an account: balance (remaining credits), rate_limit (per second)."""
     numbers = pick(answer, "balance", "rateLimit")
     if "balance" in numbers:
         return {"ok": True, "provider": "serper", **numbers}
-    message = f"Serper's answer names no balance: {shorten(dump_json(answer), 200)}"
-    raise SearchError("provider", message, "Look at serper.dev/dashboard.", status=200)
+    message = f"Serper's answer has no balance: {shorten(dump_json(answer), 200)}"
+    raise SearchError("provider", message, "See serper.dev/dashboard.", status=200)
 
 
 # ===== operations: RUN has the function of each command ===========================================
 
 
 def send_request(command: str, body: object, deadline: float) -> Response:
-    """Send a command's request with the key; return the good answer. Raises SearchError."""
+    """Send a command's request with the key; return the answer. Raises SearchError."""
     request = build_request(command, body)
     request["headers"]["X-API-KEY"] = find_key(KEY_NAME)[1]
     request["service"] = "Serper"
@@ -741,7 +740,7 @@ def fetch_answer(command: str, body: object, deadline: float) -> Fields:
 
 
 def run_command(command: str, params: Fields, report: ProgressCallback = None) -> Document:
-    """Run any command but batch; return its document, or an error document. Never raises.
+    """Run any command except batch; return its document, or an error document. Never raises.
 
     params: those of COMMANDS[command], and timeout, max_chars, dry_run, verbose.
     """
@@ -769,7 +768,7 @@ def fetch_result_pages(
 ) -> tuple[list[Fields], SearchError | None]:
     """Return the answers of the result pages, and the error of the page that failed, if any.
 
-    Ends early when a page has nothing new. Raises SearchError if the first page fails; if a later
+    Stops early if a page has nothing new. Raises SearchError if the first page fails; if a later
     page fails, the answers already paid for are kept.
     """
     deadline = deadline_of(params)
@@ -779,7 +778,7 @@ def fetch_result_pages(
         body = pages[len(answers)]
         if report and len(pages) > 1:
             report(f"{command} result pages", len(answers) + 1, len(pages))
-        if command == "maps" and answers:  # later pages need the map of the first
+        if command == "maps" and answers:  # later pages need the first page's map
             body = {**pick(answers[0], "ll"), **body}
         try:
             answers.append(fetch_answer(command, body, deadline))
@@ -799,10 +798,10 @@ def fetch_result_pages(
 
 
 def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None) -> Document:
-    """Return the documents of many queries in "results", in their order. Never raises.
+    """Return the documents for many queries in "results", in order. Never raises.
 
     params["queries"] are the queries, as text or as JSON objects in text. emit(number, document) is
-    called with the document of each query as soon as it and all before it are complete.
+    called with each query's document as soon as it and all earlier documents are complete.
     """
 
     def operation(params: Fields) -> Document:
@@ -818,12 +817,12 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
             raise DryRun(requests if params.get("verbose") else None, cost)
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
             hint = "Pass {max_chars} 0, or {output} or {jsonl}; nothing was sent."
-            message = f"The results of {len(queries)} queries do not fit {max_chars} characters."
+            message = f"The results of {len(queries)} queries do not fit in {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
         find_key(KEY_NAME)  # a missing key is one error, not one per query
         if emit:
             params["max_chars"] = (
-                0  # each document is fitted separately, run_operation cuts nothing
+                0  # each document is fitted separately; run_operation cuts nothing
             )
         documents: list[Document] = []
         for document in answered_queries(queries, params, report):
@@ -856,10 +855,10 @@ def plan_batch(params: Fields) -> list[Fields]:
 
 
 def plan_query(command: str, shared: Fields, text: str) -> Fields:
-    """Return one query of a batch: text, params, bodies (of its requests), and outcomes.
+    """Return one query of a batch: text, params, bodies (of its requests) and outcomes.
 
-    outcomes gets an answer or a SearchError per body. A query with an error of its own has no
-    bodies, and that error as its outcome.
+    outcomes gets an answer or a SearchError per body. An invalid query has no bodies, and its error
+    as its outcome.
     """
     query: Fields = {"text": text, "bodies": [], "outcomes": []}
     try:
@@ -877,7 +876,7 @@ def plan_query(command: str, shared: Fields, text: str) -> Fields:
 
 
 def query_params(text: str) -> Fields:
-    """Return the parameters of a query that is words or a JSON object; raises SearchError."""
+    """Return the parameters of a query, which is words or a JSON object; raises SearchError."""
     if not text.startswith("{"):
         return {"query": text}
     try:
@@ -889,7 +888,7 @@ def query_params(text: str) -> Fields:
 
 
 def request_arrays(queries: list[Fields]) -> list[list[tuple[Fields, Any]]]:
-    """Return (query, body) of every request body, in lists that one request may hold."""
+    """Return (query, body) for every request body, in lists that fit into one request."""
     pairs = [(query, body) for query in queries for body in query["bodies"]]
     return [pairs[start : start + MAX_ARRAY] for start in range(0, len(pairs), MAX_ARRAY)]
 
@@ -906,12 +905,12 @@ def answered_queries(
         bodies = [body for _, body in array]
         outcomes = fatal[:1] * len(bodies) or fetch_array(command, bodies, deadline)
         # Used-up credits, a refused key, or a server that cannot be reached (no status): every
-        # later query would meet the same error.
+        # later query would fail the same way.
         errors = [outcome for outcome in outcomes if isinstance(outcome, SearchError)]
         fatal.extend(e for e in errors if e.kind == "quota" or e.status in (0, 401, 403))
         return outcomes
 
-    yield from complete_documents(command, waiting)  # of queries with errors of their own
+    yield from complete_documents(command, waiting)  # for queries with their own errors
     for array, answer in in_parallel(send, request_arrays(queries), 1):
         outcomes = [answer] * len(array) if isinstance(answer, SearchError) else answer
         for (query, _), outcome in zip(array, outcomes, strict=True):
@@ -930,8 +929,8 @@ def complete_documents(command: str, waiting: list[Fields]) -> Iterator[Document
 def fetch_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
     """Send bodies as one JSON array; return an answer or a SearchError for each.
 
-    If Serper refuses the array because of one query, each is sent separately, so that the error
-    belongs to its own query (refused requests cost nothing).
+    If Serper refuses the array because of one query, each is sent separately, so the error affects
+    only its own query (refused requests cost nothing).
     """
     try:
         response = send_request(command, bodies, deadline)
@@ -951,7 +950,7 @@ def fetch_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
 
 
 def query_document(command: str, query: Fields) -> Document:
-    """Return the document of one query of a batch."""
+    """Return the document for one query in a batch."""
     outcomes = query["outcomes"]
     errors = [outcome for outcome in outcomes if isinstance(outcome, SearchError)]
     answers = [outcome for outcome in outcomes if not isinstance(outcome, SearchError)]
@@ -962,7 +961,7 @@ def query_document(command: str, query: Fields) -> Document:
 
 
 def batch_document(documents: list[Document]) -> Document:
-    """Return the document of a batch from those of its queries."""
+    """Return a batch's document, made from its queries' documents."""
     results = [
         {name: value for name, value in document.items() if name != "provider"}
         for document in documents
@@ -998,7 +997,7 @@ def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
     page, title = document.get("markdown") or document.get("text"), document.get("title")
     items = document.get("results") or []
-    if items and "ok" in items[0]:  # of a batch: the items are documents
+    if items and "ok" in items[0]:  # in a batch, the items are documents
         results = batch_blocks(items, to_markdown)
     else:
         results = ["\n".join(["## Results\n", *map(item_markdown, items)])] if items else []
@@ -1015,12 +1014,12 @@ def to_markdown(document: Document) -> str:
 
 
 def join_texts(*texts: Any, by: str = " ") -> str:
-    """Return the non-empty texts of pages on one line, without active Markdown or HTML."""
+    """Return non-empty page texts joined on one line, without active Markdown or HTML."""
     return by.join(make_harmless(" ".join(str(text).split())) for text in texts if text)
 
 
 def entry(item: Fields, *texts: Any) -> str:
-    """Return an item's title, as a link if it has a URL, and texts on one line."""
+    """Return an item's title (as a link if it has a URL) and texts on one line."""
     link = item.get("link") or item.get("website")
     title = item.get("title") or item.get("question") or item.get("query") or link
     head = markdown_link(str(title), str(link)) if link else join_texts(title)
@@ -1042,7 +1041,7 @@ def answer_markdown(document: Document) -> list[str]:
 
 
 def item_markdown(item: Fields) -> str:
-    """Return a result as a numbered list entry: linked title, facts, texts."""
+    """Return a result as a numbered list entry: linked title, facts, text."""
     item = {**item, "date": None} if "publication_date" in item else dict(item)
     if item.get("width") and item.get("height"):
         item["size"] = f"{item['width']} x {item['height']}"
@@ -2483,9 +2482,7 @@ def in_parallel(
         left = {pool.submit(work, job): job for job in jobs}
         under_way = set(left)
         while under_way and not (Interrupts.has_come and time.monotonic() >= Interrupts.until):
-            done, under_way = wait(
-                under_way, 0.1, FIRST_COMPLETED
-            )  # Windows: for Ctrl-C
+            done, under_way = wait(under_way, 0.1, FIRST_COMPLETED)  # Windows: for Ctrl-C
             for future in [future for future in left if future in done]:
                 yield left.pop(future), future.result()
             if Interrupts.has_come:

@@ -1415,9 +1415,7 @@ def in_parallel(
         left = {pool.submit(work, job): job for job in jobs}
         under_way = set(left)
         while under_way and not (Interrupts.has_come and time.monotonic() >= Interrupts.until):
-            done, under_way = wait(
-                under_way, 0.1, FIRST_COMPLETED
-            )  # Windows: for Ctrl-C
+            done, under_way = wait(under_way, 0.1, FIRST_COMPLETED)  # Windows: for Ctrl-C
             for future in [future for future in left if future in done]:
                 yield left.pop(future), future.result()
             if Interrupts.has_come:

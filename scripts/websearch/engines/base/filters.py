@@ -1,6 +1,6 @@
 """Sites, countries, languages and periods in the forms that search engines use.
 
-serper_search.py contains a copy of the block; see common.py.
+serper_search.py has its own version of these functions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Fields
 
-# ===== shared block: filters (edit websearch/engines/base/filters.py, then run `make sync`) =====
+# ===== filters ====================================================================================
 
 # What people and models write -> the standard codes.
 COUNTRY_SPELLINGS = {"uk": "gb"}
@@ -31,7 +31,7 @@ def site_filter(name: str, site: str) -> str:
     host = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
     if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", host):
         message = f"{name} must be a host such as docs.python.org, not {quoted(site)}."
-        raise SearchError("invalid_input", message, "Separate several hosts with commas.")
+        raise SearchError("invalid_input", message, "Separate several with commas.")
     return host
 
 
@@ -54,7 +54,7 @@ def language_code(text: str) -> str:
     code = LANGUAGE_SPELLINGS.get(code, code)
     if code and not re.fullmatch(r"simple|[a-z]{2,3}(-[a-z0-9]{2,8})*", code):
         message = f"language must be a code such as en, de or pt-br, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Use the code, not the name.")
+        raise SearchError("invalid_input", message, "Pass the code, not the name.")
     return code
 
 
