@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn, TypedDict
 
     Fields = dict[str, Any]  # a JSON object, or a group of values by name
-    Document = dict[str, Any]  # what every run_* returns: ok, and an answer or error and details
+    Document = dict[str, Any]  # the result of every run_*: ok, and an answer or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
     Citation = tuple[int, set[int]]  # position in the answer's text, numbers of sources
     Emit = Callable[[int, Document], None] | None  # gets the number of a query and its document

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn, TypedDict
 
     Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
-    Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
+    Document = dict[str, Any]  # the result of every run_*: ok, and results or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
 
 # ===== kit (edit websearch/kit.py, then run `make sync`) ==========================================

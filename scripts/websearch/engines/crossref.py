@@ -47,7 +47,7 @@ PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal states no wait: the limit is pe
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search. Raises SearchError (invalid_input)."""
+    """Return the GET request for a search. Raises SearchError (invalid_input)."""
     dates = ""
     if "since" in params:
         start, end = map(utc_time, period(params["since"], time.time()))

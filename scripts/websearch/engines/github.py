@@ -73,7 +73,7 @@ _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search.
+    """Return the GET request for a search.
 
     For issues, "if_empty" is a search with fewer words, and "also" is a search for repositories.
     Raises SearchError (invalid_input, auth).
@@ -115,7 +115,7 @@ def site_qualifier(site: str) -> str:
 def search_request(
     path: str, params: dict[str, Any], words: str, qualifiers: list[str]
 ) -> EngineRequest:
-    """Return the GET of one search. Raises SearchError (invalid_input, auth)."""
+    """Return the GET request for one search. Raises SearchError (invalid_input, auth)."""
     dates = ""
     if "since" in params:
         start, end = (utc_time(moment, _MOMENT) for moment in period(params["since"], time.time()))
@@ -137,7 +137,7 @@ def hides_private() -> bool:
 
 
 def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRequest:
-    """Return the GET of an API path, with the token if set; raises SearchError."""
+    """Return the GET request for an API path, with the token if set; raises SearchError."""
     headers = {"Accept": media_type, "X-GitHub-Api-Version": "2022-11-28"}
     if token := configured_key(TOKEN)[1]:
         headers["Authorization"] = f"Bearer {token}"

@@ -74,7 +74,7 @@ NOTHING_FOUND = "did not match any documents"  # the page is requested in Englis
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of the first result page. Raises SearchError (invalid_input).
+    """Return the GET request for the first result page. Raises SearchError (invalid_input).
 
     The page is requested in English (hl) to recognize its "nothing found" message.
     """
@@ -96,7 +96,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the GET of a result page (number: from 2 on), or None after the last page."""
+    """Return the GET request for a result page (number: from 2 on), or None after the last page."""
     if len(result_page.results) < FEWEST_RESULTS:
         return None
     fields = {**request.fields, "start": str((number - 1) * PAGE_SIZE)}

@@ -82,7 +82,7 @@ STATUS_HINTS = {
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of the server's JSON, with the GET of its HTML page as "otherwise".
+    """Return the GET request for the server's JSON, with one for its HTML page as "otherwise".
 
     Raises SearchError (invalid_input, auth).
     """
@@ -115,7 +115,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the GET of a result page (number: from 2 on), or None after the last page."""
+    """Return the GET request for a result page (number: from 2 on), or None after the last page."""
     if len(result_page.results) < FEWEST_RESULTS:
         return None
     fields = {**request.fields, "pageno": str(number)}

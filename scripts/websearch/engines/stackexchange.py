@@ -71,7 +71,7 @@ _SITES = (
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, with a search for fewer words as "if_empty".
+    """Return the GET request for a search, with a search for fewer words as "if_empty".
 
     Raises SearchError (invalid_input).
     """

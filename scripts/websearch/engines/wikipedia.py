@@ -58,7 +58,7 @@ LICENSE = "CC BY-SA 4.0"  # of the articles; results must name it
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, for up to 50 results. Raises SearchError."""
+    """Return the GET request for a search, for up to 50 results. Raises SearchError."""
     fields = {
         "action": "query",
         "list": "search",

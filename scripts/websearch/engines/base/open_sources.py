@@ -87,7 +87,7 @@ def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
 
 
 def api_request(engine: Host, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
-    """Return the GET of a search that identifies its caller. Raises SearchError."""
+    """Return the GET request for a search that identifies its caller. Raises SearchError."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
     return get_request(f"{engine.base_url()}{path}", drop_empty(fields), sent, max_body=0)
 

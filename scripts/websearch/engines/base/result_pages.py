@@ -258,7 +258,7 @@ def within_limit(engine: Engine, query: str) -> str:
 def get_request(
     url: str, fields: dict[str, str], headers: dict[str, str], max_body: int = MAX_BYTES
 ) -> EngineRequest:
-    """Return the GET of a result page; its fields are kept for the next page."""
+    """Return the GET request for a result page; its fields are kept for the next page."""
     from urllib.parse import urlencode
 
     address = f"{url}?{urlencode(fields)}" if fields else url
