@@ -124,7 +124,7 @@ TOOLS: dict[str, Tool] = {
         help={
             "queries": "instead of query: answered together",
             "count": "results; of queries: sources (8)",
-            "focus": "also query Stack Overflow, GitHub, paper indexes, forums, Wikipedia",
+            "focus": "add Stack Overflow, GitHub, papers, forums, Wikipedia",
             "force": "ignore stored answers",
             "stale": "if no engine answers, any stored answer",
             "engine": "{choices}; several, comma-separated, are merged",
