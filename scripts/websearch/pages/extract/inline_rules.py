@@ -104,8 +104,11 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
     if len(elements) == 2 and elements[1].parent:
         if not words_of(elements[1].parent).isdisjoint(LINES_WORDS):
             return ", "
-        if elements[0].tag == elements[1].tag == "a":
+        tags = {node.tag for node in elements}
+        if tags == {"a"}:
             return ", " if in_cell else " "
+        if all("-" in tag for tag in tags):  # custom elements: rows, or a name and its value
+            return ", " if len(tags) == 1 else " "
         if are_parts(*elements):
             return " "
     is_apart = any(
@@ -121,8 +124,7 @@ def are_parts(before: Node, after: Node) -> bool:
     "Ada Holt" and "Engineer", not pieces of a word in other styles or colors.
     """
     box = after.parent
-    is_box = box is not None and before.parent is box and box.tag in PART_BOXES
-    if not box or not is_box or len(box.children) > MAX_PARTS:
+    if not box or before.parent is not box or len(box.children) > MAX_PARTS:
         return False
     if not {before.tag, after.tag} <= PARTS or {before.tag, after.tag} <= EMPHASIS:
         return False
@@ -132,7 +134,10 @@ def are_parts(before: Node, after: Node) -> bool:
     if any(isinstance(child, str) and child.strip() for child in box.children):
         return False
     first, second = text_of(before), text_of(after)
-    return len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
+    if box.tag == "span":  # perhaps the pieces of a number or word
+        return first[-1:].islower() and second[:1].isupper()
+    is_box = box.tag in PART_BOXES
+    return is_box and len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
 
 
 def is_note_mark(node: Node, base: str) -> bool:

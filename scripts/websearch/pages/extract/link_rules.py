@@ -87,6 +87,8 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         is_in_cell = node.parent is not None and node.parent.tag in ("td", "th")
         if is_sentence(node) or (is_in_cell and len(links_in(node)) == 1):
             continue
+        if not page.is_article and is_card_title(node):
+            continue
         if node.tag == "p" and not (page.is_article or is_menu):
             continue
         if node.chars > MOST_CHARS * content.chars:
@@ -155,6 +157,13 @@ def is_sentence(node: Node) -> bool:
     return re.search(r"[.!?。][\"'”\u2019»)]*$", text) is not None and not re.match(
         _PROMOTION, text
     )
+
+
+def is_card_title(node: Node) -> bool:
+    """Return whether a linked heading is the title of the text next to it, as in a list of posts."""
+    heading = own_heading(node)
+    is_title = heading is not None and heading.tag in HEADINGS and len(links_in(node)) == 1
+    return is_title and node.parent is not None and node.parent.prose > node.prose
 
 
 def is_link_column(cell: Node) -> bool:

@@ -15,6 +15,7 @@ from websearch.pages.extract.element_names import (
     SIDEBAR_WORDS,
     has_hidden_class,
     is_hidden,
+    is_slide,
     name_words,
     names_of,
     opens_by_click,
@@ -163,11 +164,12 @@ LARGEST = {"byline": 600, "advertisement": 800}
 SURE_RULES = frozenset(("element", "menu", "end of the page", "comments", "consent", "control"))
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
+HIDDEN_RULES = frozenset(("hidden", "hidden class", "slide"))
 IGNORED_RULES: tuple[frozenset[str], ...] = (
     frozenset(),
     SOFT_RULES,
-    SOFT_RULES | {"hidden", "hidden class"},
-    (SOFT_RULES | {"hidden", "hidden class", *NAME_RULES}) - {"consent"},
+    SOFT_RULES | HIDDEN_RULES,
+    (SOFT_RULES | HIDDEN_RULES | NAME_RULES.keys()) - {"consent"},
 )
 # Classes and ids in a thread for facts about the author of a post, except the name.
 _ABOUT_USER = (
@@ -186,12 +188,14 @@ def element_rule(node: Node, page: PageTree) -> str:
     if is_action(node) or (node.chars <= MAX_CONTROL and tag == "a" and is_control(node, page)):
         return "control"
     if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
-        return "hidden"
+        return "slide" if is_slide(node) else "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     rule = name_rule(node, page) if has_names else ""
-    return "" if rule not in IN_TEXT and is_in_text(node) else rule
+    if rule in IN_TEXT and not (rule == "comments" and node.tag in CELLS):
+        return rule
+    return "" if is_in_text(node) else rule
 
 
 def is_action(node: Node) -> bool:
@@ -269,7 +273,7 @@ def never_content(node: Node, page: PageTree) -> bool:
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer may be a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
-    is_open = node.tag == "dialog" and "open" in node.attributes
+    is_open = node.tag == "dialog" and ("open" in node.attributes or node in page.unfolded)
     return not (crawler_copy or unfolds or is_open)
 
 
