@@ -75,6 +75,34 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "question without names": (
         "<button class=accordion>Is it dry?</button><div>Yes.</div>", ("**Is it dry?**\n\nYes.",),
     ),
+    "slide": (
+        ('<div class="slick-slide" aria-hidden="true"><p>It turns.</p><cite><p>Jo Ray</p>'
+        "<p>Captain</p></cite></div>"), ("It turns.", "Jo Ray\n\nCaptain"),
+    ),
+    "table in a dialog": (
+        ('<div role="dialog" aria-hidden="true"><table><tr><td>Rope<td>Load<tr><td>Hemp<td>7 t<tr>'
+        "<td>Flax<td>5 t</table></div>"), ("| Hemp | 7 t |",),
+    ),
+    "choice": (
+        "<form><select><option>Size<option>20 cm<option>30 cm</select></form>", ("20 cm, 30 cm",),
+    ),
+    "number beside words": (
+        '<p><b aria-hidden="true">4.5 \u2605</b><i class="sr-only">Rated well</i></p>', ("4.5",),
+    ),
+    "elements of a library": (
+        3 * "<x-row><x-name>Load</x-name><x-value>2 t</x-value></x-row>", ("Load 2 t",),
+    ),
+    "cell of comments": (
+        "<table><tr><td>Comments</td><td class=comments>3 pages</td></tr></table>", ("3 pages",),
+    ),
+    "parts of a link": (
+        ("<p><a href=/x><span><span class=a>Ropes</span><span class=b>Sold here</span></span></a>"
+        "</p>"), ("Ropes Sold here",),
+    ),
+    "equal prices": (
+        "<footer><h4>Hemp</h4><p>7 €</p><h4>Flax</h4><p>7 €</p></footer>",
+        ("Hemp\n\n7 €\n\n#### Flax\n\n7 €",),
+    ),
     "verse": (
         ("<p><a href=/1>Turn the wheel</a><br><a href=/2>turn it slow</a><br><a href=/3>home we go"
         "</a></p>"), ("turn it slow",),
@@ -86,6 +114,13 @@ UNSEEN = {
     "menu in a sidebar": (f"<aside><h2>Places</h2><ul>{MENU}</ul></aside>", "Places"),
     "nav": ("<nav><p>The kiln has 3 ovens.</p></nav>", "ovens"),
     "hidden": ('<aside><p style="display:none">Ovens: 3 €</p></aside>', "Ovens"),
+    "copy of a slide": (
+        '<div class="slick-slide slick-cloned" aria-hidden="true"><p>3 ovens</p></div>', "ovens",
+    ),
+    "dialog": ('<div role="dialog" aria-hidden="true"><p>3 ovens, 7 €</p></div>', "ovens"),
+    "filter": (
+        "<form><select class=filter><option>3 ovens<option>4 ovens</select></form>", "ovens",
+    ),
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
     "cook mode": ("<p>Cook Mode <span>Prevent your screen from going dark</span></p>", "screen"),
