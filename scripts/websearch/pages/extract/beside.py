@@ -22,7 +22,7 @@ from websearch.kit import one_line
 from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.name_rules import element_rule
-from websearch.pages.extract.page_data import stated_pattern, with_stated
+from websearch.pages.extract.page_data import VALUE, stated_pattern, with_stated
 from websearch.pages.extract.page_tree import ancestors, text_of
 
 TYPE_CHECKING = False
@@ -53,11 +53,6 @@ MAX_LABEL = 40  # mean characters of a menu's links; cards have more
 MIN_TEXT = 60  # characters of a text outside links that make a box more than labels
 MAX_CARD = 120  # characters of a link that is written on one line
 MAX_TEXT = 300  # characters of a box that are searched for a value split among its elements
-# A price, measure, date, time, rating or other figure.
-_VALUE = re.compile(
-    r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d|\d\s?[%\u20ac\u00a3\u00a5$]|\d[.,:/]\d|\d{3}"
-    r"|\d\s?[^\W\d_]"
-)
 
 
 def new_parts(parts: list[str], known: set[str]) -> list[str]:
@@ -68,8 +63,9 @@ def new_parts(parts: list[str], known: set[str]) -> list[str]:
     found: list[str] = []
     is_new = False
     for part in parts:
-        is_new = part not in known or (is_new and _VALUE.search(part) is not None)
-        found += [part] if is_new else []
+        has_value = VALUE.search(part) is not None
+        is_new = part not in known or (is_new and has_value and len(part) <= MAX_LABEL)
+        found += [part] if is_new and (has_value or re.search(r"[^\W\d_]", part)) else []
         known.add(part)
     return found
 
@@ -112,7 +108,7 @@ class BesideText:
         kept = (
             part
             for part, (level, after) in zip(new, itertools.pairwise(levels), strict=True)
-            if not 0 < after <= level or _VALUE.search(part)
+            if not 0 < after <= level or VALUE.search(part)
         )
         return "\n\n".join(kept)
 
@@ -216,7 +212,7 @@ class BesideText:
             if isinstance(child, str):
                 size = len(" ".join(child.split()))
                 node.chars += size
-                if _VALUE.search(child) or (size >= MIN_TEXT and node.tag != "a"):
+                if VALUE.search(child) or (size >= MIN_TEXT and node.tag != "a"):
                     self.values.add(node)
             elif not child.dropped:
                 node.chars += child.chars
@@ -235,5 +231,5 @@ class BesideText:
         count, node.link = (1, node.chars) if node.tag == "a" else (count, node.link)
         self.links[node], node.link = (0, 0) if is_verse or titles else (count, node.link)
         is_short = node.tag in BLOCKS and 0 < node.chars <= MAX_TEXT
-        if is_short and node not in self.values and _VALUE.search(text_of(node)):
+        if is_short and node not in self.values and VALUE.search(text_of(node)):
             self.values.add(node)

@@ -34,6 +34,7 @@ CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a fla
 PART_BOXES = name_set("a li div td dd section article summary")
 PARTS = name_set("a span time small strong b em i")
 EMPHASIS = name_set("strong b em i")
+CURRENCIES = ("$", "\u20ac", "\u00a3")
 MAX_PARTS = 12  # children of such a box
 LINES_WORDS = name_set("lines")  # class words of an element whose children are lines
 NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # class words of a link to a note
@@ -129,13 +130,14 @@ def are_parts(before: Node, after: Node) -> bool:
     if not {before.tag, after.tag} <= PARTS or {before.tag, after.tag} <= EMPHASIS:
         return False
     are_named = "class" in before.attributes and "class" in after.attributes
-    if look_of(before) == look_of(after) or (before.tag == after.tag and not are_named):
-        return False
     if any(isinstance(child, str) and child.strip() for child in box.children):
         return False
     first, second = text_of(before), text_of(after)
-    if box.tag == "span":  # perhaps the pieces of a number or word
-        return first[-1:].islower() and second[:1].isupper()
+    if second[:1] in CURRENCIES and first[-1:].isdigit():
+        return True
+    if box.tag == "span" or (before.tag == after.tag and not are_named):
+        is_new = second[:1].isupper() or second[:1].isdigit()  # no piece of a word or number
+        return len(first) > 2 and first[-1:].islower() and is_new
     is_box = box.tag in PART_BOXES
     return is_box and len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
 

@@ -160,10 +160,11 @@ def is_sentence(node: Node) -> bool:
 
 
 def is_card_title(node: Node) -> bool:
-    """Return whether a linked heading is the title of the text next to it, as in a list of posts."""
+    """Return whether a linked heading is the title of the text next to it, as in a list."""
     heading = own_heading(node)
-    is_title = heading is not None and heading.tag in HEADINGS and len(links_in(node)) == 1
-    return is_title and node.parent is not None and node.parent.prose > node.prose
+    if not heading or heading.tag not in HEADINGS or not node.parent or len(links_in(node)) > 1:
+        return False
+    return node.parent.chars - node.parent.link > node.chars - node.link
 
 
 def is_link_column(cell: Node) -> bool:

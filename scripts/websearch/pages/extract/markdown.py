@@ -58,7 +58,7 @@ MAX_HEADING = 500  # characters of a heading or term; longer text is written as 
 MAX_TITLES = 3  # nested headings and terms
 MAX_LINKED = 20  # blocks inside a link that are tried for its URL
 MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
-MAX_NEAR = 3  # elements around an image whose text may repeat its alternative text
+MAX_NEAR = 12  # elements around an image whose text may repeat its alternative text
 NEAR_CHARS = 1_000  # characters of an element's text that are searched for the alternative text
 CODE_HEADING = name_set("code header")  # class words of rustdoc's headings that are code
 # Class words of Doxygen's tables of declarations, and prefixes of the classes of their cells.
@@ -407,7 +407,8 @@ class MarkdownWriter:
             return ""
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
         if not source:
-            is_known = is_decorative_alt(alt) or plain_words(alt) in self.text_near(node)
+            words = re.sub(r" \d{1,2} $", " ", plain_words(alt))  # one of several pictures
+            is_known = is_decorative_alt(alt) or words in self.text_near(node)
             return "" if is_known else self.text(image_text(node, alt, in_cell=self.in_cell))
         alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
         return f"![{alt}]({source})"
