@@ -87,7 +87,8 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         is_in_cell = node.parent is not None and node.parent.tag in ("td", "th")
         if is_sentence(node) or (is_in_cell and len(links_in(node)) == 1):
             continue
-        if not page.is_article and is_card_title(node):
+        if not page.is_article and is_card_title(node, page):
+            inside.remove(node)
             continue
         if node.tag == "p" and not (page.is_article or is_menu):
             continue
@@ -159,10 +160,12 @@ def is_sentence(node: Node) -> bool:
     )
 
 
-def is_card_title(node: Node) -> bool:
-    """Return whether a linked heading is the title of the text next to it, as in a list."""
+def is_card_title(node: Node, page: PageTree) -> bool:
+    """Return whether a linked heading is the title of the text next to it, or a post's author."""
     heading = own_heading(node)
-    if not heading or heading.tag not in HEADINGS or not node.parent or len(links_in(node)) > 1:
+    targets = {link.attributes.get("href") for link in links_in(node)}
+    is_title = page.is_thread or (heading is not None and heading.tag in HEADINGS)
+    if not is_title or not node.parent or len(targets) > 1:
         return False
     return node.parent.chars - node.parent.link > node.chars - node.link
 
