@@ -109,7 +109,7 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     ),
     "titles of cards": (
         "".join(
-            f"<div><div><h3><a href=/{name}>{name} for the boats</a></h3></div><p>{price} €</p></div>"
+            f"<div><div><h3><a href=/{name}>{name} for the boats</a></h3></div>{price} €</div>"
             for name, price in (("Hemp ropes", 7), ("Flax ropes", 9), ("Jute ropes", 5))
         ),
         ("### Flax ropes for the boats\n\n9 €\n\n### Jute",),
@@ -130,11 +130,13 @@ UNSEEN = {
     "nav": ("<nav><p>The kiln has 3 ovens.</p></nav>", "ovens"),
     "hidden": ('<aside><p style="display:none">Ovens: 3 €</p></aside>', "Ovens"),
     "copy of a slide": (
-        '<div class="slick-slide slick-cloned" aria-hidden="true"><p>3 ovens</p></div>', "ovens",
+        '<div class="slick-slide slick-cloned" aria-hidden="true"><p>3 ovens</p></div>',
+        "ovens",
     ),
     "dialog": ('<div role="dialog" aria-hidden="true"><p>3 ovens, 7 €</p></div>', "ovens"),
     "filter": (
-        "<form><select class=filter><option>3 ovens<option>4 ovens</select></form>", "ovens",
+        "<form><select class=filter><option>3 ovens<option>4 ovens</select></form>",
+        "ovens",
     ),
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
@@ -173,7 +175,10 @@ class Beside(unittest.TestCase):
         self.assertEqual(places, sorted(places))
 
     def test_the_author_of_several_posts_is_named_each_time(self) -> None:
-        facts = "".join(f"<div>{fact}</div>" for fact in ("Ropemaker", "4 May 2019", "1,204 posts", "Ropes and nets"))
+        facts = "".join(
+            f"<div>{fact}</div>"
+            for fact in ("Ropemaker", "4 May 2019", "1,204 posts", "Ropes and nets")
+        )
         pane = f"<div class=user><h4>Mira Holt of Riverton</h4>{facts}</div>"
         linked = "<div class=user><h4><a href=/m>Mira Holt of Riverton</a></h4></div>"
         forum = '<link rel=canonical href="https://forum.x.example/t/1">'

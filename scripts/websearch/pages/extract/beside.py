@@ -36,8 +36,8 @@ VERDICTS = {
     "": TEXT,
     **dict.fromkeys(("element", "data", "unseen", "hidden", "hidden class", "control", "gutter",
                      "generator", "nosnippet", "title", "tabs", "picture"), UNSEEN),
-    **dict.fromkeys(("menu", "consent", "languages", "previous and next", "copy",
-                     "empty section"), FURNITURE),
+    **dict.fromkeys(("menu", "consent", "previous and next", "copy", "empty section"),
+                    FURNITURE),
 }  # fmt: skip
 # Reasons that make an element furniture only if it has neither a value nor running text.
 DOUBTFUL = frozenset(

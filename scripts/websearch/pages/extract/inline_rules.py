@@ -7,7 +7,7 @@ import re
 from websearch.base.html_tree import Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
-from websearch.pages.extract.page_tree import ancestors, look_of, text_of
+from websearch.pages.extract.page_tree import ancestors, text_of
 
 # Markers around superscripts and subscripts; html_tree.py removes these characters from pages.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"

@@ -98,8 +98,6 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
             lists.append(node)
         elif page.is_documentation and links_to_neighbors(node):
             node.dropped = "previous and next"
-        elif offers_languages(node):
-            node.dropped = "languages"
     lists = lists_beside_text(page, content, lists)
     data = with_data_tables(page) if lists else set()
     for node in lists:
@@ -217,9 +215,9 @@ def with_data_tables(page: PageTree) -> set[Node]:
 def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
     """Return the lists around the text of documentation, but not indexes of links inside it.
 
-    Such a list links to the previous and next pages, offers languages, is named as a table of
-    contents or comes before the first text or heading. If no element is known to contain the text,
-    a list after the last text also counts.
+    Such a list links to the previous and next pages, is named as a table of contents or comes
+    before the first text or heading. If no element is known to contain the text, a list after the
+    last text also counts.
     """
     listed = set(lists)
     inside: set[Node] = set()
@@ -237,7 +235,6 @@ def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[
         node
         for node in lists
         if links_to_neighbors(node)
-        or offers_languages(node)
         or not words_of(node).isdisjoint(TOC_WORDS)
         or order[node] < first
         or (content is page.root and order[node] > last and not ends_in_heading)
@@ -394,12 +391,3 @@ def image_text(link: Node) -> str:
     inside = [child for child in link.children if isinstance(child, Node)]
     is_image = not link.chars and len(inside) == 1 and inside[0].tag == "img"
     return " ".join(inside[0].attributes.get("alt", "").split()) if is_image else ""
-
-
-def offers_languages(node: Node) -> bool:
-    """Return whether a box has hardly more than links to the same page in other languages."""
-    if node.chars > MAX_NEIGHBORS or not node.link:
-        return False
-    links = links_in(node)
-    languages = {link.attributes.get("hreflang", "") for link in links} - {""}
-    return len(languages) > 1 and len(languages) >= len(links) - 1

@@ -107,7 +107,6 @@ NOTE_WORDS = name_set(
     "deprecated deprecation seealso"
 )
 BOOK_TYPES = name_set("sidebar footnote")  # values of data-type in HTMLBook
-MAX_AROUND_INSET = 500  # children of the element around an inset, up to it
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
 # The complete text of a link that acts on a heading, a term or code next to it.
 _CONTROL = (
@@ -187,15 +186,14 @@ def element_rule(node: Node, page: PageTree) -> str:
         return ELEMENT_RULES[tag]
     if is_action(node) or (node.chars <= MAX_CONTROL and tag == "a" and is_control(node, page)):
         return "control"
-    if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
+    if attributes and is_hidden(attributes) and not is_opened(node, page):
         return "slide" if is_slide(node) else "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     rule = name_rule(node, page) if has_names else ""
-    if rule in IN_TEXT and not (rule == "comments" and node.tag in CELLS):
-        return rule
-    return "" if is_in_text(node) else rule
+    is_anywhere = rule in IN_TEXT and not (rule == "comments" and node.tag in CELLS)
+    return rule if not rule or is_anywhere or not is_in_text(node) else ""
 
 
 def is_action(node: Node) -> bool:
@@ -287,30 +285,7 @@ def is_note(node: Node, page: PageTree) -> bool:
         return False
     is_named = not words_of(node).isdisjoint(NOTE_WORDS)
     get = node.attributes.get
-    return is_named or get("role") in NOTE_ROLES or get("data-type") in BOOK_TYPES or is_inset(node)
-
-
-def is_inset(aside: Node) -> bool:
-    """Return whether an aside is a box in the text: titled, without links, between paragraphs."""
-    siblings = aside.parent.children if aside.parent else []
-    if aside.link or not own_heading(aside) or aside not in siblings[:MAX_AROUND_INSET]:
-        return False
-    index = siblings.index(aside)
-    before, after = (
-        next((node for node in nodes if isinstance(node, Node) and is_beside_inset(node)), None)
-        for nodes in (siblings[index::-1], siblings[index:])
-    )
-    return is_paragraph(before) and is_paragraph(after)
-
-
-def is_beside_inset(node: Node) -> bool:
-    """Return whether an element has text that is not in an aside."""
-    return node.chars > 0 and node.tag != "aside"
-
-
-def is_paragraph(node: Node | None) -> bool:
-    """Return whether an element is a paragraph of running text."""
-    return node is not None and node.tag == "p" and node.prose > 0
+    return is_named or get("role") in NOTE_ROLES or get("data-type") in BOOK_TYPES
 
 
 def is_control(node: Node, page: PageTree) -> bool:
@@ -364,12 +339,6 @@ def ancestors_near(node: Node) -> list[Node]:
 def is_opened(node: Node, page: PageTree) -> bool:
     """Return whether a click shows an element, by its control or its names."""
     return node in page.unfolded or opens_by_click(node)
-
-
-def is_label(node: Node) -> bool:
-    """Return whether an element shows its parent's aria-label."""
-    label = node.parent.attributes.get("aria-label", "") if node.parent else ""
-    return bool(label) and text_beginning(node, MAX_CONTROL) == label
 
 
 def is_site_header(node: Node) -> bool:

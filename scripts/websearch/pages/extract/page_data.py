@@ -81,6 +81,7 @@ BOX_SHARE = 0.5  # share of a box's letters in such values
 LISTS = name_set("ul ol dl table tbody")  # kept whole
 MAX_ROW = 120  # letters of a row on one line
 MIN_PAIRS = 3  # in boxes of one look
+MAX_PARTS = 6  # elements and texts of a label and its value
 MAX_HEADING = 60  # characters of a heading in a pair
 PAIR_HEADINGS = name_set("h4 h5 h6")
 PAIR_TAGS = PAIR_HEADINGS | name_set("div p span b strong em i a time")
@@ -268,11 +269,12 @@ def join_rows(page: PageTree) -> None:
 def is_labeled(node: Node) -> bool:
     """Return whether an element consists of a label, which ends with a colon, and its value."""
     texts = [
-        child.strip() if isinstance(child, str) else text_beginning(child, MAX_ROW)
-        for child in node.children
+        child.strip() if isinstance(child, str) else text_beginning(child, MAX_HEADING)
+        for child in node.children[:MAX_PARTS]
     ]
     shown = [text for text in texts if text]
-    return len(shown) == 2 and shown[0].endswith(":")
+    is_whole = len(node.children) <= MAX_PARTS
+    return is_whole and len(shown) == 2 and shown[0].endswith(":")
 
 
 def parts_of_pairs(node: Node) -> list[Node]:

@@ -131,7 +131,8 @@ def is_read_only_text(attributes: dict[str, str]) -> bool:
 
 def choice_of(select: Node) -> list[str]:
     """Return the options of a choice of sizes, models or prices, or []; filters are no choice."""
-    options = [node for node in elements_below(select) if node.tag == "option"]
+    below = itertools.islice(elements_below(select), 2 * MAX_OPTIONS)
+    options = [node for node in below if node.tag == "option"]
     if not 1 < len(options) <= MAX_OPTIONS or not words_of(select).isdisjoint(FILTER_WORDS):
         return []
     texts = [text for option in options if (text := text_beginning(option, MAX_LABEL))]
