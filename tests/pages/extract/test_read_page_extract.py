@@ -842,8 +842,9 @@ class NoContent(unittest.TestCase):
     def test_data_for_programs_is_dropped(self) -> None:
         entries = [{"@type": "Question", "name": f"Question {number}"} for number in range(30)]
         data = json.dumps({"@context": "https://schema.org", "@type": "FAQPage", "a": entries})
+        props = json.dumps({"props": {"page": {"text": "Loads of text for a script. " * 9}}})
         broken = data.replace(", ", ",<br />\n").replace('"', "\u201d")
-        for shown in (data, broken):
+        for shown in (data, broken, props):
             text = content.extract(article(f"<p>{SENTENCE * 4}</p><div>{shown}</div>"))
             self.assertNotIn("{", text)
             self.assertIn("three bakers", text)

@@ -32,7 +32,7 @@ NO_CONTENT = name_set(
     "source style svg template textarea title track video"
 )
 LANDMARKS = name_set(
-    "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
+    "navigation banner contentinfo search menu menubar dialog alert complementary toolbar listbox"
 )
 ELEMENT_RULES = {
     "figcaption": "caption", "aside": "sidebar", "form": "signup", "nav": "menu",

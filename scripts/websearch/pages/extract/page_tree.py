@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
@@ -29,6 +30,7 @@ _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
 _DATA = r"[\[{\s]{1,20}[\"\u201c\u201d\u2033][@\w$-]{1,40}[\"\u201c\u201d\u2033]\s?:"
 _LINKED_DATA = r"@context\W{1,9}https?://schema\.org"
 MAX_DATA_START = 200  # characters of an element to examine for data
+MIN_DATA, MAX_DATA = 100, 100_000  # characters of other data; shorter data may be an example
 # Declarations of articles: schema.org types, Open Graph, microdata.
 _IS_POSTING = (
     r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
@@ -194,14 +196,16 @@ class PageTree:
                     node.children[index] = re.sub(_ESCAPED_TAG, " ", child)
 
     def find_data(self) -> None:
-        """Find schema.org data in the text, except in code."""
+        """Find data for programs in the text, such as schema.org data, except in code."""
         for node in self.nodes:
             first = node.children[0] if node.children else ""
             if not isinstance(first, str) or first.lstrip()[:1] not in ("{", "["):
                 continue
             beginning = text_beginning(node, MAX_DATA_START)
-            is_data = re.match(_DATA, beginning) and re.search(_LINKED_DATA, beginning)
-            if is_data and not any(box.tag in CODE for box in ancestors(node)):
+            if not re.match(_DATA, beginning) or any(box.tag in CODE for box in ancestors(node)):
+                continue
+            is_known = re.search(_LINKED_DATA, beginning) is not None
+            if is_known or (not self.is_documentation and is_json(node)):
                 self.data.add(node)
 
     def spread(self) -> None:
@@ -241,6 +245,18 @@ class PageTree:
                 parent.chars += node.chars
                 parent.link += node.link
                 parent.prose += node.prose
+
+
+def is_json(node: Node) -> bool:
+    """Return whether an element's text is only JSON and is long enough to be data."""
+    text = text_beginning(node, MAX_DATA)
+    if not MIN_DATA <= len(text) < MAX_DATA:
+        return False
+    try:
+        json.loads(text, parse_int=float)  # not int: a million digits would take seconds
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def is_own_words(heading: Node) -> bool:

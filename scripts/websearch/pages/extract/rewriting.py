@@ -121,7 +121,8 @@ def write_plainly(nodes: list[Node]) -> None:
         elif node.tag == "input" and is_read_only_text(node.attributes):
             node.tag, node.children = "span", [node.attributes.get("value", "")]
         elif node.tag == "select" and (options := choice_of(node)):
-            node.tag, node.children = "p", [", ".join(options)]
+            node.tag, node.attributes = "p", {"role": "listbox"}
+            node.children = [", ".join(options)]
 
 
 def is_read_only_text(attributes: dict[str, str]) -> bool:
