@@ -186,7 +186,7 @@ def element_rule(node: Node, page: PageTree) -> str:
         return ELEMENT_RULES[tag]
     if is_action(node) or (node.chars <= MAX_CONTROL and tag == "a" and is_control(node, page)):
         return "control"
-    if attributes and is_hidden(attributes) and not is_opened(node, page):
+    if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "slide" if is_slide(node) else "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
@@ -339,6 +339,12 @@ def ancestors_near(node: Node) -> list[Node]:
 def is_opened(node: Node, page: PageTree) -> bool:
     """Return whether a click shows an element, by its control or its names."""
     return node in page.unfolded or opens_by_click(node)
+
+
+def is_label(node: Node) -> bool:
+    """Return whether an element shows its parent's aria-label."""
+    label = node.parent.attributes.get("aria-label", "") if node.parent else ""
+    return bool(label) and text_beginning(node, MAX_CONTROL) == label
 
 
 def is_site_header(node: Node) -> bool:
