@@ -87,15 +87,15 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         is_in_cell = node.parent is not None and node.parent.tag in ("td", "th")
         if is_sentence(node) or (is_in_cell and len(links_in(node)) == 1):
             continue
-        if not page.is_article and is_card_title(node, page):
-            inside.remove(node)
-            continue
         if node.tag == "p" and not (page.is_article or is_menu):
             continue
         if node.chars > MOST_CHARS * content.chars:
             continue
         if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
-            lists.append(node)
+            if not page.is_article and is_card_title(node, page):
+                inside.remove(node)
+            else:
+                lists.append(node)
         elif page.is_documentation and links_to_neighbors(node):
             node.dropped = "previous and next"
     lists = lists_beside_text(page, content, lists)
@@ -160,12 +160,13 @@ def is_sentence(node: Node) -> bool:
 
 def is_card_title(node: Node, page: PageTree) -> bool:
     """Return whether a linked heading is the title of the text next to it, or a post's author."""
-    heading = own_heading(node)
-    targets = {link.attributes.get("href") for link in links_in(node)}
-    is_title = page.is_thread or (heading is not None and heading.tag in HEADINGS)
-    if not is_title or not node.parent or len(targets) > 1:
+    card = node.parent
+    if not card or card.chars - card.link <= node.chars - node.link:
         return False
-    return node.parent.chars - node.parent.link > node.chars - node.link
+    heading = own_heading(node)
+    is_title = heading is not None and heading.tag in HEADINGS and heading.link > 0
+    targets = {link.attributes.get("href") for link in links_in(node)}
+    return len(targets) == 1 and (is_title or page.is_thread)
 
 
 def is_link_column(cell: Node) -> bool:
