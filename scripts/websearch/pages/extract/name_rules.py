@@ -168,7 +168,7 @@ IGNORED_RULES: tuple[frozenset[str], ...] = (
     frozenset(),
     SOFT_RULES,
     SOFT_RULES | HIDDEN_RULES,
-    (SOFT_RULES | HIDDEN_RULES | NAME_RULES.keys()) - {"consent"},
+    (SOFT_RULES | HIDDEN_RULES | frozenset(NAME_RULES)) - {"consent"},
 )
 # Classes and ids in a thread for facts about the author of a post, except the name.
 _ABOUT_USER = (
