@@ -363,7 +363,8 @@ def drop_copies(page: PageTree, content: Node) -> None:
         if node.parent not in inside or (node.tag in OWN_WORDS and not page.is_thread):
             continue
         # The author of several posts is no copy.
-        is_box = node.prose > 0 and node.tag in BLOCKS if page.is_thread else node.has_block
+        is_quotation = node.tag in BLOCKS and (node.prose > 0 or node.chars > MAX_TEASER)
+        is_box = is_quotation if page.is_thread else node.has_block
         # An element that contains only a box counts as that box.
         if is_box and node.chars >= MIN_COPY and keys[node] != keys[node.parent]:
             if keys[node] in seen:
