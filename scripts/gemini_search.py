@@ -2399,8 +2399,9 @@ def fit_document(
     measure = measure or (lambda cut: len(dump_json(cut)))
     if not max_chars or measure(document) <= max_chars:
         return
-    hint = f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more. Ask for fewer results, "
-    hint += "or narrow the query, to see more of each."
+    hint = f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more."
+    if {"results", "sources"} & document.keys():
+        hint += " Ask for fewer results, or narrow the query, to see more of each."
     steps = [(number, (10**9,) * 3) for number in range(1, len(expendable) + 1)]
     for number, limits in (*steps, *((len(expendable), limits) for limits in _CUTS)):
         note = {"left_out": [], "items_dropped": {}, **object_field(document, "truncated")}

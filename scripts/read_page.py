@@ -25,21 +25,22 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 from websearch.kit import end_process, run_command_line
 from websearch.reading.pages_document import to_markdown
-from websearch.reading.read_list import COMMANDS, run_command
+from websearch.reading.read_list import COMMANDS, run_command, with_table_number
 from websearch.ways_in.terminal import for_saving, to_terminal
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+    words = with_table_number(sys.argv[1:] if argv is None else argv)
     script = {
         "name": "read_page.py",
         "description": __doc__,
         "commands": COMMANDS,
         "run": {"read": run_command},
-        "to_markdown": for_saving(to_markdown, sys.argv[1:] if argv is None else argv),
+        "to_markdown": for_saving(to_markdown, words),
         "to_terminal": to_terminal,
     }
-    return run_command_line(script, argv)
+    return run_command_line(script, words)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,7 @@ _UNIT = re.compile(
 _OTHER_UNIT = re.compile(
     r"[\s-]?([µμ]?[A-Za-z]{1,4}/[a-zA-Z]{1,4}|[kMGTmnpµμ][A-Z][a-z]{0,2}|[µμ][a-z]{1,4}|[a-z]{1,3}[²³])(?!\w|/)"
 )
+_AREA = re.compile(r"(?i)[\s-]?(?:(square|sq\.?)|cubic)[\s-]([a-z]{1,12})(?!\w)")  # square miles
 _POINTS = re.compile(r"(?i)[\s-]?(?:percentage|per\s?cent|%)[\s-]points?\b")
 _MINUS = re.compile(r"(?:\A|[\s(\[|=<>≤≥:,~`\"'])(?<!\d\s)[-\u2010-\u2012\u2212–](?:[$€£]\s?)?\Z")
 _RANGE = re.compile(r"(?i)\s?(?:[-–—]|to|bis|à|a|and|und|et|y)\s?[$€£¥]?")
@@ -261,11 +262,14 @@ def is_version(text: str, digits: str, values: set[str]) -> bool:
 
 def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
     """Return the unit of a number: after it, or a currency before it; "" without a unit."""
+    if (area := _AREA.match(text, end)) and area[2].lower() in UNITS:
+        return UNITS[area[2].lower()] + ("²" if area[1] else "³")
     before = _CURRENCY.search(text, max(0, start - 5), start)
     found = before or _UNIT.match(text, end)
     other = None if before else _OTHER_UNIT.match(text, end)
     if other and not (found and found.end() >= other.end()):
-        return UNITS.get(other[1].lower(), other[1])
+        base = UNITS.get(other[1][:-1].lower(), "") if other[1][-1] in "²³" else ""
+        return base + other[1][-1] if base else UNITS.get(other[1].lower(), other[1])
     if found:
         written = found[0].strip(" \u00a0\n-")
         unit = UNITS[written.lower()]

@@ -15,10 +15,17 @@ NAME = "web-search"  # of the skill and of its folder, which must match
 AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # that read target_folders
 # The files for agents and users. A copy may lack the license.
 FILES, FOLDERS = ("SKILL.md", "LICENSE"), ("scripts", "references", "assets")
-PARTS = (*FILES, "scripts/**/*.py", "scripts/**/*.css", "references/**/*", "assets/**/*")
+PARTS = (
+    *FILES,
+    "scripts/**/*.py",
+    "scripts/**/*.css",
+    "scripts/**/*.js",
+    "references/**/*",
+    "assets/**/*",
+)
 DEVELOPERS_FILES = ("assets/evals",)
 # Suffixes of the skill's files ("" is for LICENSE); files with other suffixes are omitted.
-SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
+SUFFIXES = ("", ".css", ".js", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
 EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill; only its owner may change it
 
 

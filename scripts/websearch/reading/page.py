@@ -22,14 +22,16 @@ class Call:
     """What the steps of a search share.
 
     deadline: on time.monotonic()'s clock. max_age: the age in seconds up to which a stored answer
-    or page is used (0: never, None: always). budget: of paid requests. is_dry: requests are only
-    planned. is_offline: no page is fetched. verbose: requests and bugs are logged to stderr.
+    or page is used (0: never, None: always). since: the period of the search ("": any time).
+    budget: of paid requests. is_dry: requests are only planned. is_offline: no page is fetched.
+    verbose: requests and bugs are logged to stderr.
     """
 
     store: PageStore
     deadline: float
     budget: RunBudget
     max_age: float | None = 0.0
+    since: str = ""
     page_timeout: float = 3.0
     report: ProgressCallback = None
     is_dry: bool = False

@@ -42,6 +42,7 @@ from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, MOST_CUT, PARAGRAPH_GAP
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
+from websearch.reading.page_tables import no_such_table, table_with_number, tables_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
     room = max(0, limit - json_size(document) - reserved) if limit else 0
     repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that continues there
     wanted = [json_size(asked_text(page, own)) + repeated for page, own, _ in good]
-    if any(params.get(name) for name in ("outline", "find", "query")):
+    if {"tables", "find", "query"} & params.keys() or params.get("outline"):
         wanted = [room] * len(good)  # these may take more than a short text
     longer = room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
     if "section" in params and "max_chars" not in params and sum(wanted) <= longer:
@@ -213,7 +214,16 @@ def fill_page(
         notes.append(section_note(headings, section, params["section"]))
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
-    if params.get("outline") or "find" in params:
+    if "tables" in params:
+        tables = [table for table in tables_in(text) if table["offset"] >= first]
+        if not (tables and params["tables"]):
+            listed = listed_tables(tables, room)
+            shown |= {**listed, **drop_empty({"note": " ".join(filter(None, notes))})}
+            return
+        table = table_with_number(tables, params["tables"])
+        text, first = text[: table["end"]], table["offset"]
+        shown |= {"table": table["number"], "chars": len(text) - first}
+    elif params.get("outline") or "find" in params:
         if params.get("outline"):
             headings, note = matching_headings(headings, range(first, len(text)), params)
             notes.append(note)
@@ -226,7 +236,7 @@ def fill_page(
         )
         return
     start = max(params["offset"], first)
-    if "query" in params:
+    if "query" in params and "table" not in shown:
         notes.append(limit_query(params["query"])[1])
         beside = "" if "section" in params else page.outside
         searched = partial(searched_text, text[start:], shown.get("title", ""), beside, deadline)
@@ -323,6 +333,18 @@ def outlined(headings: list[Heading], room: int) -> Document:
     outline = outline_of(headings)
     shown = fitting_items(outline, room)
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
+
+
+def listed_tables(tables: list[Document], room: int) -> Document:
+    """Return the list of a page's tables, cut to room characters of JSON (0: no limit).
+
+    Raises SearchError (no_results) if there are none.
+    """
+    if not tables:
+        raise no_such_table(tables, 0)
+    entries = [{name: table[name] for name in table if name != "end"} for table in tables]
+    shown = fitting_items(entries, room)
+    return {"tables": shown, **({"truncated": True} if len(shown) < len(entries) else {})}
 
 
 def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> Document:
@@ -488,8 +510,11 @@ def end_before_part(text: str, start: int, end: int) -> int:
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown. Text from pages is fenced as untrusted.
 
-    A sitemap becomes a list for urls_from: one URL per line, with warnings as comments.
+    A sitemap becomes a list for urls_from: one URL per line, with warnings as comments. CSV is for
+    programs and has no fence.
     """
+    if "csv" in document:
+        return str(document["csv"])
     if "urls" in document:
         warnings = [f"# {one_line(text, 200)}" for text in document.get("warnings", [])]
         return "\n".join([*document["urls"], *warnings])
@@ -557,7 +582,16 @@ def parts_markdown(page: Document) -> str:
     ]
     results = page.get("found") or ([page] if "find" in page else [])
     shown = [found_markdown(result, is_one=len(results) == 1) for result in results]
+    lines += [table_line(entry) for entry in page.get("tables", [])]
     return "\n".join(lines) or "\n\n".join(shown)
+
+
+def table_line(table: Document) -> str:
+    """Return the line of a table in the list of a page's tables."""
+    label = " · ".join(table[name] for name in ("heading", "caption") if name in table)
+    columns = ", ".join(filter(None, table["columns"]))
+    named = f"{table['number']}. {label} ({table['rows']:,} rows)"
+    return f"{named}: {columns}" if columns else named
 
 
 def found_markdown(result: Document, *, is_one: bool = True) -> str:

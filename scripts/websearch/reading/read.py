@@ -75,6 +75,8 @@ COMMANDS: dict[str, Command] = {
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
              "help": "text to find; prints its position and the sentence or row around it; "
                      "repeatable"},
+            {"name": "tables", "type": "int", "min": 0, "max": 100_000, "metavar": "[N]",
+             "help": "the table with this number; 0: list the tables"},
             {"name": "llms", "type": "str", "rare": True, "choices": ("index", "full"),
              "help": "read the site's llms.txt (index) or llms-full.txt (full), not the page"},
             {"name": "raw", "type": "bool",
@@ -249,7 +251,7 @@ def read_with_store(
     A whole stored page fetched within PART_SECONDS is reused if only a part of it is requested and
     force is not set. Pages that were read are stored.
     """
-    wants_part = params["offset"] or any(params.get(name) for name in PARTS)
+    wants_part = params["offset"] or any(params.get(name) for name in PARTS) or "tables" in params
     wants_part = wants_part and not params.get("force")
     known = store.get_pages(list(targets), PART_SECONDS) if wants_part else {}
     known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}

@@ -58,6 +58,8 @@ COMMANDS: dict[str, Command] = {
         "batch": "urls_from",
         "params": [
             *READ_COMMANDS["read"]["params"],
+            {"name": "csv", "type": "bool",
+             "help": "with tables N: print that table as CSV, whole"},
             {"name": "urls_from", "type": "str", "verbatim": True,
              "help": "file with one URL per line (- for standard input); prints JSON Lines; "
                      "timeout is per page"},
@@ -270,6 +272,28 @@ def run_sitemap(params: dict[str, Any]) -> Document:
     return run_operation("read_page.read", COMMANDS["read"], params, operation, max_chars=0)
 
 
+def with_table_number(words: list[str]) -> list[str]:
+    """Return the words of a command line with a number after each --tables: 0 if there is none."""
+    after = [*words[1:], ""]
+    return [f"{word}=0" if word == "--tables" and not next_word.isdecimal() else word
+            for word, next_word in zip(words, after, strict=True)]  # fmt: skip
+
+
+def run_csv(params: dict[str, Any], report: ProgressCallback) -> Document:
+    """Return {ok, url, csv} for a table of a page, which is not cut; or the error."""
+    if len(params.get("urls", [])) != 1 or str(params.get("tables", 0)) == "0":
+        hint = "Pass one URL and the number of a table with {tables}; {tables} 0 lists them."
+        error = SearchError("invalid_input", "csv needs one table of one page.", hint)
+        return error_document(error)
+    document = run_read({**params, "max_chars": 0}, report, local_files=True)
+    if not document["ok"] or document.get("dry_run"):
+        return document
+    page = document["pages"][0]
+    from websearch.reading.page_tables import as_csv
+
+    return {"ok": True, "url": page["url"], "csv": as_csv(page["text"])}
+
+
 def run_command(
     params: dict[str, Any],
     report: ProgressCallback,
@@ -286,6 +310,11 @@ def run_command(
         document = run_sitemap(params)
         if document["ok"] and not document.get("dry_run"):
             options.setdefault("format", "markdown")  # which prints a list of lines
+        return document
+    if params.pop("csv", False) not in (False, "false"):
+        document = run_csv(params, report)
+        if document["ok"]:
+            options.setdefault("format", "markdown")  # which prints the CSV alone
         return document
     if "urls_from" in params or (params.get("urls") and options.get("jsonl")):
         return run_list(params, options)

@@ -34,7 +34,7 @@ BODY_PATHS = {
 }  # fmt: skip
 # Paths that need no token, because they reveal nothing: for supervisors, the style of the pages,
 # and the sign-in form.
-OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
+OPEN_PATHS = ("/health", "/desk.css", "/desk.js", "/sign-in")
 COOKIE = "web_search_session"
 
 # HTTP status for each kind of failure.

@@ -67,10 +67,7 @@ DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
 PLACES: Filters = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
-DAYS_HINT = (
-    "Use day, week, month or year. A range of dates needs a key for Brave or Serper; without a "
-    "key, stackexchange, hackernews, github, crossref and arxiv accept it."
-)
+DAYS_HINT = "Use day, week, month or year. A search that reads pages also takes a range of dates."
 USE_ANOTHER = "Omit it, or use another engine."
 # Parameters that a search passes to its engine, and that distinguish stored answers.
 # fmt: off
