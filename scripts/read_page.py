@@ -14,7 +14,7 @@ It reads HTML, PDF, Word, Excel, PowerPoint, OpenDocument and EPUB files, and om
 advertising. A path to a file begins with ./, ../, / or ~. Private addresses are refused, except
 those in the environment variable WEB_SEARCH_ALLOW_PRIVATE=host:port,...
 
-Exit codes: 0 a page was read, 1 the page lacks the text or section, 2 bad input, 5 no page could be
+Exit codes: 0 a page was read, 1 the text or section was not found, 2 bad input, 5 no page could be
 read (timeout, network, blocked, refused, no text, HTTP error), 70 bug, 130 interrupted.
 """
 

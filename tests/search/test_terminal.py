@@ -426,7 +426,7 @@ class FrontDoor(TerminalCase):
         hint = json.loads(text)["details"]["hint"]
         self.assertEqual(code, 2)
         self.assertIn("web_search.py 'QUERY' --since week", hint)
-        self.assertIn("--focus news asks Brave and Serper", hint)
+        self.assertIn("--focus news uses Brave and Serper", hint)
         self.assertEqual(self.server.requests, [])
         self.assertEqual(self.run_words("news python", "--no-pages")[0], 0)
 

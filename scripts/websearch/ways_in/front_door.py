@@ -36,7 +36,7 @@ OTHERS = {
 }
 # Words that are not commands here -> a replacement; kit.SIBLINGS has more of them.
 INSTEAD = {
-    "news": "web_search.py 'QUERY' --focus news asks Brave and Serper, with a key. Without a key: "
+    "news": "web_search.py 'QUERY' --focus news uses Brave and Serper, with a key. Without a key: "
     "web_search.py 'QUERY' --since week",
     "scholar": "Without a key: web_search.py 'QUERY' --focus papers. With a key: serper_search.py "
     "scholar",
