@@ -274,7 +274,7 @@ def run_sitemap(params: dict[str, Any]) -> Document:
 
 def with_table_number(words: list[str]) -> list[str]:
     """Return the words of a command line with a number after each --tables: 0 if there is none."""
-    after = [*words[1:], ""]
+    after = [*words, ""][1:]
     return [f"{word}=0" if word == "--tables" and not next_word.isdecimal() else word
             for word, next_word in zip(words, after, strict=True)]  # fmt: skip
 

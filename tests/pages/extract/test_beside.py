@@ -81,6 +81,49 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "question without names": (
         "<button class=accordion>Is it dry?</button><div>Yes.</div>", ("**Is it dry?**\n\nYes.",),
     ),
+    "slide": (
+        ('<div class="slick-slide" aria-hidden="true"><p>It turns.</p><cite><p>Jo Ray</p>'
+        "<p>Captain</p></cite></div>"), ("It turns.", "Jo Ray\n\nCaptain"),
+    ),
+    "table in a dialog": (
+        ('<div role="dialog" aria-hidden="true"><table><tr><td>Rope<td>Load<tr><td>Hemp<td>7 t<tr>'
+        "<td>Flax<td>5 t</table></div>"), ("| Hemp | 7 t |",),
+    ),
+    "choice": (
+        "<form><select><option>Size<option>20 cm<option>30 cm</select></form>", ("20 cm, 30 cm",),
+    ),
+    "number beside words": (
+        '<p><b aria-hidden="true">4.5 \u2605</b><i class="sr-only">Rated well</i></p>', ("4.5",),
+    ),
+    "elements of a library": (
+        3 * "<x-row><x-name>Load</x-name><x-value>2 t</x-value></x-row>", ("Load 2 t",),
+    ),
+    "cell of comments": (
+        "<table><tr><td>Comments</td><td class=comments>3 pages</td></tr></table>", ("3 pages",),
+    ),
+    "parts of a link": (
+        ("<p><a href=/x><span><span class=a>Ropes</span><span class=b>Sold here</span></span></a>"
+        "</p>"), ("Ropes Sold here",),
+    ),
+    "equal prices": (
+        "<footer><h4>Hemp</h4><p>7 €</p><h4>Flax</h4><p>7 €</p></footer>",
+        ("Hemp\n\n7 €\n\n#### Flax\n\n7 €",),
+    ),
+    "tags of cards": (
+        3 * "<div><h3>Wanted: a ropemaker</h3><ul class=tags><li>90 crowns<li>Riverton</ul></div>",
+        ("### Wanted: a ropemaker\n\n- 90 crowns\n- Riverton",),
+    ),
+    "titles of cards": (
+        "".join(
+            f"<div><div><h3><a href=/{name}>{name} for the boats</a></h3></div>{price} €</div>"
+            for name, price in (("Hemp ropes", 7), ("Flax ropes", 9), ("Jute ropes", 5))
+        ),
+        ("### Flax ropes for the boats\n\n9 €\n\n### Jute",),
+    ),
+    "label and value": ("<div>Load:<div>2 t</div></div>", ("Load: 2 t",)),
+    "years and lengths": (
+        "<div><span class=x>2026</span><span class=x>1h 54m</span></div>", ("2026 1h 54m",),
+    ),
     "verse": (
         ("<p><a href=/1>Turn the wheel</a><br><a href=/2>turn it slow</a><br><a href=/3>home we go"
         "</a></p>"), ("turn it slow",),
@@ -92,6 +135,15 @@ UNSEEN = {
     "menu in a sidebar": (f"<aside><h2>Places</h2><ul>{MENU}</ul></aside>", "Places"),
     "nav": ("<nav><p>The kiln has 3 ovens.</p></nav>", "ovens"),
     "hidden": ('<aside><p style="display:none">Ovens: 3 €</p></aside>', "Ovens"),
+    "copy of a slide": (
+        '<div class="slick-slide slick-cloned" aria-hidden="true"><p>3 ovens</p></div>',
+        "ovens",
+    ),
+    "dialog": ('<div role="dialog" aria-hidden="true"><p>3 ovens, 7 €</p></div>', "ovens"),
+    "filter": (
+        "<form><select class=filter><option>3 ovens<option>4 ovens</select></form>",
+        "ovens",
+    ),
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
     "cook mode": ("<p>Cook Mode <span>Prevent your screen from going dark</span></p>", "screen"),
@@ -127,6 +179,28 @@ class Beside(unittest.TestCase):
         words = ("by mira on 4 May", "Use tar", "by jo on 4 May", "Use wax", "by ada", "Use hemp")
         places = [text.index(word) for word in words]
         self.assertEqual(places, sorted(places))
+
+    def test_the_author_of_several_posts_is_named_each_time(self) -> None:
+        facts = "".join(
+            f"<div>{fact}</div>"
+            for fact in ("Ropemaker", "4 May 2019", "1,204 posts", "Ropes and nets")
+        )
+        pane = f"<div class=user><h4>Mira Holt of Riverton</h4>{facts}</div>"
+        linked = "<div class=user><h4><a href=/m>Mira Holt of Riverton</a></h4></div>"
+        forum = '<link rel=canonical href="https://forum.x.example/t/1">'
+        for box in (pane, linked):
+            posts = (
+                f"<article class=post>{box}<p>Use {part} for the {what} that lies on the quay all "
+                f"winter, and do not forget the {what} of your neighbor.</p></article>"
+                for part, what in (("tar", "rope"), ("wax", "net"), ("oil", "winch"))
+            )
+            page = read("", forum, after="".join(posts))
+            self.assertEqual(page.text.count("Mira Holt"), 3)
+            self.assertLess(page.text.rindex("Mira Holt"), page.text.index("oil"))
+
+    def test_a_picture_that_is_shown_again_is_written_once(self) -> None:
+        images = "".join(f'<div><img src={n}.jpg alt="Coil of hemp {n}"></div>' for n in range(4))
+        self.assertEqual(read("", after=images).text.count("Coil of hemp"), 1)
 
     def test_menus_and_unseen_parts_are_not_kept(self) -> None:
         for name, (html, word) in UNSEEN.items():

@@ -76,6 +76,7 @@ CODE = (
         ),
         PLAIN,
     ),
+    ("<pre>where<br>&nbsp;&nbsp;T: Copy</pre>", "```\nwhere\n\u00a0\u00a0T: Copy\n```"),
     (f'<div data-syntax="python"><pre>{LINES}</pre></div>', PYTHON),
     (f'<pre>{LINES}<span><span class="copy-popup">Content copied</span></span></pre>', PLAIN),
     (

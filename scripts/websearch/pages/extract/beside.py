@@ -23,7 +23,7 @@ from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.link_rules import links_to_neighbors
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.name_rules import element_rule
-from websearch.pages.extract.page_data import stated_pattern, with_stated
+from websearch.pages.extract.page_data import VALUE, stated_pattern, with_stated
 from websearch.pages.extract.page_tree import ancestors, text_of
 
 TYPE_CHECKING = False
@@ -37,8 +37,8 @@ VERDICTS = {
     "": TEXT,
     **dict.fromkeys(("element", "data", "unseen", "hidden", "hidden class", "control", "gutter",
                      "generator", "nosnippet", "title", "tabs", "picture"), UNSEEN),
-    **dict.fromkeys(("menu", "consent", "languages", "previous and next", "copy",
-                     "empty section"), FURNITURE),
+    **dict.fromkeys(("menu", "consent", "previous and next", "copy", "empty section"),
+                    FURNITURE),
 }  # fmt: skip
 # Reasons that make an element furniture only if it has neither a value nor running text.
 DOUBTFUL = frozenset(
@@ -53,12 +53,23 @@ MAX_NEIGHBORS = 5  # links of a box that leads to the previous, next and parent 
 MENU_ITEMS = ("li", "a", "nav")
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
 MIN_TEXT = 60  # characters of a text outside links that make a box more than labels
+MAX_CARD = 120  # characters of a link that is written on one line
 MAX_TEXT = 300  # characters of a box that are searched for a value split among its elements
-# A price, measure, date, time, rating or other figure.
-_VALUE = re.compile(
-    r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d|\d\s?[%\u20ac\u00a3\u00a5$]|\d[.,:/]\d|\d{3}"
-    r"|\d\s?[^\W\d_]"
-)
+
+
+def new_parts(parts: list[str], known: set[str]) -> list[str]:
+    """Return the parts that are not known or repeated, and values below new parts.
+
+    Two products may have the same price; a copy repeats the name, too.
+    """
+    found: list[str] = []
+    is_new = False
+    for part in parts:
+        has_value = VALUE.search(part) is not None
+        is_new = part not in known or (is_new and has_value and len(part) <= MAX_LABEL)
+        found += [part] if is_new and (has_value or re.search(r"[^\W\d_]", part)) else []
+        known.add(part)
+    return found
 
 
 def verdict_of(reason: str) -> str:
@@ -79,8 +90,7 @@ class BesideText:
         self.stated = stated_pattern(content.page)  # values of the page's data are never dropped
         self.with_stated = with_stated(content.page, self.stated)
         self.values = set(self.with_stated)  # elements with a value or with running text
-        self.chars: dict[Node, int] = {}
-        self.links: dict[Node, tuple[int, int]] = {}  # number of links and their characters
+        self.links: dict[Node, int] = {}  # number of links; node.link has their characters
         self.outermost = self.find_outermost()
 
     def markdown(self, base: str, text: str, keep_links: bool = False) -> str:
@@ -90,18 +100,17 @@ class BesideText:
         own or a higher level was that of a menu.
         """
         blocks = [node for node in self.outermost if not node.dropped]
-        if sum(self.chars[node] for node in blocks) > MAX_BESIDE:
+        if sum(node.chars for node in blocks) > MAX_BESIDE:
             blocks = [node for node in blocks if node in self.values]
         written = MarkdownWriter(base, keep_links).markdown(*blocks)
         parts = written[:MAX_BESIDE].split("\n\n")
         parts += filter(self.stated.search, written[MAX_BESIDE:].split("\n\n"))
-        known = {*text.split("\n\n"), ""}
-        new = [part for part in dict.fromkeys(parts) if part not in known]
+        new = new_parts(parts, {*text.split("\n\n"), ""})
         levels = [len(part) - len(part.lstrip("#")) for part in new] + [1]
         kept = (
             part
             for part, (level, after) in zip(new, itertools.pairwise(levels), strict=True)
-            if not 0 < after <= level or _VALUE.search(part)
+            if not 0 < after <= level or VALUE.search(part)
         )
         beside = "\n\n".join(kept)
         is_label = self.page.is_documentation and len(beside) < MIN_TEXT  # "On this page"
@@ -174,9 +183,9 @@ class BesideText:
             is_doubtful = reasons[node] in DOUBTFUL or self.is_menu(node)
             is_frame = self.page.is_documentation and (
                 reasons[node] == "end of the page"
-                or (0 < self.links[node][0] <= MAX_NEIGHBORS and links_to_neighbors(node))
+                or (0 < self.links[node] <= MAX_NEIGHBORS and links_to_neighbors(node))
             )
-            if not self.chars[node] or is_frame or (is_doubtful and node not in self.values):
+            if not node.chars or is_frame or (is_doubtful and node not in self.values):
                 node.dropped = "menu"
 
     def unseen_reason(self, node: Node) -> str:
@@ -196,37 +205,39 @@ class BesideText:
 
     def is_menu(self, node: Node) -> bool:
         """Return whether an element has hardly more than links with short labels."""
-        count, chars = self.links[node]
+        count = self.links[node]
         return (
             count >= MIN_MENU
-            and chars >= MENU_SHARE * self.chars[node]
-            and chars <= MAX_LABEL * count
+            and node.link >= MENU_SHARE * node.chars
+            and node.link <= MAX_LABEL * count
         )
 
     def count(self, node: Node) -> None:
         """Count the text of an element and its links, and look for a value in it."""
-        chars = count = linked = 0
-        texts = [child for child in node.children if isinstance(child, str)]
-        for text in texts:
-            size = len(" ".join(text.split()))
-            chars += size
-            if _VALUE.search(text) or (size >= MIN_TEXT and node.tag != "a"):
-                self.values.add(node)
-        for child in children_of(node):
-            if not child.dropped:
-                chars += self.chars[child]
-                count += self.links[child][0]
-                linked += self.links[child][1]
+        node.chars = node.link = count = 0
+        node.has_block = False
+        for child in node.children:
+            if isinstance(child, str):
+                size = len(" ".join(child.split()))
+                node.chars += size
+                if VALUE.search(child) or (size >= MIN_TEXT and node.tag != "a"):
+                    self.values.add(node)
+            elif not child.dropped:
+                node.chars += child.chars
+                node.link += child.link
+                node.has_block = node.has_block or child.has_block or child.tag in BLOCKS
+                count += self.links[child]
                 if child in self.values:
                     self.values.add(node)
-        self.chars[node] = chars
+        if node.tag == "a" and node.chars <= MAX_CARD:
+            node.has_block = False  # a card on one line: its name, price and rating
         is_verse = node.tag == "p" and any(child.tag == "br" for child in children_of(node))
         inside = elements_below(node) if node.tag == "a" else ()
         titles = [inner for inner in inside if inner.tag in HEADINGS]  # of a card
         for title in titles:
-            title.tag = title.tag if self.chars.get(title, 0) < chars else "p"
-        found = (1, chars) if node.tag == "a" else (count, linked)
-        self.links[node] = (0, 0) if is_verse or titles else found
-        is_short = node.tag in BLOCKS and 0 < chars <= MAX_TEXT
-        if is_short and node not in self.values and _VALUE.search(text_of(node)):
+            title.tag = title.tag if title.chars < node.chars else "p"
+        count, node.link = (1, node.chars) if node.tag == "a" else (count, node.link)
+        self.links[node], node.link = (0, 0) if is_verse or titles else (count, node.link)
+        is_short = node.tag in BLOCKS and 0 < node.chars <= MAX_TEXT
+        if is_short and node not in self.values and VALUE.search(text_of(node)):
             self.values.add(node)

@@ -103,7 +103,11 @@ def collect_code(node: Node, parts: list[str]) -> None:
     for child in node.children:
         last, before_child = before_child, child
         if isinstance(child, str):
-            is_numbered = isinstance(last, Node) and not (is_shown(last) and last.children)
+            is_numbered = (
+                isinstance(last, Node)
+                and last.tag != "br"
+                and not (is_shown(last) and last.children)
+            )
             text = child.removeprefix("\xa0") if is_numbered else child  # Doxygen's
             if not (is_box and child.isspace() and "\n" in child):
                 parts.append(text.replace("\r\n", "\n"))

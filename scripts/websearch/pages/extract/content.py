@@ -56,7 +56,7 @@ from websearch.pages.extract.name_rules import (
     preference_boxes,
 )
 from websearch.pages.extract.notes import gather_notes
-from websearch.pages.extract.page_data import join_rows, keep_data_boxes
+from websearch.pages.extract.page_data import VALUE, join_rows, keep_data_boxes
 from websearch.pages.extract.page_tree import (
     CODE,
     MIN_ARTICLE_PROSE,
@@ -172,14 +172,28 @@ def around_article(page: PageTree) -> set[Node]:
 
 
 def repeated_bylines(page: PageTree) -> set[Node]:
-    """Return the bylines of posts, reviews and cards: outside articles, of a look that repeats."""
+    """Return the bylines of posts, reviews and cards: outside articles, of a look that repeats.
+
+    Tags count if one of a look has a value, such as a salary.
+    """
     if page.is_article or page.is_documentation:
         return set()
     looks: dict[str, list[Node]] = {}
     for node in page.nodes:
-        if not words_of(node).isdisjoint(NAME_RULES["byline"] - TAG_WORDS):
+        if not words_of(node).isdisjoint(NAME_RULES["byline"]):
             looks.setdefault(look_of(node), []).append(node)
-    return {node for alike in looks.values() if len(alike) >= MIN_BYLINES for node in alike}
+    return {
+        node
+        for alike in looks.values()
+        if len(alike) >= MIN_BYLINES and any(map(says_much, alike))
+        for node in alike
+    }
+
+
+def says_much(byline: Node) -> bool:
+    """Return whether a byline is more than tags, or has a value."""
+    is_byline = not words_of(byline).isdisjoint(NAME_RULES["byline"] - TAG_WORDS)
+    return is_byline or VALUE.search(text_beginning(byline, MAX_TITLE)) is not None
 
 
 def drop_boilerplate(page: PageTree) -> None:

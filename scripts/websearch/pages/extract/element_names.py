@@ -19,6 +19,7 @@ HIDDEN_CLASSES = name_set(
 PANEL_WORDS = name_set(
     "accordion tab tabs tabpanel collapse collapsible toggle expander faq answer"
 )
+COPY_WORDS = name_set("clone cloned duplicate")  # of slides
 # A class name with such a word means that the element has a sidebar next to it: "and-w-sidebar".
 LAYOUT_WORDS = name_set("w with and has layout")
 # Prefixes of class names that describe an element's state or subject, not its role.
@@ -66,6 +67,12 @@ def opens_by_click(node: Node) -> bool:
     return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
 
 
+def is_slide(node: Node) -> bool:
+    """Return whether an element is a slide of a carousel, except a copy of another slide."""
+    words = words_of(node)
+    return "slide" in words and words.isdisjoint(COPY_WORDS)
+
+
 def is_hidden(attributes: dict[str, str]) -> bool:
     """Return whether an element's attributes hide it in a browser."""
     if attributes.get("hidden", "until-found") != "until-found":
@@ -84,7 +91,7 @@ def has_hidden_class(node: Node) -> bool:
 def is_unseen(node: Node) -> bool:
     """Return whether an element is hidden in a browser and no click unfolds it."""
     is_not_shown = is_hidden(node.attributes) or has_hidden_class(node)
-    return is_not_shown and not opens_by_click(node)
+    return is_not_shown and not (opens_by_click(node) or is_slide(node))
 
 
 def plain_words(text: str) -> str:

@@ -7,7 +7,7 @@ import re
 from websearch.base.html_tree import Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
-from websearch.pages.extract.page_tree import ancestors, look_of, text_of
+from websearch.pages.extract.page_tree import ancestors, text_of
 
 # Markers around superscripts and subscripts; html_tree.py removes these characters from pages.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
@@ -34,6 +34,7 @@ CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a fla
 PART_BOXES = name_set("a li div td dd section article summary")
 PARTS = name_set("a span time small strong b em i")
 EMPHASIS = name_set("strong b em i")
+CURRENCIES = ("$", "\u20ac", "\u00a3")
 MAX_PARTS = 12  # children of such a box
 LINES_WORDS = name_set("lines")  # class words of an element whose children are lines
 NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # class words of a link to a note
@@ -104,8 +105,11 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
     if len(elements) == 2 and elements[1].parent:
         if not words_of(elements[1].parent).isdisjoint(LINES_WORDS):
             return ", "
-        if elements[0].tag == elements[1].tag == "a":
+        tags = {node.tag for node in elements}
+        if tags == {"a"}:
             return ", " if in_cell else " "
+        if all("-" in tag for tag in tags):  # custom elements: rows, or a name and its value
+            return ", " if len(tags) == 1 else " "
         if are_parts(*elements):
             return " "
     is_apart = any(
@@ -121,18 +125,21 @@ def are_parts(before: Node, after: Node) -> bool:
     "Ada Holt" and "Engineer", not pieces of a word in other styles or colors.
     """
     box = after.parent
-    is_box = box is not None and before.parent is box and box.tag in PART_BOXES
-    if not box or not is_box or len(box.children) > MAX_PARTS:
+    if not box or before.parent is not box or len(box.children) > MAX_PARTS:
         return False
     if not {before.tag, after.tag} <= PARTS or {before.tag, after.tag} <= EMPHASIS:
         return False
     are_named = "class" in before.attributes and "class" in after.attributes
-    if look_of(before) == look_of(after) or (before.tag == after.tag and not are_named):
-        return False
     if any(isinstance(child, str) and child.strip() for child in box.children):
         return False
     first, second = text_of(before), text_of(after)
-    return len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
+    if second[:1] in CURRENCIES and first[-1:].isdigit():
+        return True
+    if box.tag == "span" or (before.tag == after.tag and not are_named):
+        is_new = second[:1].isupper() or second[:1].isdigit()  # no piece of a word or number
+        return len(first) > 2 and first[-1:].islower() and is_new
+    is_box = box.tag in PART_BOXES
+    return is_box and len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
 
 
 def is_note_mark(node: Node, base: str) -> bool:

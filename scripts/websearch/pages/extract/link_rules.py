@@ -92,11 +92,12 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if node.chars > MOST_CHARS * content.chars:
             continue
         if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
-            lists.append(node)
+            if not page.is_article and is_card_title(node, page):
+                inside.remove(node)
+            else:
+                lists.append(node)
         elif page.is_documentation and links_to_neighbors(node):
             node.dropped = "previous and next"
-        elif offers_languages(node):
-            node.dropped = "languages"
     lists = lists_beside_text(page, content, lists)
     data = with_data_tables(page) if lists else set()
     for node in lists:
@@ -157,6 +158,17 @@ def is_sentence(node: Node) -> bool:
     )
 
 
+def is_card_title(node: Node, page: PageTree) -> bool:
+    """Return whether a linked heading is the title of the text next to it, or a post's author."""
+    card = node.parent
+    if not card or card.chars - card.link <= node.chars - node.link:
+        return False
+    heading = own_heading(node)
+    is_title = heading is not None and heading.tag in HEADINGS and heading.link > 0
+    targets = {link.attributes.get("href") for link in links_in(node)}
+    return len(targets) == 1 and (is_title or page.is_thread)
+
+
 def is_link_column(cell: Node) -> bool:
     """Return whether a table cell is a column of links next to a column of running text."""
     row = cell.parent
@@ -204,9 +216,9 @@ def with_data_tables(page: PageTree) -> set[Node]:
 def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
     """Return the lists around the text of documentation, but not indexes of links inside it.
 
-    Such a list links to the previous and next pages, offers languages, is named as a table of
-    contents or comes before the first text or heading. If no element is known to contain the text,
-    a list after the last text also counts.
+    Such a list links to the previous and next pages, is named as a table of contents or comes
+    before the first text or heading. If no element is known to contain the text, a list after the
+    last text also counts.
     """
     listed = set(lists)
     inside: set[Node] = set()
@@ -224,7 +236,6 @@ def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[
         node
         for node in lists
         if links_to_neighbors(node)
-        or offers_languages(node)
         or not words_of(node).isdisjoint(TOC_WORDS)
         or order[node] < first
         or (content is page.root and order[node] > last and not ends_in_heading)
@@ -381,12 +392,3 @@ def image_text(link: Node) -> str:
     inside = [child for child in link.children if isinstance(child, Node)]
     is_image = not link.chars and len(inside) == 1 and inside[0].tag == "img"
     return " ".join(inside[0].attributes.get("alt", "").split()) if is_image else ""
-
-
-def offers_languages(node: Node) -> bool:
-    """Return whether a box has hardly more than links to the same page in other languages."""
-    if node.chars > MAX_NEIGHBORS or not node.link:
-        return False
-    links = links_in(node)
-    languages = {link.attributes.get("hreflang", "") for link in links} - {""}
-    return len(languages) > 1 and len(languages) >= len(links) - 1

@@ -60,6 +60,7 @@ MAX_LINKED = 20  # blocks inside a link that are tried for its URL
 MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
 MAX_NEAR = 3  # elements around an image whose text may repeat its alternative text
 NEAR_CHARS = 1_000  # characters of an element's text that are searched for the alternative text
+MIN_PICTURE_WORDS = 3  # words of an alternative text that is not repeated
 CODE_HEADING = name_set("code header")  # class words of rustdoc's headings that are code
 # Class words of Doxygen's tables of declarations, and prefixes of the classes of their cells.
 DECLARATIONS = name_set("memname memberdecls")
@@ -96,6 +97,7 @@ class MarkdownWriter:
         self.titles = 0  # headings and terms around the current element
         self.in_cell = False  # in a cell of a pipe table, which cannot contain blocks
         self.near_texts: dict[Node, str] = {}  # results of text_near
+        self.pictures: set[str] = set()  # alternative texts; a page shows some pictures again
         self.chars_left = MAX_MARKDOWN
         self.cut = False
 
@@ -407,8 +409,12 @@ class MarkdownWriter:
             return ""
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
         if not source:
-            is_known = is_decorative_alt(alt) or plain_words(alt) in self.text_near(node)
-            return "" if is_known else self.text(image_text(node, alt, in_cell=self.in_cell))
+            words = re.sub(r" \d{1,2} $", " ", plain_words(alt))  # one of several pictures
+            is_known = is_decorative_alt(alt) or words in self.text_near(node)
+            if is_known or (words in self.pictures and not self.in_cell):
+                return ""
+            self.pictures |= {words} if len(words.split()) >= MIN_PICTURE_WORDS else set()
+            return self.text(image_text(node, alt, in_cell=self.in_cell))
         alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
         return f"![{alt}]({source})"
 

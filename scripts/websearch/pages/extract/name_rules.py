@@ -15,6 +15,7 @@ from websearch.pages.extract.element_names import (
     SIDEBAR_WORDS,
     has_hidden_class,
     is_hidden,
+    is_slide,
     name_words,
     names_of,
     opens_by_click,
@@ -31,7 +32,7 @@ NO_CONTENT = name_set(
     "source style svg template textarea title track video"
 )
 LANDMARKS = name_set(
-    "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
+    "navigation banner contentinfo search menu menubar dialog alert complementary toolbar listbox"
 )
 ELEMENT_RULES = {
     "figcaption": "caption", "aside": "sidebar", "form": "signup", "nav": "menu",
@@ -106,7 +107,6 @@ NOTE_WORDS = name_set(
     "deprecated deprecation seealso"
 )
 BOOK_TYPES = name_set("sidebar footnote")  # values of data-type in HTMLBook
-MAX_AROUND_INSET = 500  # children of the element around an inset, up to it
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
 # The complete text of a link that acts on a heading, a term or code next to it.
 _CONTROL = (
@@ -163,11 +163,12 @@ LARGEST = {"byline": 600, "advertisement": 800}
 SURE_RULES = frozenset(("element", "menu", "end of the page", "comments", "consent", "control"))
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
+HIDDEN_RULES = frozenset(("hidden", "hidden class", "slide"))
 IGNORED_RULES: tuple[frozenset[str], ...] = (
     frozenset(),
     SOFT_RULES,
-    SOFT_RULES | {"hidden", "hidden class"},
-    (SOFT_RULES | {"hidden", "hidden class", *NAME_RULES}) - {"consent"},
+    SOFT_RULES | HIDDEN_RULES,
+    (SOFT_RULES | HIDDEN_RULES | frozenset(NAME_RULES)) - {"consent"},
 )
 # Classes and ids in a thread for facts about the author of a post, except the name.
 _ABOUT_USER = (
@@ -186,12 +187,13 @@ def element_rule(node: Node, page: PageTree) -> str:
     if is_action(node) or (node.chars <= MAX_CONTROL and tag == "a" and is_control(node, page)):
         return "control"
     if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
-        return "hidden"
+        return "slide" if is_slide(node) else "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     rule = name_rule(node, page) if has_names else ""
-    return "" if rule not in IN_TEXT and is_in_text(node) else rule
+    is_anywhere = rule in IN_TEXT and not (rule == "comments" and node.tag in CELLS)
+    return rule if not rule or is_anywhere or not is_in_text(node) else ""
 
 
 def is_action(node: Node) -> bool:
@@ -269,7 +271,7 @@ def never_content(node: Node, page: PageTree) -> bool:
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question that unfolds its answer may be a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
-    is_open = node.tag == "dialog" and "open" in node.attributes
+    is_open = node.tag == "dialog" and ("open" in node.attributes or node in page.unfolded)
     return not (crawler_copy or unfolds or is_open)
 
 
@@ -283,30 +285,7 @@ def is_note(node: Node, page: PageTree) -> bool:
         return False
     is_named = not words_of(node).isdisjoint(NOTE_WORDS)
     get = node.attributes.get
-    return is_named or get("role") in NOTE_ROLES or get("data-type") in BOOK_TYPES or is_inset(node)
-
-
-def is_inset(aside: Node) -> bool:
-    """Return whether an aside is a box in the text: titled, without links, between paragraphs."""
-    siblings = aside.parent.children if aside.parent else []
-    if aside.link or not own_heading(aside) or aside not in siblings[:MAX_AROUND_INSET]:
-        return False
-    index = siblings.index(aside)
-    before, after = (
-        next((node for node in nodes if isinstance(node, Node) and is_beside_inset(node)), None)
-        for nodes in (siblings[index::-1], siblings[index:])
-    )
-    return is_paragraph(before) and is_paragraph(after)
-
-
-def is_beside_inset(node: Node) -> bool:
-    """Return whether an element has text that is not in an aside."""
-    return node.chars > 0 and node.tag != "aside"
-
-
-def is_paragraph(node: Node | None) -> bool:
-    """Return whether an element is a paragraph of running text."""
-    return node is not None and node.tag == "p" and node.prose > 0
+    return is_named or get("role") in NOTE_ROLES or get("data-type") in BOOK_TYPES
 
 
 def is_control(node: Node, page: PageTree) -> bool:

@@ -41,7 +41,7 @@ _OTHER_VALUES = (
     r"header|nav\w*|menu\w*|cookie\w*|consent\w*|config\w*|runtimeConfig|env|query|params|css|"
     r"styles?|class(?:Name)?|scripts?|tracking|analytics|alt\w*|captions?|credits?|schema\w*|"
     r"json_?ld|breadcrumbs?|related\w*|recommend\w*|recirculation|popular\w*|trending|sidebar\w*|"
-    r"advert\w*|ads?|newsletter\w*|copyright|legal|errors?|og\w*|twitter\w*|features?|flags))$"
+    r"advert\w*|ads?|(?-i:\w*Ids?)|\w*nonce|newsletter\w*|copyright|legal|errors?|og\w*|twitter\w*|features?|flags))$"
 )
 MAX_VALUES = 100_000  # values to examine
 # schema.org type -> properties whose values a page shows as a list, a table or a section.
@@ -70,12 +70,18 @@ ROW = ("name", "value", "unitText", "text")
 INNER = name_set("itemListElement acceptedAnswer suggestedAnswer name value unitText text")
 MAX_LISTED = 3_000  # characters of a listed value
 MIN_STATED, MAX_STATED = 3, 100  # characters of a single value
+# A price, measure, date, time, rating or other figure.
+VALUE = re.compile(
+    r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d|\d\s?[%\u20ac\u00a3\u00a5$]|\d[.,:/]\d|\d{3}"
+    r"|\d\s?[^\W\d_]"
+)
 MAX_PATTERN = 100  # single values to search for, in texts of at most MAX_VALUE characters
 MIN_LETTERS = 15  # letters of values outside the content that show that a box was lost
 BOX_SHARE = 0.5  # share of a box's letters in such values
 LISTS = name_set("ul ol dl table tbody")  # kept whole
 MAX_ROW = 120  # letters of a row on one line
 MIN_PAIRS = 3  # in boxes of one look
+MAX_PARTS = 6  # elements and texts of a label and its value
 MAX_HEADING = 60  # characters of a heading in a pair
 PAIR_HEADINGS = name_set("h4 h5 h6")
 PAIR_TAGS = PAIR_HEADINGS | name_set("div p span b strong em i a time")
@@ -251,12 +257,25 @@ def join_rows(page: PageTree) -> None:
     for node in page.nodes:
         if node.tag == "li" and node.has_block and node.chars <= MAX_ROW and not node.prose:
             join_row(node, ("div",))
+        elif node.tag == "div" and node.has_block and node.chars <= MAX_ROW and is_labeled(node):
+            join_row(node, ("div", "p"))
         elif node.tag in ("div", "section") and (parts := parts_of_pairs(node)):
             found.setdefault(look_of(node), []).append((node, parts))
     for alike in found.values():
         if sum(len(parts) for _, parts in alike) >= 2 * MIN_PAIRS:
             for node, parts in alike:
                 join_pairs(node, parts)
+
+
+def is_labeled(node: Node) -> bool:
+    """Return whether an element consists of a label, which ends with a colon, and its value."""
+    texts = [
+        child.strip() if isinstance(child, str) else text_beginning(child, MAX_HEADING)
+        for child in node.children[:MAX_PARTS]
+    ]
+    shown = [text for text in texts if text]
+    is_whole = len(node.children) <= MAX_PARTS
+    return is_whole and len(shown) == 2 and shown[0].endswith(":")
 
 
 def parts_of_pairs(node: Node) -> list[Node]:

@@ -23,7 +23,7 @@ from websearch.base.html_tree import (
 )
 from websearch.base.words import NEGATIONS
 from websearch.pages.extract.code_elements import KEEPING_STYLE, mark_code
-from websearch.pages.extract.element_names import is_decorative_alt, is_hidden
+from websearch.pages.extract.element_names import is_decorative_alt, is_hidden, words_of
 from websearch.pages.extract.placing import fill_slots, is_shadow, place_streamed
 
 TYPE_CHECKING = False
@@ -37,6 +37,9 @@ MAX_LABEL = 200  # characters of a text for screen readers
 MAX_CELL_NODES = 60  # elements to examine in a cell without text
 MAX_AROUND = 4  # elements around a check box or row to search for its list or table
 MAX_PIECES = 6  # elements before and after a text for screen readers to search for its twin
+MAX_OPTIONS = 40  # options of a choice; lists of countries and years have more
+FILTER_WORDS = name_set("sort sorter filter filters limiter limit language currency search")
+_MEASURE = r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d|\d\s?(?:[%\u20ac\u00a3\"'\u2032\u2033]|[^\W\d_])"
 # Classes of Tailwind and others that keep line breaks, or that end this inside such elements.
 KEEPING_CLASSES = name_set(
     "whitespace-pre-line whitespace-pre-wrap whitespace-pre whitespace-break-spaces"
@@ -117,11 +120,25 @@ def write_plainly(nodes: list[Node]) -> None:
             node.tag = "pre"
         elif node.tag == "input" and is_read_only_text(node.attributes):
             node.tag, node.children = "span", [node.attributes.get("value", "")]
+        elif node.tag == "select" and (options := choice_of(node)):
+            node.tag, node.attributes = "p", {"role": "listbox"}
+            node.children = [", ".join(options)]
 
 
 def is_read_only_text(attributes: dict[str, str]) -> bool:
     """Return whether an input shows a text to copy, such as a code."""
     return "readonly" in attributes and attributes.get("type", "text") == "text"
+
+
+def choice_of(select: Node) -> list[str]:
+    """Return the options of a choice of sizes, models or prices, or []; filters are no choice."""
+    below = itertools.islice(elements_below(select), 2 * MAX_OPTIONS)
+    options = [node for node in below if node.tag == "option"]
+    if not 1 < len(options) <= MAX_OPTIONS or not words_of(select).isdisjoint(FILTER_WORDS):
+        return []
+    texts = [text for option in options if (text := text_beginning(option, MAX_LABEL))]
+    is_choice = 2 * sum(re.search(_MEASURE, text) is not None for text in texts) > len(texts)
+    return texts if is_choice else []
 
 
 def is_word(button: Node) -> bool:
@@ -316,14 +333,20 @@ def is_visual_only(node: Node) -> bool:
 def keep_one_twin(parent: Node) -> None:
     """Show the screen-reader texts in an element that repeat visual-only neighbors.
 
-    Other rules drop these neighbors, which are often in pieces: "$", "19".
+    Other rules drop these neighbors, which are often in pieces: "$", "19". A neighbor with another
+    number is text.
     """
     children = children_of(parent)
     for place, node in enumerate(children):
         if is_for_screen_readers(node):
             near = children[max(0, place - MAX_PIECES) : place + MAX_PIECES + 1]
-            if is_twin(text_beginning(node, MAX_LABEL), filter(is_visual_only, near)):
+            pieces = list(filter(is_visual_only, near))
+            if is_twin(text_beginning(node, MAX_LABEL), pieces):
                 node.attributes = {}
+                continue
+            for piece in pieces:  # says something else
+                if re.search(r"\d", text_beginning(piece, MAX_LABEL)):
+                    del piece.attributes["aria-hidden"]
 
 
 def is_twin(text: str, pieces: Iterable[Node]) -> bool:

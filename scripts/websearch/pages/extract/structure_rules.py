@@ -362,7 +362,9 @@ def drop_copies(page: PageTree, content: Node) -> None:
     for node in below:
         if node.parent not in inside or (node.tag in OWN_WORDS and not page.is_thread):
             continue
-        is_box = node.has_block or (page.is_thread and node.tag in BLOCKS)
+        # The author of several posts is no copy.
+        is_quotation = node.tag in BLOCKS and (node.prose > 0 or node.chars > MAX_TEASER)
+        is_box = is_quotation if page.is_thread else node.has_block
         # An element that contains only a box counts as that box.
         if is_box and node.chars >= MIN_COPY and keys[node] != keys[node.parent]:
             if keys[node] in seen:

@@ -2,14 +2,14 @@
 
 A control refers to its target (aria-controls, data-target, a fragment, an id in its script) or is
 right next to it: a button in a heading or term, "Read more". Hidden elements without a control stay
-hidden, as do menus, dialogs and tooltips.
+hidden, as do menus, tooltips and dialogs without a table.
 """
 
 from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import HEADINGS, Node, name_set, text_beginning
+from websearch.base.html_tree import HEADINGS, Node, children_of, name_set, text_beginning
 from websearch.pages.extract.element_names import has_hidden_class, is_hidden, opens_by_click
 from websearch.pages.extract.page_tree import places
 
@@ -22,6 +22,7 @@ MAX_SCRIPT = 300  # characters of a control's script to search for ids
 MAX_LABEL = 200  # characters of a control's text
 MAX_MORE = 50  # characters of a control such as "Read more"
 MIN_ANSWER = 20  # characters of a text that a heading may open; a question may open less
+MIN_ROWS = 3  # rows of several cells that make a dialog more than a form
 MAX_IN_CONTROL = 6  # elements around a control to search for a heading or term
 NAMING = ("aria-controls", "data-target", "data-bs-target")
 ACTING = frozenset(("onclick", "aria-expanded", "data-toggle", "data-bs-toggle", *NAMING))
@@ -46,11 +47,11 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
 
     A button that is a question becomes a summary, as in a details element.
     """
+    found = dialogs_with_tables(nodes)
     controls = [node for node in nodes if is_control(node)]
     if not controls:
-        return set()
+        return found
     ids = {node.attributes["id"]: node for node in nodes if "id" in node.attributes}
-    found: set[Node] = set()
     answers: dict[Node, bool] = {}  # many controls may open one element
     for control in controls:
         opened = [ids[name] for name in targets_of(control) if name in ids]
@@ -64,6 +65,20 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
             control.tag = "summary"
     found.update(next_to_controls(controls))
     return found
+
+
+def dialogs_with_tables(nodes: list[Node]) -> set[Node]:
+    """Return the dialogs that show a table, such as a guide to sizes."""
+    dialogs: dict[Node | None, Node] = {}  # element -> the dialog around it
+    rows: dict[Node, int] = {}
+    for node in nodes:
+        is_dialog = node.tag == "dialog" or node.attributes.get("role") == "dialog"
+        dialog = node if is_dialog else dialogs.get(node.parent)
+        if dialog:
+            dialogs[node] = dialog
+            is_row = node.tag == "tr" and len(children_of(node)) > 1
+            rows[dialog] = rows.get(dialog, 0) + is_row
+    return {dialog for dialog, count in rows.items() if count >= MIN_ROWS}
 
 
 def is_text_part(node: Node) -> bool:
