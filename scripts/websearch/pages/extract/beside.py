@@ -114,7 +114,7 @@ class BesideText:
         )
         beside = "\n\n".join(kept)
         is_label = self.page.is_documentation and len(beside) < MIN_TEXT  # "On this page"
-        return "" if is_label and not _VALUE.search(beside) else beside
+        return "" if is_label and not VALUE.search(beside) else beside
 
     def explain(self) -> list[Document]:
         """Return the elements with text that are not in the text, the largest first.
