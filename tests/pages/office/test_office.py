@@ -94,6 +94,7 @@ STYLES = "".join(
         ("berschrift1", "heading 1", ""),
         ("Kapitel", "Chapter", "berschrift1"),
         ("Titel", "Title", ""),
+        ("Untertitel", "Subtitle", "Titel"),
         ("Code", "Source Code", ""),
         ("Zitat", "Quote", ""),
     )
@@ -137,6 +138,11 @@ BOX = f"<w:txbxContent>{p('In a box.')}</w:txbxContent>"
 INNER = f"<w:tbl>{row('b', 'c')}</w:tbl>"
 WORD = (
     ("a style that is based on a heading", p("Harbours", "Kapitel"), "# Harbours"),
+    (
+        "a title and a style that is based on it",
+        p("Harbours", "Titel") + p("In winter", "Untertitel") + p("Text."),
+        "# Harbours\n\nIn winter\n\nText.",
+    ),
     ("an outline level", p("Depth", "", '<w:outlineLvl w:val="2"/>'), "### Depth"),
     (
         "runs that an editor split",

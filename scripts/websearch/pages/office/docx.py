@@ -165,7 +165,7 @@ class WordReader:
         properties = parent.find("pPr")
         style = self.style(value(properties, "pStyle"))
         level = number_of(value(properties, "outlineLvl"), BODY_LEVEL)
-        heading = level + 1 if level < BODY_LEVEL else style.heading or style.kind == "title"
+        heading = level + 1 if level < BODY_LEVEL else style.heading or int(style.kind == "title")
         was_hidden, self.is_hidden = self.is_hidden, style.is_hidden
         pieces = list(self.pieces(parent, (), ""))
         self.is_hidden = was_hidden
@@ -188,9 +188,10 @@ class WordReader:
             level = number_of(value(definition.find("pPr"), "outlineLvl"), BODY_LEVEL)
             numbers, look = definition.find("pPr/numPr"), definition.find("rPr")
             is_set = look is not None and look.find("vanish") is not None
+            inherited = "" if base.kind == "title" else base.kind  # subtitles and authors
             self.styles[style_id] = Style(
                 int(heading[1]) if heading else (level + 1) % (BODY_LEVEL + 1) or base.heading,
-                next((kind for kind, names in KINDS.items() if re.match(names, name)), base.kind),
+                next((kind for kind, names in KINDS.items() if re.match(names, name)), inherited),
                 base.numbering if numbers is None
                 else (value(numbers, "numId"), value(numbers, "ilvl")),
                 is_on(look, "vanish") if is_set else base.is_hidden,
