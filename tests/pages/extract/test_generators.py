@@ -128,6 +128,28 @@ class Generators(unittest.TestCase):
         self.assertIn("Caution\n\nIt is hot.", text)
         self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
 
+    def test_a_note_that_is_named_an_aside_is_text(self) -> None:
+        note = '<aside class="starlight-aside starlight-aside--tip"><p>Press softly.</p></aside>'
+        self.assertIn("Press softly.", documentation(note, "Astro"))
+        aside = '<aside class="page-aside"><p>Press softly.</p></aside>'
+        self.assertNotIn("Press softly.", documentation(aside, "Astro"))
+
+    def test_labels_of_tabs_without_panels_of_their_own(self) -> None:
+        tab = "<button role=tab {}>{}</button>"
+        rows = tab.format("", "npm") + tab.format("aria-selected=true", "yarn")
+        shown = "<div><div role=tabpanel><pre>yarn add quill</pre></div><span></span></div>"
+        text = documentation(f"<div><div role=tablist>{rows}</div>{shown}</div>", "Mintlify")
+        self.assertIn("**yarn**\n\n```\nyarn add quill\n```", text)
+        self.assertNotIn("npm", text)
+        buttons = "<button>cURL</button><button>Python</button>"
+        codes = "<pre><code>curl quill</code></pre><pre><code>import quill</code></pre>"
+        for inside, text in (
+            (codes, "**cURL**\n\n```\ncurl quill\n```\n\n**Python**\n\n```\nimport quill\n```"),
+            ("<p>One stroke.</p><p>Two strokes.</p>", "One stroke.\n\nTwo strokes."),
+        ):
+            tabs = f"<div><div class=CodeTabs-toolbar>{buttons}</div><div>{inside}</div></div>"
+            self.assertTrue(documentation(tabs, "ReadMe").endswith(f"\n\n{text}"))
+
     def test_a_declaration_stays_if_each_of_its_names_is_a_link(self) -> None:
         names = " ".join(
             f'<a href="trait.{name}.html">{name}</a>' for name in ("Feather", "Parchment")

@@ -454,8 +454,8 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue
         if rule == "consent" and not is_consent(node):
             continue
-        if rule == "sidebar" and node.parent and is_note(node.parent, page):
-            continue  # a part of the note
+        if rule == "sidebar" and any(is_note(one, page) for one in (node, node.parent) if one):
+            continue  # a note, or a part of one
         return rule
     # A table for screen readers contains the numbers of a drawn chart.
     is_kept = node.tag == "table" or is_opened(node, page)

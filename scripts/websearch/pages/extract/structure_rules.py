@@ -41,6 +41,7 @@ CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose in a box at the end of the core, such as a note on the author
+TAB_TAGS = ("label", "button")
 MAX_TABS = 30  # tabs per row; a row with more elements is something else
 MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # these may repeat text on purpose
@@ -168,12 +169,13 @@ def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
 def label_panels(page: PageTree) -> None:
     """Label each panel in a set of tabs with its tab, and drop the row of tabs.
 
-    Either the tabs refer to their panels, or the row is followed by one panel for each tab.
+    Either the tabs refer to their panels, or the row is followed by one panel for each tab or by
+    that of the selected tab.
     """
     around = [
-        node if node.tag != "label" else node.parent
+        node if node.attributes.get("role") == "tablist" else node.parent
         for node in page.nodes
-        if node.tag == "label" or node.attributes.get("role") == "tablist"
+        if node.tag in TAB_TAGS or node.attributes.get("role") == "tablist"
     ]
     rows = [(row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row))]
     if not rows:
@@ -183,7 +185,10 @@ def label_panels(page: PageTree) -> None:
     for row, tabs in rows:
         panels = [ids.get(panel_name(tab)) for tab in tabs]
         if None in panels or len(set(panels)) < len(tabs):
-            panels = [*panels_after(row, place.get(row, 0), len(tabs))]
+            panels = [*panels_after(row, place.get(row, 0), tabs)]
+        if len(panels) == 1:
+            selected = (tab for tab in tabs if tab.attributes.get("aria-selected") == "true")
+            tabs = [next(selected, tabs[0])]  # noqa: PLW2901
         if not panels or any(panel and is_in_tab(panel) for panel in panels):
             continue
         for tab, panel in zip(tabs, panels, strict=True):
@@ -219,7 +224,7 @@ def move_label(tab: Node, panel: Node) -> None:
 
 
 def tabs_of(node: Node) -> list[Node]:
-    """Return the tabs in a row of at least two, by role or as labels of inputs, or []."""
+    """Return the tabs in a row of at least two, by role, labels of inputs or buttons, or []."""
     inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
     if node.attributes.get("role") == "tablist":
         tabs = [
@@ -229,20 +234,28 @@ def tabs_of(node: Node) -> list[Node]:
             if isinstance(tab, Node) and tab.attributes.get("role") == "tab"
         ]
     else:
-        tabs = [child for child in inside if child.tag == "label" and "for" in child.attributes]
+        tabs = [tab for tab in inside if tab.tag == "button" or "for" in tab.attributes]
     return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
 
 
-def panels_after(row: Node, place: int, count: int) -> list[Node]:
-    """Return the panels of a row of tabs: the elements after it, or those in the next element."""
+def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
+    """Return the panels of a row of tabs: the elements after it, or those in the next element.
+
+    Of several tabs, the selected one may be the only one with a panel. Panels of buttons are code.
+    """
     siblings = row.parent.children if row.parent else []
+    count = len(tabs)
     below = siblings[place + 1 : place + 2 * count + 1]  # white space between them counts as text
     after = [child for child in below if isinstance(child, Node)][:count]
     inside = [child for child in after[0].children if isinstance(child, Node)] if after else []
-    if len(inside) == count and len({panel.tag for panel in inside}) == 1:
+    panels = [node for node in (*after, *inside) if node.attributes.get("role") == "tabpanel"]
+    if len(panels) == 1:
+        return panels
+    tags = {panel.tag for panel in inside}
+    is_known = tabs[0].tag != "button" or "role" in tabs[0].attributes
+    if len(inside) == count and len(tags) == 1 and (is_known or "pre" in tags):
         return inside
-    is_set = all(panel.attributes.get("role") == "tabpanel" for panel in after)
-    return after if is_set and len(after) == count else []
+    return after if len(after) == count and set(after) <= set(panels) else []
 
 
 def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:
