@@ -105,6 +105,7 @@ NOTE_WORDS = name_set(
     "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
     "deprecated deprecation seealso"
 )
+PARAMETER_WORDS = name_set("property param parameter")
 BOOK_TYPES = name_set("sidebar footnote")  # values of data-type in HTMLBook
 MAX_AROUND_INSET = 500  # children of the element around an inset, up to it
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
@@ -450,6 +451,8 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue
         if page.keeps_comments and rule == "byline" and node in page.comments:
             continue  # the author and time of a post
+        if rule == "byline" and not words.isdisjoint(PARAMETER_WORDS):
+            continue  # the type of a parameter
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         if rule == "consent" and not is_consent(node):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set
-from websearch.pages.extract.element_names import is_unseen
+from websearch.pages.extract.element_names import is_unseen, words_of
 from websearch.pages.extract.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
@@ -17,6 +17,10 @@ from websearch.pages.extract.page_tree import (
     look_of,
     places,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_TEASER = 400  # characters; a longer box that begins with a link is part of the text
 MAX_COMMENT = 2_000  # characters; a longer dated box is more likely a post
@@ -172,20 +176,26 @@ def label_panels(page: PageTree) -> None:
     Either the tabs refer to their panels, or the row is followed by one panel for each tab or by
     that of the selected tab.
     """
+    ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
+    panel_of = {
+        ids.get(node.attributes["aria-labelledby"]): node
+        for node in page.nodes
+        if "aria-labelledby" in node.attributes and is_panel(node)
+    }
     around = [
         node if node.attributes.get("role") == "tablist" else node.parent
         for node in page.nodes
-        if node.tag in TAB_TAGS or node.attributes.get("role") == "tablist"
+        if node.tag in TAB_TAGS or node in panel_of or node.attributes.get("role") == "tablist"
     ]
-    rows = [(row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row))]
+    rows = [(row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row, panel_of))]
     if not rows:
         return
-    ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
     place = places({row.parent for row, _ in rows if row.parent})
     for row, tabs in rows:
-        panels = [ids.get(panel_name(tab)) for tab in tabs]
+        panels = [ids.get(panel_name(tab)) or panel_of.get(tab) for tab in tabs]
         if None in panels or len(set(panels)) < len(tabs):
-            panels = [*panels_after(row, place.get(row, 0), tabs)]
+            known = any(panel and is_panel(panel) for panel in panels)
+            panels = [*panels_after(row, place.get(row, 0), tabs)] or (panels if known else [])
         if len(panels) == 1:
             selected = (tab for tab in tabs if tab.attributes.get("aria-selected") == "true")
             tabs = [next(selected, tabs[0])]  # noqa: PLW2901
@@ -203,6 +213,11 @@ def panel_name(tab: Node) -> str:
     """Return the id of the panel that a tab controls or links to, or ""."""
     get = tab.attributes.get
     return get("aria-controls", "") or get("href", "").partition("#")[2]
+
+
+def is_panel(node: Node) -> bool:
+    """Return whether a role or class says that an element is the panel of a tab."""
+    return node.attributes.get("role") == "tabpanel" or "tabpanel" in words_of(node)
 
 
 def is_in_tab(panel: Node) -> bool:
@@ -223,8 +238,11 @@ def move_label(tab: Node, panel: Node) -> None:
         waiting += [child for child in inner.children if isinstance(child, Node)]
 
 
-def tabs_of(node: Node) -> list[Node]:
-    """Return the tabs in a row of at least two, by role, labels of inputs or buttons, or []."""
+def tabs_of(node: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
+    """Return the tabs in a row of at least two, or [].
+
+    They have the role of a tab or a panel, or are labels of inputs or buttons.
+    """
     inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
     if node.attributes.get("role") == "tablist":
         tabs = [
@@ -234,7 +252,11 @@ def tabs_of(node: Node) -> list[Node]:
             if isinstance(tab, Node) and tab.attributes.get("role") == "tab"
         ]
     else:
-        tabs = [tab for tab in inside if tab.tag == "button" or "for" in tab.attributes]
+        tabs = [
+            tab
+            for tab in inside
+            if tab.tag == "button" or "for" in tab.attributes or tab in panel_of
+        ]
     return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
 
 
@@ -248,7 +270,7 @@ def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
     below = siblings[place + 1 : place + 2 * count + 1]  # white space between them counts as text
     after = [child for child in below if isinstance(child, Node)][:count]
     inside = [child for child in after[0].children if isinstance(child, Node)] if after else []
-    panels = [node for node in (*after, *inside) if node.attributes.get("role") == "tabpanel"]
+    panels = [node for node in (*after, *inside) if is_panel(node)]
     if len(panels) == 1:
         return panels
     tags = {panel.tag for panel in inside}
