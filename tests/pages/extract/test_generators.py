@@ -145,6 +145,10 @@ class Generators(unittest.TestCase):
         body = "<div><b>load</b> <span class=api-property-meta>integer</span></div>"
         self.assertIn("**load** integer", documentation(body, "Fern"))
 
+    def test_a_remark_in_a_tree_of_files_is_text(self) -> None:
+        tree = "<ul><li><span>quill.js</span> <span class=comment>the entry</span></li></ul>"
+        self.assertIn("- quill.js the entry", documentation(tree, "Starlight"))
+
     def test_a_note_that_is_named_an_aside_is_text(self) -> None:
         note = '<aside class="starlight-aside starlight-aside--tip"><p>Press softly.</p></aside>'
         self.assertIn("Press softly.", documentation(note, "Astro"))

@@ -447,7 +447,8 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue
         if rule == "caption" and not page.is_article:
             continue
-        if page.keeps_comments and rule == "comments":
+        is_remark = node.tag == "span" and page.is_documentation  # such as one on a file in a tree
+        if rule == "comments" and (page.keeps_comments or is_remark):
             continue
         if page.keeps_comments and rule == "byline" and node in page.comments:
             continue  # the author and time of a post

@@ -187,7 +187,9 @@ def label_panels(page: PageTree) -> None:
         for node in page.nodes
         if node.tag in TAB_TAGS or node in panel_of or node.attributes.get("role") == "tablist"
     ]
-    rows = [(row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row, panel_of))]
+    rows = [
+        (row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row, panel_of))
+    ]
     if not rows:
         return
     place = places({row.parent for row, _ in rows if row.parent})
