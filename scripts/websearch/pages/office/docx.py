@@ -129,8 +129,12 @@ class WordReader:
         """Return the paragraphs of the heads or feet of pages, each once, without page numbers."""
         targets = (self.relations.get(reference.get("r:id", "")) for reference in body.iter(tag))
         names = dict.fromkeys(relation.target for relation in targets if relation)
+        trees = [self.archive.tree(name) for name in names]
+        for field in (inner for tree in trees for inner in tree.iter("sdt")):
+            if field.find("sdtPr/showingPlcHdr") is not None:
+                field.clear()  # "[Type here]"
         self.in_margin = True
-        blocks = [block for name in names for block in self.blocks_of(self.archive.tree(name))]
+        blocks = [block for tree in trees for block in self.blocks_of(tree)]
         self.in_margin = False
         lines = filter(None, (cell_line(part) for block in blocks for part in flattened(block)))
         words = (line for line in lines if any(map(str.isalpha, line)))  # not a typed page number
