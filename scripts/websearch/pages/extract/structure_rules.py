@@ -195,20 +195,28 @@ def label_panels(page: PageTree) -> None:
     place = places({row.parent for row, _ in rows if row.parent})
     for row, tabs in rows:
         panels = [ids.get(panel_name(tab)) or panel_of.get(tab) for tab in tabs]
-        if None in panels or len(set(panels)) < len(tabs):
-            known = any(panel and is_panel(panel) for panel in panels)
-            panels = [*panels_after(row, place.get(row, 0), tabs)] or (panels if known else [])
-        if len(panels) == 1:
-            selected = (tab for tab in tabs if tab.attributes.get("aria-selected") == "true")
-            tabs = [next(selected, tabs[0])]  # noqa: PLW2901
-        if not panels or any(panel and is_in_tab(panel) for panel in panels):
-            continue
-        for tab, panel in zip(tabs, panels, strict=True):
-            if panel and panel not in ancestors(tab):
+        for tab, panel in labels_of_panels(row, place.get(row, 0), tabs, panels):
+            row.dropped = "tabs"
+            if panel not in ancestors(tab):
                 move_label(tab, panel)
-        row.dropped = "tabs"
     page.spread()
     page.measure()
+
+
+def labels_of_panels(
+    row: Node, place: int, tabs: list[Node], panels: list[Node | None]
+) -> list[tuple[Node, Node]]:
+    """Return the tabs of a row with their panels. panels: those that tab or panel name."""
+    if len(set(panels)) == 1 and None not in panels:
+        return []  # the tabs filter one list
+    if None in panels or len(set(panels)) < len(tabs):
+        is_named = any(panel and is_panel(panel) for panel in panels)
+        panels = [*panels_after(row, place, tabs)] or (panels if is_named else [])
+    if len(panels) == 1:
+        tabs = [tab for tab in tabs if tab.attributes.get("aria-selected") == "true"] or tabs
+    if any(panel and is_in_tab(panel) for panel in panels):
+        return []
+    return [(tab, panel) for tab, panel in zip(tabs, panels, strict=False) if panel]
 
 
 def panel_name(tab: Node) -> str:
