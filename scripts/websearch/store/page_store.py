@@ -106,7 +106,7 @@ class PageStore(StoreFile):
     def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
         super().__init__(path)
         self._max_bytes = max_bytes
-        self._is_large = self._has_forgotten = False  # what is left to do after the answer
+        self._is_large = self._has_forgotten = False  # what the answer does not wait for
 
     # ----- answers
 
@@ -283,10 +283,10 @@ class PageStore(StoreFile):
         removed = self.use(write, None, writing=True)
         end = time.monotonic() + FORGET_SECONDS
         self._merge(-MERGED_AT_ONCE)  # only this removes the words
-        self._has_forgotten = not self._finish_merges(end)
+        self._has_forgotten = not self.finish_merges(end)
         return removed
 
-    def _finish_merges(self, end: float) -> bool:
+    def finish_merges(self, end: float) -> bool:
         """Merge parts of the index until the time end, shrink the file; return whether all is done.
 
         end: on the clock of time.monotonic().
@@ -329,27 +329,27 @@ class PageStore(StoreFile):
             self.use(write, None, writing=True)
 
     def close(self) -> None:
-        """Close the file. When the answer is out, forgetting ends and a file above its limit shrinks."""
+        """Close the file. When the answer is out, forgetting ends and a large file shrinks."""
         super().close()
-        is_due = (self._is_large or self._has_forgotten) and self.path != ":memory:"
-        if is_due and _upkeep.acquire(blocking=False):
+        is_due = self._has_forgotten or (self._is_large and not _upkeep.locked())
+        if is_due and self.path != ":memory:":
             import threading
 
             self._is_large = False
-            try:
+            with contextlib.suppress(RuntimeError):  # the process is ending
                 threading.Thread(target=self._keep_up).start()  # the process waits for it
-            except RuntimeError:  # the process is ending
-                _upkeep.release()
 
     def _keep_up(self) -> None:
-        """Do what is left on a connection of this thread, and let others do so again."""
+        """Do what is left, on a connection of this thread, unless another thread is shrinking."""
         import threading
 
         threading.main_thread().join(WAIT_SECONDS)
+        if not _upkeep.acquire(blocking=self._has_forgotten):
+            return
         try:
             with contextlib.closing(PageStore(self.path, self._max_bytes)) as store:
                 if self._has_forgotten:
-                    store._finish_merges(time.monotonic() + FORGOTTEN_SECONDS)
+                    store.finish_merges(time.monotonic() + FORGOTTEN_SECONDS)
                 store.shrink(UPKEEP_SECONDS)
         finally:
             _upkeep.release()
