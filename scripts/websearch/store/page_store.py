@@ -331,24 +331,27 @@ class PageStore(StoreFile):
     def close(self) -> None:
         """Close the file. When the answer is out, forgetting ends and a large file shrinks."""
         super().close()
-        is_due = self._has_forgotten or (self._is_large and not _upkeep.locked())
-        if is_due and self.path != ":memory:":
+        has_forgotten, is_large = self._has_forgotten, self._is_large
+        self._has_forgotten = self._is_large = False
+        if self.path != ":memory:" and (has_forgotten or (is_large and not _upkeep.locked())):
             import threading
 
-            self._is_large = False
             with contextlib.suppress(RuntimeError):  # the process is ending
-                threading.Thread(target=self._keep_up).start()  # the process waits for it
+                threading.Thread(target=self._keep_up, args=(has_forgotten,)).start()
 
-    def _keep_up(self) -> None:
-        """Do what is left, on a connection of this thread, unless another thread is shrinking."""
+    def _keep_up(self, has_forgotten: bool) -> None:
+        """Do what is left, on a connection of this thread, unless another thread is shrinking.
+
+        The process waits for the thread.
+        """
         import threading
 
         threading.main_thread().join(WAIT_SECONDS)
-        if not _upkeep.acquire(blocking=self._has_forgotten):
+        if not _upkeep.acquire(blocking=has_forgotten):
             return
         try:
             with contextlib.closing(PageStore(self.path, self._max_bytes)) as store:
-                if self._has_forgotten:
+                if has_forgotten:
                     store.finish_merges(time.monotonic() + FORGOTTEN_SECONDS)
                 store.shrink(UPKEEP_SECONDS)
         finally:
