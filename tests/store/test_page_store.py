@@ -781,6 +781,7 @@ class Unusable(StoreCase):
             self.assertEqual(self.use(again)[0]["content"]["query"], "q")
             self.assertEqual(again.warnings, [])
             again.clear()
+            self.assertFalse(aside.exists())
             again.close()
             self.damage(b"")
 
