@@ -738,10 +738,10 @@ def in_runtime(runtime: str) -> list[Check]:
         }
         one_text = json.dumps({"query": HOSTILE, "count": "7", "language": "None", **loose})
         as_text = document({"tool": TOOL, "args": one_text})
-        sleep = {"tool": TOOL, "args": {"query": "sleep"}, "abortAfter": 1_000}
+        sleep = {"tool": TOOL, "args": {"query": "sleep"}, "abortAfter": 4_000}
         aborted = place.call_tool(sleep, runtime=runtime)[0]
         aborted_ended = ended(pid_file)
-        limited_job = {"script": str(script), "words": ["sleep"], "seconds": 1}
+        limited_job = {"script": str(script), "words": ["sleep"], "seconds": 4}
         limited = place.call_tool(limited_job, runtime=runtime)[0]
         limited_ended = ended(pid_file)
         make_program(programs, "uv", "echo 'no Python found' >&2; exit 2")
@@ -785,14 +785,14 @@ def in_runtime(runtime: str) -> list[Check]:
             (
                 f"{name}: an abort ends the call and the script",
                 is_error(aborted["result"], "interrupted")
-                and aborted["seconds"] < 6
+                and aborted["seconds"] < 9
                 and aborted_ended,
                 (aborted, aborted_ended),
             ),
             (
                 f"{name}: the time limit ends the call and the script",
-                is_error(limited["result"], "timeout", "1 seconds")
-                and limited["seconds"] < 6
+                is_error(limited["result"], "timeout", "4 seconds")
+                and limited["seconds"] < 9
                 and limited_ended,
                 (limited, limited_ended),
             ),

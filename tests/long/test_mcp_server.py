@@ -51,7 +51,9 @@ class LongLife(McpCase):
             self.assertGreater(failed, CALLS // 10)
             self.assertLess(failed, CALLS // 2)
             self.assertLess(memory[-1], memory[len(memory) // 2 - 1] * 1.1, memory)
-            self.assertLessEqual(descriptors[-1], descriptors[0] + 2, descriptors)
+            # SQLite closes a file only when no connection of the process holds a lock on it: up to
+            # one descriptor a call at a time is still open. A leak would be one of each call.
+            self.assertLessEqual(max(descriptors), descriptors[0] + AT_ONCE, descriptors)
             self.assertTrue(client.is_alive())
             self.assertEqual(client.close(), 0)
         self.assert_no_key(client)

@@ -74,7 +74,7 @@ class OverMcp(BriefCase):
             ({"query": "", "queries": []}, "neither is set"),
             ({"query": OTTER, "queries": QUESTIONS}, "both are set"),
             ({"query": " "}, "neither is set"),
-            ({"queries": [OTTER]}, "2 to 8"),
+            ({"queries": 9 * [OTTER]}, "2 to 8"),
             ({"queries": QUESTIONS, "stale": True}, "no parameter 'stale'"),
         ):
             with self.subTest(arguments):
@@ -82,6 +82,12 @@ class OverMcp(BriefCase):
                 self.assertTrue(result["isError"])
                 self.assertIn(said, result["content"][0]["text"])
         self.assertEqual(self.web.asked, [])
+
+    def test_a_list_of_one_is_a_question_and_a_query_that_is_a_list_a_brief(self) -> None:
+        for arguments in ({"queries": [OTTER]}, {"query": [OTTER]}, {"q": OTTER}):
+            with self.subTest(arguments):
+                self.assertNotIn("Questions:", self.client.text("web_search", **arguments))
+        self.assertIn("Questions:", self.client.text("web_search", query=QUESTIONS))
 
     def test_a_brief_reports_progress(self) -> None:
         meta = {"_meta": {"progressToken": "p"}}

@@ -451,12 +451,16 @@ def keep_to_rules(document: Document, module: ModuleType) -> None:
 def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
     """Return the command that a tool's arguments select. Raises SearchError.
 
-    Either the first argument or its replacement must be set. An empty first argument is passed to
-    its command, which refuses it. A choice with its own command is removed from params.
+    Either the first argument or its replacement must be set. A list belongs to the replacement,
+    unless it has one item. An empty first argument is passed to its command, which refuses it. A
+    choice with its own command is removed from params.
     """
     tool = TOOLS[name]
     first = str(tool.arguments[0])
     for label, other in tool.instead.items():
+        given = [params.pop(item) for item in (first, label) if isinstance(params.get(item), list)]
+        for items in given:
+            params |= {first: items[0]} if len(items) == 1 else {label: items}
         present = [item for item in (first, label) if params.get(item) not in (None, "", [])]
         if len(present) != 1 and not (first in params and label not in params):
             verb = "both are" if present else "neither is"

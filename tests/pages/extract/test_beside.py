@@ -68,6 +68,12 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "headings of values": (
         3 * "<div class=spec><h6>Weight</h6><h5>2.4 kg</h5></div>", ("Weight: 2.4 kg",),
     ),
+    "rows of pairs": (
+        "".join(
+            f'<div class=row><div class=day>{day}</div><div class="time"><b>{time}</b></div></div>'
+            for day, time in (("Monday", "6:30-21:00"), ("Tuesday", "closed"), ("Sunday", "8-12"))
+        ), ("Monday **6:30-21:00**", "Tuesday **closed**"),
+    ),
     "question": (
         '<div><button aria-controls="a">Is it dry?</button><p id="a" hidden>Yes.</p></div>',
         ("**Is it dry?**\n\nYes.",),

@@ -79,6 +79,7 @@ MIN_PAIRS = 3  # in boxes of one look
 MAX_HEADING = 60  # characters of a heading in a pair
 PAIR_HEADINGS = name_set("h4 h5 h6")
 PAIR_TAGS = PAIR_HEADINGS | name_set("div p span b strong em i a time")
+ROW_BREAKS = PAIR_HEADINGS | name_set("p a")  # are no part of a row that is a pair
 _AMOUNT = r"(?:about |ca\. )?[\d\u00bc-\u00be\u2150-\u215e][^\n]{0,15}"
 
 
@@ -261,7 +262,8 @@ def join_rows(page: PageTree) -> None:
 def parts_of_pairs(node: Node) -> list[Node]:
     """Return the children of a box that has only pairs, or [].
 
-    The first of a pair is a number or amount, or both are headings of different levels.
+    The first of a pair is a number or amount, or both are headings of different levels. A row is
+    one short pair of any kind: a day and its hours, a name and its price.
     """
     if any(isinstance(child, str) and not child.isspace() for child in node.children):
         return []
@@ -271,11 +273,13 @@ def parts_of_pairs(node: Node) -> list[Node]:
     parts = [child for child in children if text_beginning(child, MAX_HEADING)]
     if len(parts) % 2:
         return []
+    is_row = len(children) == 2 and not {child.tag for child in children} & ROW_BREAKS
     for first, second in zip(parts[::2], parts[1::2], strict=True):
-        texts = [text_beginning(part, MAX_HEADING) for part in (first, second)]
+        texts = [text_beginning(part, 2 * MAX_HEADING) for part in (first, second)]
         is_amount = re.fullmatch(_AMOUNT, texts[0]) and re.match(r"\D", texts[1])
         is_headings = {first.tag, second.tag} <= PAIR_HEADINGS and first.tag != second.tag
-        if not is_amount and not (is_headings and max(map(len, texts)) < MAX_HEADING):
+        is_short = max(map(len, texts)) < MAX_HEADING and not texts[1].endswith((".", "!", "?"))
+        if not is_amount and not (is_short and (is_headings or is_row)):
             return []
     return parts
 
@@ -288,6 +292,9 @@ def has_block(node: Node) -> bool:
 
 def join_pairs(box: Node, parts: list[Node]) -> None:
     """Write each pair in a box as one line; several as a list."""
+    if len(parts) == 2 and parts[0].tag not in PAIR_HEADINGS:
+        join_row(box, tuple(BLOCKS))
+        return
     box.tag = "ul" if len(parts) > 2 else "div"
     box.children = list(parts[::2])
     for first, second in zip(parts[::2], parts[1::2], strict=True):
