@@ -12,11 +12,11 @@ Examples:
   doctor.py key list
   doctor.py key set SERPER_API_KEY
 
-Without --live nothing is sent. With it, each engine that `auto` may ask gets one question, for its
-usual price, and Gemini is asked for its list of models, which is free. Keys are never shown.
-The checks are printed as text at a terminal, as JSON in a pipe. key list names the keys that are
-set, and their sources. key set reads a key from a hidden prompt or from standard input, and writes
-it to secrets.yaml, which only you can read.
+Without --live, nothing is sent. With it, each engine in `auto` gets one query, at its usual price,
+and Gemini's list of models is requested, which is free. Keys are never shown. The checks are
+printed as text at a terminal and as JSON in a pipe. key list shows which keys are set, and where.
+key set reads a key from a hidden prompt or standard input and writes it to secrets.yaml, which only
+you can read.
 
 Exit codes: 0 a search works (despite possible warnings and failures), 2 a setting prevents every
 search, 5 no usable Python, certificates or engine, 70 the skill's files are incomplete,

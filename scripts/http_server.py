@@ -16,11 +16,11 @@ Examples:
   curl -X DELETE 'http://127.0.0.1:8080/cache?q=golang+concurrency'
 
 GET /openapi.json describes every path and parameter, GET /health reports that the server is up. It
-listens on this machine only; another address for --host needs --token-file, and requests then carry
-"Authorization: Bearer TOKEN". --timeout and --max-chars are the defaults for requests (30 seconds,
-whole page texts). SIGTERM or Ctrl-C ends the server when running requests are answered.
+listens only on this machine; any other address for --host needs --token-file, and requests then
+need the header "Authorization: Bearer TOKEN". --timeout and --max-chars set the defaults for
+requests (30 seconds, no limit). SIGTERM or Ctrl-C ends the server after running requests finish.
 
-Exit codes: 0 stopped by a signal, 2 bad input (also a port in use), 70 bug, 130 a second signal
+Exit codes: 0 stopped by a signal, 2 bad input (or the port is in use), 70 bug, 130 a second signal
 (SIGINT or SIGTERM) before running requests were answered.
 """
 
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
         "commands": COMMANDS,
         "run": {"serve": functools.partial(run_serve, check_machine=check_machine)},
         "to_markdown": to_markdown,
-        "errors_on_stderr": True,  # as GLSI's serve, a Go program with this command
+        "errors_on_stderr": True,  # like serve of GLSI, a Go program
         "to_terminal": to_terminal,
     }
     return run_command_line(script, argv)

@@ -14,18 +14,18 @@ Examples:
   install.py opencode --dir project
 
 install copies the files for agents to web-search/ in ~/.claude/skills ($CLAUDE_CONFIG_DIR/skills,
-if that is set) and ~/.agents/skills, or in the skills folder of --dir. A copy that differs is
+if that is set) and ~/.agents/skills, or in the skills folder set with --dir. A copy that differs is
 replaced, completely or not at all, with all of its scripts/, references/ and assets/; your other
-files in it are kept. Foreign folders, links and clones of the repository are never touched.
+files in it are kept. Other folders, links and clones of the repository are never touched.
 
-With --command it also writes the command web-search, which runs web_search.py, to ~/.local/bin.
+With --command, it also writes the command web-search, which runs web_search.py, to ~/.local/bin.
 
 package writes dist/web-search.skill (a zip file of the copied files), dist/web-search.mcpb (a
 bundle for Claude Desktop) and dist/server.json (the entry for the MCP registry), reproducible byte
 for byte.
 
 opencode copies the tool and the plugin to the user's folder ($OPENCODE_CONFIG_DIR, else
-~/.config/opencode), or to PROJECT/.opencode with --dir PROJECT. Foreign files are neither replaced
+~/.config/opencode), or to PROJECT/.opencode with --dir PROJECT. Other files are neither replaced
 nor removed.
 """
 

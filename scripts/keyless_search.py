@@ -14,7 +14,7 @@ Examples:
 
 searxng is your own server (SEARXNG_BASE_URL); google has blocked plain clients since 2025. All
 processes together send an engine at most one request per GLSI_RATE_LIMIT (default: 1s); after a
-block the engine is paused for all of them.
+block, the engine is paused for all processes.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 SEARXNG_BASE_URL missing, 4 queue too long or
 rate limit, 5 blocked, timeout, network or server error, 70 bug, 130 interrupted.

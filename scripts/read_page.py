@@ -14,7 +14,7 @@ It reads HTML, PDF, Word, Excel, PowerPoint, OpenDocument and EPUB files, and om
 advertising. A path to a file begins with ./, ../, / or ~. Private addresses are refused, except
 those in the environment variable WEB_SEARCH_ALLOW_PRIVATE=host:port,...
 
-Exit codes: 0 a page was read, 1 the page lacks the text or section, 2 bad input, 5 no page could be
+Exit codes: 0 a page was read, 1 the text or section was not found, 2 bad input, 5 no page could be
 read (timeout, network, blocked, refused, no text, HTTP error), 70 bug, 130 interrupted.
 """
 
@@ -25,21 +25,22 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 from websearch.kit import end_process, run_command_line
 from websearch.reading.pages_document import to_markdown
-from websearch.reading.read_list import COMMANDS, run_command
+from websearch.reading.read_list import COMMANDS, run_command, with_table_number
 from websearch.ways_in.terminal import for_saving, to_terminal
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+    words = with_table_number(sys.argv[1:] if argv is None else argv)
     script = {
         "name": "read_page.py",
         "description": __doc__,
         "commands": COMMANDS,
         "run": {"read": run_command},
-        "to_markdown": for_saving(to_markdown, sys.argv[1:] if argv is None else argv),
+        "to_markdown": for_saving(to_markdown, words),
         "to_terminal": to_terminal,
     }
-    return run_command_line(script, argv)
+    return run_command_line(script, words)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 # requires-python = ">=3.10"
 # dependencies = []
 # ///
-"""Search the web, read the pages found, and print the passages that answer as one JSON document.
+"""Search the web, read the pages found, and print the passages that answer the question as JSON.
 
 Examples:
   web_search.py 'kernel release notes' -n 3 --since month --site kernel.org --md
   web_search.py brief 'how do tokio and async-std differ' 'is async-std maintained'
   web_search.py read https://example.org/article --query 'how to set a timeout'
 
-It needs no key. With --engine auto (default) the first configured engine answers: those that
-WEB_SEARCH_ENGINES names, else those with a key, your SearXNG, DuckDuckGo. Answers and pages are
-reused for 24 hours and kept for 30 days in ~/.glsi/cache.db (GLSI_DB_PATH).
+It needs no key. With --engine auto (default), the first configured engine answers: the engines in
+WEB_SEARCH_ENGINES, or else those with a key, your SearXNG, DuckDuckGo. Answers and pages are reused
+for 24 hours and kept for 30 days in ~/.glsi/cache.db (GLSI_DB_PATH).
 
 More commands: read, doctor, key, config, install, serve, mcp, completion (each has its --help).
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
@@ -30,7 +30,7 @@ from websearch.ways_in import front_door
 
 
 def settings(program: str) -> str:
-    """Return the settings and where each comes from as Markdown; program: as it is called."""
+    """Return the settings and their sources as Markdown. program: the name of this program."""
     from websearch.machine.doctor import settings_markdown
 
     return settings_markdown(program)

@@ -431,7 +431,9 @@ class NumbersOfDrafts(CheckCase):
             "milliseconds. The mean stay was 5.0 days (95% CI: 4.1, 6.3). At least 40 schools "
             "closed, 2,061 homes had no water, and wages increased by 12 percent.</p><p>On 27 May "
             "2007 the lowest temperature was \u22125 °C, and 31 sailors died per day. The library "
-            "needs Python 3.8 or greater and Ant 1.4. The bridge opened on May 27, 1937.</p>"
+            "needs Python 3.8 or greater and Ant 1.4. The bridge opened on May 27, 1937.</p><p>The "
+            "robot Heron 16 carried 101 crates to the mill, Heron 20 carried 55 crates, and Heron "
+            "24 carried 170 crates.</p>"
         )
         self.check("x " + self.url, "--force")
         true = (
@@ -442,6 +444,7 @@ class NumbersOfDrafts(CheckCase):
             "The mean stay was 5.0 days, with a 95 % CI from 4.1 to 6.3",
             "A minimum of 40 schools closed", "Over 2,000 homes had no water",
             "The bridge opened on 1937-05-27", "On 27 May 2007 it was −5 °C cold",
+            "Heron 24 carried 170 crates and Heron 20 carried 55 of them",
             "The library needs Python 3.8 or newer", "One in five left of 119 boats lost",
         )  # fmt: skip
         false = (
@@ -451,7 +454,37 @@ class NumbersOfDrafts(CheckCase):
             "On 27 June 2007 it was −5 °C", "31 sailors died per month",
             "The library needs Python 3.9 or greater", "The library needs `python>=3.7`",
             "The library needs Python 3.8 or older", "The bridge opened on May 28, 1937",
+            "Heron 16 carried 170 crates", "Heron 20 carried 170 crates to the mill",
             "Wages increased by 12 percentage points", "16 of 8 patients were positive",
+        )  # fmt: skip
+        for text, (missing, doubtful) in zip(
+            true + false, self.verdicts(*true, *false), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
+
+    def test_columns_of_months_and_years_and_parts_of_a_whole_count(self) -> None:
+        self.serve(
+            "<html lang=en><title>Belsund</title><article><p>About 5.2 million guests came to "
+            "Belsund, 3.1 million of them by sea. A force of 55,000 or 60,000 sailors met there in "
+            "the 17th century. The pipe carries 63 billion cubic meters a year.</p><table><tr>"
+            "<th>Month</th><th>Jun</th><th>Jul</th><th>Sep</th></tr><tr><td>Sunshine hours</td><td>"
+            "201.5</td><td>319.3</td><td>219.0</td></tr></table><table><tr><th>Belsund</th><th></th>"
+            "<th></th><th></th></tr><tr><td>Year</td><td>1992</td><td>2001</td><td>2011</td></tr><tr><td>"
+            "Population</td><td>25,256</td><td>31,289</td><td>33,487</td></tr></table></article>"
+        )
+        self.check("x " + self.url, "--force")
+        true = (
+            "In July there are 319.3 hours of sunshine", "By 2011 the population was 33,487",
+            "The population grew from 25,256 in 1992 to 33,487 in 2011",
+            "5.2 million guests came, of whom 3.1 million by sea",
+            "At least 55,000 sailors met there",
+            "The pipe carries 63 billion m³ a year", "Of the guests, Sea 5.2 million came",
+        )  # fmt: skip
+        false = (
+            "In July there are 219.0 hours of sunshine", "By 2011 the population was 31,289",
+            "3.1 million guests came, of whom 5.2 million by sea",
+            "The pipe carries 63 billion m² a year",
         )  # fmt: skip
         for text, (missing, doubtful) in zip(
             true + false, self.verdicts(*true, *false), strict=True
@@ -468,7 +501,9 @@ class NumbersOfDrafts(CheckCase):
         said = run.stdout.decode()
         self.assertEqual(run.code, 1)
         self.assertIn("Not checked: Figure 3 (line 3), Half (line 3).", said)
-        self.assertIn("Passed: numbers in line", said)
+        self.assertIn("Passed: numbers in line 1.", said)
+        mixed = f"Oslo has 480 km ([s]({self.url})). Oslo has 99 km ([s]({self.url}))."
+        self.assertNotIn("Passed", self.check(mixed, "--md").stdout.decode())
         self.assertIn("The draft does not say what [4] is.", said)
         self.assertLess(said.index("miscalculated"), said.index("[4]"))
         run = self.check("\n\n".join([text] * 100), "--md", "--max-chars", "3000")
@@ -1062,6 +1097,15 @@ class Drafts(unittest.TestCase):
     def test_unclosed_mark_names_its_line(self) -> None:
         text = 'It “is open.\n\nA 5" pipe of 6".\n\nIt "is open, too.\n\n“Closed” and "closed".'
         self.assertEqual(draft.Draft(text).unclosed_lines(), [1, 5])
+
+    def test_a_link_with_a_small_number_is_a_marker(self) -> None:
+        for text, count in (
+            (f"It has 7 boats [1]({self.A}).", 1),
+            (f"It has [7]({self.A}) boats.", 1),
+            (f"Boats came [1]({self.A})[2]({self.B}).", 0),
+        ):
+            found = [numbers.numbers_in(one.text)[0] for one in draft.Draft(text).sentences()]
+            self.assertEqual(sum(map(len, found)), count, text)
 
     def test_url_is_the_source_of_uncited_text(self) -> None:
         (item,) = draft.Draft("“one two three four”", self.A).quotations()

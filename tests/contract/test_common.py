@@ -83,7 +83,7 @@ class Periods(unittest.TestCase):
         for word in ("any", "all"):
             with self.assertRaises(kit.SearchError) as raised:
                 checked(since=word)
-            self.assertEqual(raised.exception.hint, "Omit {since} to search all days.")
+            self.assertEqual(raised.exception.hint, "Omit {since} to search all dates.")
 
     def test_a_period_that_begins_in_the_future_is_said(self) -> None:
         with self.assertRaisesRegex(kit.SearchError, "begins by today"):
@@ -180,8 +180,8 @@ class Parameters(unittest.TestCase):
                 {"since": "hour"},
                 "since must be day, week, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD, not 'h",
             ),
-            ({"since": "2023-02-29..2023-03-01"}, "dates that exist"),
-            ({"since": "2022-99-99..2022-99-99"}, "dates that exist"),
+            ({"since": "2023-02-29..2023-03-01"}, "valid dates"),
+            ({"since": "2022-99-99..2022-99-99"}, "valid dates"),
             ({"since": "9x"}, "YYYY-MM-DD, not '9x'."),
             ({"since": "2024-03-02..2024-03-01"}, "earlier date comes first"),
             ({"nothing": 1}, "find has no parameter 'nothing'."),

@@ -348,7 +348,7 @@ class MistypedCommands(FakeServerCase):
     def test_a_command_of_another_script_is_no_query_and_the_hint_names_its_script(self) -> None:
         for script, words, hint in (
             ("web_search.py", ("fetch", "https://e.org/"), "web_search.py read reads a page."),
-            ("web_search.py", ("news",), "--focus news asks Brave and Serper"),
+            ("web_search.py", ("news",), "--focus news uses Brave and Serper"),
             ("web_search.py", ("scholar", "yeast"), "--focus papers."),
             ("web_search.py", ("budget",), "doctor.py shows the spending"),
             ("keyless_search.py", ("images", "cats"), "serper_search.py has it, with a key."),

@@ -108,7 +108,7 @@ class WebDocumentTest(DocumentCase):
         self.assertGreater(len(run.stdout), 8_000)  # the room is used
         dropped = document["truncated"]["items_dropped"]["extra_snippets"]
         self.assertEqual(sum(counts) + dropped, 100)
-        self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
+        self.assertIn("--max-chars 0 or --output returns all", document["truncated"]["hint"])
         whole = call_main(brave, "tea", "-n", "20", "--extra-snippets", "--max-chars", "0")
         self.assertNotIn("truncated", whole.document)
 
@@ -120,7 +120,7 @@ class WebDocumentTest(DocumentCase):
         self.assertTrue(document["news_results"])
         self.assertIn("extra_snippets", document["web_results"][0])
         self.assertGreater(document["truncated"]["items_dropped"]["extra_snippets"], 0)
-        self.assertIn("--max-chars 0 or --output gives all", document["truncated"]["hint"])
+        self.assertIn("--max-chars 0 or --output returns all", document["truncated"]["hint"])
         news = changed(WEB, "web", "results", to=[web] * 3)
         news["news"]["results"] = [{**WEB["news"]["results"][0], **web, "url": "https://a.example"}]
         self.server.body = news
@@ -268,7 +268,7 @@ class MarkdownTest(DocumentCase):
     def test_cuts_are_reported(self) -> None:
         self.server.body = changed(CONTEXT, "grounding", "generic", 0, "snippets", to=["x " * 9000])
         run = call_main(brave, "context", "tea", "--format", "markdown")
-        self.assertIn("a larger one shows more", run.stdout.decode())
+        self.assertIn("a larger value shows more", run.stdout.decode())
 
 
 class CorpusTest(FakeServerCase):

@@ -75,7 +75,7 @@ class IssueRequestTest(FakeServerCase):
             brave.issue_request("web", {"query": "bread", "goggles": good[0]})
         self.assertEqual(self.seen(0)["goggles"], good)
         self.assertEqual(self.seen(1)["goggles"], good[:1])
-        warning = f"warning: Left out goggles that are not https: {bad!r}.\n"
+        warning = f"warning: Omitted goggles that are not https: {bad!r}.\n"
         self.assertEqual(stderr.getvalue(), warning)
 
     def test_issue_request_refuses_goggles_if_none_is_https(self) -> None:
@@ -207,7 +207,7 @@ class ValidationTest(FakeServerCase):
         for name in ("city", "state", "state_name", "location_country", "postal_code", "timezone"):
             for value in ("Zürich", "a\nX-Evil: 1", "a-\u0144"):
                 message = f"{name} must be plain ASCII text, not {value!r}."
-                hint = "Write it without accents, or give lat and long."
+                hint = "Write it without accents, or pass lat and long."
                 self.refused("web", {"query": "a", name: value}, message, hint=hint)
 
     def test_params_json_that_is_not_an_object_is_refused(self) -> None:

@@ -319,7 +319,7 @@ class RedirectLinks(GeminiCase):
         pages = [chunk(redirect_link("fault:html", 1), "a.example"), chunk("https://b.example/")]
         data = answer("x", {"groundingChunks": pages})
         _, warning = gemini.read_answer({"resolve_urls": True}, data, time.monotonic() + 10)
-        self.assertEqual(warning, "1 of 1 redirect links lead nowhere.")
+        self.assertEqual(warning, "1 of 1 redirect links did not resolve.")
 
     def test_a_token_is_that_of_the_real_shape(self) -> None:
         token = redirect_link("https://a.example/", 7).removeprefix(REDIRECT)

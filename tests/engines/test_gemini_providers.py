@@ -160,7 +160,7 @@ class Fallback(GeminiCase):
             document = self.providers(key, timeout=timeout)
             with self.subTest(key):
                 self.assertEqual(document["details"]["kind"], kind)
-                note = "vertex was not asked, because less than 1 s was left."
+                note = "vertex was not tried, because less than 1 s was left."
                 self.assertIn(note, document["details"]["hint"])
                 self.assertEqual(len(self.server.requests), 1)
         hint = self.providers("hang", vertex_key="", timeout=0.3)["details"]["hint"]

@@ -309,7 +309,7 @@ class BatchTest(SerperCase):
         path = self.file("\n".join(f"guide {number}" for number in range(21)))
         run = self.run_main("batch", path)
         self.assertEqual(run.code, 2)
-        self.assertIn("21 queries do not fit 9000 characters", run.document["error"])
+        self.assertIn("21 queries do not fit in 9000 characters", run.document["error"])
         self.assertIn("--max-chars 0, or --output or --jsonl", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
         for text, count in (("guide\n" * 1_001, 10), ("guide\n" * 101, 100)):

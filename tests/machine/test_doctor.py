@@ -128,7 +128,7 @@ class Report(DoctorCase):
         text = call_main(command, "--format", "markdown").stdout.decode()
         checks = self.check()["checks"]
         self.assertEqual(len(re.findall(r"(?m)^- (?:ok|warning|failed) +\S", text)), len(checks))
-        self.assertRegex(text, r"(?m)^Ready to search \(no engine was asked\): \d+ ok")
+        self.assertRegex(text, r"(?m)^Ready to search \(no engine was queried\): \d+ ok")
         broken = {"GLSI_SEARCH_ENGINE": "altavista"}
         run = run_script("doctor.py", "--format", "markdown", env=broken)
         self.assertIn("No search works: ", run.stdout.decode())
@@ -271,8 +271,8 @@ class KeyCommand(DoctorCase):
             (["set", "SERPER_API_KEY"], f'"{CANARY}"', "does not contain a key"),
             (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "does not contain a key"),
             (["set", "SERPER_KEY"], CANARY, "No script reads 'SERPER_KEY'"),
-            (["set"], CANARY, "key needs list, or set or remove and a name"),
-            (["get", "SERPER_API_KEY"], "", "key needs list, or set or remove and a name"),
+            (["set"], CANARY, "key needs list, or set or remove with a name"),
+            (["get", "SERPER_API_KEY"], "", "key needs list, or set or remove with a name"),
         ):
             with self.subTest(words, stdin=stdin):
                 run = self.run_key(*words, stdin=stdin)
@@ -336,7 +336,7 @@ class SecretsFile(DoctorCase):
     def test_broken_lines_are_named_by_number_and_never_shown(self) -> None:
         self.write_secrets(f"SERPER_API_KEY={CANARY}\n{CANARY}\nBRAVE_API_KEY: a1\n# {CANARY}\n\n")
         message = self.line("secrets file")["message"]
-        self.assertIn("no NAME: value in line 1, 2.", message)
+        self.assertIn("not of the form NAME: value: 1, 2.", message)
 
     def test_every_line_of_the_example_is_known(self) -> None:
         example = (ROOT / "assets/secrets.example.yaml").read_text(encoding="utf-8")
@@ -775,7 +775,7 @@ class Live(DoctorCase):
         unresolved = "The name duckduckgo.com could not be resolved."
         good, bad = line("brave live", "ok"), line("serper live", "failed", "Refused.")
         rows = (
-            ([line("python", "ok")], "Ready to search (no engine was asked)"),
+            ([line("python", "ok")], "Ready to search (no engine was queried)"),
             ([good, bad], "A search works, but not with serper"),
             ([good], "A search works"),
             ([bad], "No search works"),

@@ -35,7 +35,7 @@ FEW_SCRIPTS = (
     *(f"websearch/{name}.py"
       for name in ("__init__", "kit", "machine/skill_files", "machine/installation",
                    "machine/packing")),
-    "websearch/ways_in/desk/style.css",
+    "websearch/ways_in/desk/style.css", "websearch/ways_in/desk/keys.js",
 )  # fmt: skip
 NAME = "web-search"
 

@@ -506,6 +506,38 @@ class Reading(SmallWebCase):
         document = self.read("docs/timeouts", "--find", "timeout")
         self.assertEqual(document["details"]["kind"], "refused")
 
+    def test_tables_are_listed_and_one_is_printed_also_as_csv(self) -> None:
+        rows = "".join(
+            f"<tr><td><b>Boat {n}</b>, big</td><td>{n} | 9</td></tr>" for n in range(900)
+        )
+        head = "<tr><th>Name</th><th>Crew</th></tr>"
+        url, allowed = self.serve(
+            f"<h1>Kettle</h1><h2>Boats</h2><p>In the harbor:</p><table>{head}{rows}</table>"
+            f"<h2>Few</h2><table>{head}<tr><td>Ann</td><td>2</td></tr></table>"
+        )
+        read = ("read_page.py", url, "--tables")
+        page = self.run_script(*read, **allowed).document["pages"][0]
+        first, second = page["tables"]
+        place = {"number": 2, "heading": "Few", "columns": ["Name", "Crew"], "rows": 1}
+        self.assertEqual({**second, **place}, second)
+        self.assertEqual((first["caption"], first["rows"]), ("In the harbor:", 900))
+        page = self.run_script(*read, "1", **allowed).document["pages"][0]
+        self.assertEqual((page["table"], page["truncated"]), (1, True))
+        self.assertEqual(page["text"].split("\n")[2], "| **Boat 0**, big | 0 \\| 9 |")
+        onward = ("1", "--offset", str(page["next_offset"]))
+        page = self.run_script(*read, *onward, **allowed).document["pages"][0]
+        self.assertEqual(page["text"].split("\n")[0], "| Name | Crew |")
+        data = self.run_script(*read, "1", "--csv", **allowed).stdout.decode()
+        self.assertEqual(data.split("\n")[:2], ["Name,Crew", '"Boat 0, big",0 | 9'])
+        self.assertEqual(len(data.strip().split("\n")), 901)
+        for words, kind in ((("7",), "no_results"), (("7", "--csv"), "no_results"),
+                            (("--csv",), "invalid_input")):  # fmt: skip
+            error = self.run_script(*read, *words, **allowed).document
+            self.assertEqual(error["details"]["kind"], kind)
+        self.assertIn(
+            "only tables 1 to 2", self.run_script(*read, "7", **allowed).document["error"]
+        )
+
     def test_csv_is_a_table_that_is_cut_by_rows(self) -> None:
         page = self.read("data/tides.csv", "--max-chars", "1000")["pages"][0]
         lines = page["text"].rstrip("\n").split("\n")

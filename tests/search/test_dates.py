@@ -10,7 +10,8 @@ import unittest
 from datetime import date, timedelta
 from typing import Any
 
-from tests.support import CannedServer, SmallWebCase
+from tests.search.scripted_web import ScriptedWeb
+from tests.support import CannedServer, SmallWebCase, run_script
 from websearch.engines.base import days
 
 GUIDE = "python.example.org/guides/asyncio"  # published 30 days ago, says the page
@@ -33,6 +34,24 @@ class OfPages(DateCase):
         dates = {one["url"]: one.get("date") for one in found["results"]}
         guide = next(url for url in dates if GUIDE in url)
         self.assertEqual(dates[guide], days_ago(30).isoformat())
+
+    def test_an_engine_without_ranges_of_dates_gets_the_dates_of_pages_compared(self) -> None:
+        text = "<time datetime={} pubdate>then</time> Otters of the harbor sleep on kelp."
+        with ScriptedWeb() as web:
+            pages = [
+                web.page(f"/{name}", text.format(day))
+                for name, day in (("old", "2019-05-01"), ("new", "2024-05-01"), ("none", "soon"))
+            ]
+            web.find("otters", *pages)
+            words = ("web_search.py", "otters", "-n", "2", "--since")
+            variables = web.environment("searxng")
+            found = run_script(*words, "2024-01-01..2024-12-31", env=variables).document
+            none = run_script(*words, "2001-01-01..2001-12-31", env=variables).document
+        self.assertEqual([one["url"] for one in found["results"]], pages[1:])
+        self.assertIn("SearXNG cannot filter by dates", found["warnings"][0])
+        self.assertIn("1 page left out", found["warnings"][1])
+        self.assertEqual([one["url"] for one in none["results"]], pages[2:])
+        self.assertIn("2 pages left out", " ".join(none["warnings"]))
 
     def test_it_is_stored_with_the_page(self) -> None:
         self.search("python asyncio", "--engine", "duckduckgo")

@@ -15,7 +15,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.support import CANARY, CannedCase, Run, SmallWebCase, run_script
 from websearch.base import words
-from websearch.engines.table import ENGINES as ENGINES_OF_TABLE
 from websearch.search import plan
 
 TODAY = time.strftime("%Y-%m-%d", time.gmtime())
@@ -190,14 +189,6 @@ class RefusedFilter(SmallWebCase):
                 self.assertRegex(
                     run.document["error"], rf"^{name} must be a [^;]*, not '{value}'\.$"
                 )
-
-    def test_a_range_of_dates_without_a_key_names_engines_that_can(self) -> None:
-        words = ("python", "--since", "2024-01-01..2024-06-01", "--engine", "duckduckgo")
-        hint = self.run_script("web_search.py", *words).document["details"]["hint"]
-        able = hint.partition("without a key, ")[2].removesuffix(" accept it.")
-        for name in re.findall(r"\w+", able.replace(" and ", " ")):
-            self.assertTrue(ENGINES_OF_TABLE[name].can_filter("since", "2024-01-01..2024-06-01"))
-            self.assertTrue(ENGINES_OF_TABLE[name].needs_no_key())
 
 
 class Language(SmallWebCase):

@@ -308,6 +308,28 @@ class HelpAndSettings(TerminalCase):
             shown = self.shown("help", name, WEB_SEARCH_PROGRAM="web-search")
             self.assertIn(f"usage: web-search {name} ", shown)
 
+    def test_who_pipes_at_a_terminal_gets_the_overview_and_a_note_on_json(self) -> None:
+        def piped(*words: str) -> tuple[str, str]:
+            main_end, other_end = pty.openpty()
+            environment = clean_environment(
+                **self.environment_of(self.server.url, ""), GLSI_DB_PATH=self.store, TERM="xterm"
+            )
+            command = [*PYTHON, str(SCRIPTS / "web_search.py"), *words]
+            run = subprocess.run(command, env=environment, stdout=-1, stderr=other_end, check=False)
+            os.close(other_end)
+            said = self.read_piece(main_end).decode()
+            os.close(main_end)
+            return run.stdout.decode(), said
+
+        text, said = piped("--help")
+        self.assertRegex(text, r"(?m)\Ausage: web_search.py 'QUESTION'(?:.|\n)*^Look back$")
+        self.assertIn("usage: web_search.py read 'URLS'", piped("help", "read")[0])
+        text, said = piped("recall", "otter")
+        self.assertFalse(json.loads(text)["ok"])
+        self.assertIn("For text add --md", said)
+        for flag in ("--json", "--md"):
+            self.assertNotIn("For text", piped("recall", "otter", flag)[1])
+
     def test_words_about_the_program_never_go_to_an_engine(self) -> None:
         for words in (
             ("help", "read"),
@@ -404,7 +426,7 @@ class FrontDoor(TerminalCase):
         hint = json.loads(text)["details"]["hint"]
         self.assertEqual(code, 2)
         self.assertIn("web_search.py 'QUERY' --since week", hint)
-        self.assertIn("--focus news asks Brave and Serper", hint)
+        self.assertIn("--focus news uses Brave and Serper", hint)
         self.assertEqual(self.server.requests, [])
         self.assertEqual(self.run_words("news python", "--no-pages")[0], 0)
 

@@ -641,6 +641,8 @@ class Recall(WebSearchCase):
             self.assertEqual(document["details"]["kind"], "no_results")
             self.assertIn("Search the web instead", document["details"]["hint"])
             self.assertIn("'xylophone zeppelin'", document["error"])
+        document = web_search.run_recall({"query": "corutine"})
+        self.assertIn("Stored pages contain coroutine", document["details"]["hint"])
         document = web_search.run_recall({"query": "python", "site": ["nowhere.example"]})
         self.assertIn("Omit site", document["details"]["hint"])
 

@@ -1,14 +1,14 @@
-"""Copy what is written once into the files that carry a copy: `make sync`.
+"""Copy shared code and text into the files that repeat it: `make sync`.
 
-- The kit of the package, from its mark on, into the standalone scripts, each section marked as a
+- The package's kit, from its mark on, into the standalone scripts, with each section marked as a
   copy; into their docstrings, which lines are their own.
-- What opencode's tool google_search shares with the plugin, into its file.
+- The code that opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
 - The table of engines and their filters, made from ENGINES, into references/*.md; the variables of
   their keys and addresses into references/*.md, server.json, assets/mcp and
   assets/secrets.example.yaml.
 
-With --check nothing is written; the exit code is 1 if a copy differs.
+With --check, nothing is written, and the exit code is 1 if a copy differs.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 os.environ["WEB_SEARCH_SECRETS"] = os.devnull  # without the developer's own engines
 KIT = ROOT / "scripts/websearch/kit.py"
 KIT_MARK = "\n# ===== kit "  # below it the copy begins
-SECTION = re.compile(r"(?m)^(# -----[^(\n]*)$")  # of the kit
+SECTION = re.compile(r"(?m)^(# -----[^(\n]*)$")  # a section of the kit
 COPIED = r"\1 (kit, copied: edit websearch/kit.py)"
 OWN_LINES = re.compile(r"(?m)^(Lines 1 to )\d+( are this script's own)")
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 STANDALONE = ("brave_search.py", "gemini_search.py", "serper_search.py")
-TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
+TOOL_MARK = "// ===== google_search.ts contains a copy of the code above"
 LONG_LIST = 12  # choices
 # Type of a parameter in COMMANDS -> its name in the tables.
 TYPES = {
     "str": "text", "int": "integer", "float": "number", "bool": "boolean", "since": "period",
-    "list": "list or text", "csv": "list, or text with commas",
+    "list": "list or text", "csv": "comma-separated list",
 }  # fmt: skip
 KEY_TABLE = re.compile(r"(<!-- keys of engines -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 ADDRESSES = re.compile(r"(?m)^\| `BRAVE_SEARCH_BASE_URL`[^|]*(?=\|)")
-# Addresses that are no engine's.
+# Addresses that do not belong to engines.
 OTHER_ADDRESSES = (
     "SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK", "REDDIT", "X",
 )  # fmt: skip
-# Lines of a client's configuration that each name the variable of a key.
+# Lines in a client's configuration, each with the variable of a key.
 KEY_LINES = re.compile(r"(?m)(?:^[^\n]*\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b[^\n]*\n)+")
 EXAMPLE_KEYS = re.compile(r"(# More search engines[^\n]*\n).*?(?=# Higher limits)", re.DOTALL)
 GEMINI = (
@@ -68,9 +68,9 @@ def synced_script(name: str) -> str:
 
 
 def parameter_table(script: str, command: str) -> str:
-    """Return a Markdown table of a command's parameters.
+    """Return a command's parameters as a Markdown table.
 
-    Those that are the default command's are only named: an agent pays for every line.
+    Parameters shared with the default command are only named: an agent pays for every line.
     """
     commands = load_commands(script)
     default = next(iter(commands))
@@ -97,14 +97,14 @@ def parameter_table(script: str, command: str) -> str:
     names = ("parameter", "flag", "type", "values", "default", "sent as", "meaning")
     head = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
     table = "\n".join([*head, *rows]) + "\n" if rows else ""
-    as_default = f"As for `{default}`: {', '.join(shared)}.\n" if shared else ""
+    as_default = f"Same as for `{default}`: {', '.join(shared)}.\n" if shared else ""
     return table + ("\n" if rows and shared else "") + as_default
 
 
 def allowed_values(parameter: dict[str, Any], brief: bool) -> str:
-    """Return what a parameter takes; a long list only once, with the default command."""
+    """Return a parameter's allowed values; a long list appears only for the default command."""
     if brief and len(parameter.get("choices", ())) > LONG_LIST:
-        return "as for the default command"
+        return "same as for the default command"
     if parameter["type"] == "since":
         return ", ".join(parameter["choices"]) + ", range of dates"
     if "choices" in parameter:
@@ -115,7 +115,7 @@ def allowed_values(parameter: dict[str, Any], brief: bool) -> str:
 
 
 def default_value(parameter: dict[str, Any]) -> str:
-    """Return the default that a script sends or applies, and the API's own."""
+    """Return the default that a script sends or applies, and the API's own default."""
     if parameter.get("required"):
         return "required"
     own = parameter.get("default", parameter.get("documented_default"))
@@ -135,7 +135,7 @@ def default_value(parameter: dict[str, Any]) -> str:
 
 
 def engine_table() -> str:
-    """Return a Markdown table of the engines: what they find and need, and what they filter by."""
+    """Return a Markdown table of the engines: what they find, need and filter by."""
     from websearch.engines.base.engine import FILTERS
     from websearch.engines.table import ENGINES
 
@@ -154,7 +154,7 @@ def engine_table() -> str:
 
 
 def engine_keys() -> list[tuple[str, str, str]]:
-    """Return (variable, what it is for, where to get one) of each engine's key, in table order."""
+    """Return (variable, purpose, where to get it) for each engine's key, in table order."""
     from websearch.engines.table import ENGINES
 
     keyed = [engine for engine in ENGINES.values() if engine.keys]
@@ -162,19 +162,19 @@ def engine_keys() -> list[tuple[str, str, str]]:
 
 
 def key_table() -> str:
-    """Return a Markdown table of the keys of the engines that have no script of their own."""
+    """Return a Markdown table of the keys for engines that do not have their own script."""
     from websearch.engines.table import ENGINES
 
     rows = ["| variable | engine | where the key comes from | without it |", "|---|---|---|---|"]
     for name, engine in ENGINES.items():
         if engine.keys and not engine.function:
-            without = "answers, if it is named" if engine.keyless else "cannot be asked"
+            without = "available if you name it" if engine.keyless else "not available"
             rows.append(f"| `{engine.keys[0]}` | `{name}` | {engine.key_site} | {without} |")
     return "\n".join(rows) + "\n"
 
 
 def address_cell() -> str:
-    """Return the variables of all addresses, as the first cell of a table's row."""
+    """Return the variables for all addresses, as the first cell of a table row."""
     from websearch.engines.table import ENGINES
 
     addresses = [engine.address for engine in ENGINES.values()]
@@ -184,7 +184,7 @@ def address_cell() -> str:
 
 
 def synced_client(path: Path) -> str:
-    """Return a client's configuration that passes on the key of every engine, and Gemini's."""
+    """Return a client's configuration that passes on every engine's key, and Gemini's."""
     text = path.read_text(encoding="utf-8")
     names = [name for name, _, _ in (*engine_keys(), GEMINI)]
 
@@ -208,22 +208,22 @@ def synced_registry_entry(path: Path) -> str:
 
 
 def synced_example(path: Path) -> str:
-    """Return the example of secrets.yaml with a line for the key of every engine."""
-    known = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY")  # these have a comment of their own
+    """Return the example of secrets.yaml with a line for every engine's key."""
+    known = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY")  # these have their own comments
     lines = [f'{name}: ""  # {site}' for name, _, site in engine_keys() if name not in known]
     text = path.read_text(encoding="utf-8")
     return EXAMPLE_KEYS.sub(lambda match: match[1] + "\n".join(lines) + "\n\n", text)
 
 
 def filter_cell(filters: dict[str, Any], name: str) -> str:
-    """Return the values that an engine takes of a filter: yes (every one), no, or their list."""
+    """Return the values of a filter that an engine accepts: yes (any value), no, or a list."""
     if name not in filters:
         return "no"
     return "yes" if filters[name] is None else ", ".join(filters[name])
 
 
 def load_commands(script: str) -> dict[str, Any]:
-    """Return the COMMANDS table of a script."""
+    """Return a script's COMMANDS table."""
     path = ROOT / "scripts" / f"{script}.py"
     spec = importlib.util.spec_from_file_location(script, path)
     if spec is None or spec.loader is None:
@@ -235,9 +235,9 @@ def load_commands(script: str) -> dict[str, Any]:
 
 
 def synced_tool() -> str:
-    """Return opencode's tool google_search with a fresh copy of what it shares with the plugin.
+    """Return opencode's tool google_search with a fresh copy of the code that it shares.
 
-    The file must work when it is copied alone; opencode would take a second export for a tool.
+    The file must work when it is copied on its own; opencode would treat a second export as a tool.
     """
     folder = ROOT / "assets/opencode/tool"
     source = (folder / "shared/search_tools.ts").read_text(encoding="utf-8")

@@ -131,6 +131,9 @@ class Rendering(unittest.TestCase):
                 self.assertLess(len(html), 60 * len(shape) * 50_000)
 
 
+KEYS = '<script src="/desk.js" defer></script>\n'  # the desk's only script
+
+
 class DeskCase(SmallWebCase):
     """A server process whose store is empty when a test begins."""
 
@@ -172,7 +175,8 @@ class Pages(DeskCase):
                 answer = self.page(path)
                 self.assertEqual(answer.status, 200)
                 self.assertIn("default-src 'none'", answer.headers["content-security-policy"])
-                found = Elements(answer.document)
+                found = Elements(answer.document.replace(KEYS, ""))
+                self.assertIn(KEYS, answer.document)
                 self.assertFalse({"script", "img", "iframe", "style"} & found.names)
                 self.assertTrue({"main", "nav", "h1", "footer"} <= found.names)
                 self.assertEqual(len(found.ids), len(set(found.ids)))
@@ -198,7 +202,7 @@ class Pages(DeskCase):
         self.assertIn('class="results"', answer.document)
         self.assertIn("Read here", answer.document)
         again = self.page(f"/?q={quote(QUESTION)}")
-        self.assertIn("From the store", again.document)
+        self.assertRegex(again.document, r"From the store, fetched today, \d\d:\d\d\.")
 
     def test_several_lines_are_a_brief_with_numbered_sources(self) -> None:
         answer = self.page(f"/?q={quote('sourdough starter' + chr(10) + 'sourdough hydration')}")
@@ -272,6 +276,12 @@ class Pages(DeskCase):
         assert address
         text = self.page(address[1].replace("&amp;", "&")).document
         self.assertIn(f'name="q" type="search" maxlength="2000" value="{QUESTION}"', text)
+        self.assertIn("<h3>2 places</h3>", text)
+        self.assertEqual(re.findall(r'href="#(place-\d)', text), ["place-1", "place-2"])
+        article = text.partition("<article")[2]
+        self.assertRegex(article, rf'<a id="place-2"></a><mark>(?i:{QUESTION})</mark>')
+        self.assertEqual(self.page("/desk.js").status, 200)
+        text = self.page(address[1].replace("&amp;", "&") + "+feeding+flour").document
         self.assertIn("Best passages", text)
         self.assertIn("<mark>", text.partition("<article")[2])
         url = quote(self.page_url("articles/lighthouse"))
@@ -333,6 +343,16 @@ class History(DeskCase):
         self.assertIn("rye flour", text)
         self.post("/history/forget", {"token": token[1], "all": "yes"})
         self.assertIn("Nothing has been searched or read yet", self.page("/history").document)
+
+    def test_entries_of_a_batch_are_folded(self) -> None:
+        for number in range(5):
+            self.process.fetch(f"/search?q=oven+spring+{number}")
+        self.page(f"/?q={quote(QUESTION)}")
+        text = self.page("/history").document
+        folded = text.partition("<details>")[2].partition("</details>")[0]
+        self.assertRegex(folded, r"<summary>\d\d:\d\d.* · HTTP · 5 in a batch")
+        self.assertEqual(folded.count("oven spring"), 5)
+        self.assertNotIn(QUESTION, folded)
 
     def test_history_is_grouped_and_forgetting_everything_asks_first(self) -> None:
         url = self.page_url("articles/lighthouse")

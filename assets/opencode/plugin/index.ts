@@ -1,4 +1,4 @@
-// Part of the web-search skill: every search tool whose script is there, registered as a plugin.
+// Part of the web-search skill: a plugin that registers every search tool whose script exists.
 //
 // opencode calls each export of a plugin file, so this one exports a single function.
 import type { Plugin } from "@opencode-ai/plugin"

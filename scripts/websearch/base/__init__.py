@@ -1,4 +1,4 @@
 """The HTTP client, calls, words and other helpers for all packages.
 
-Imports only kit.py, and no other package.
+It imports only kit.py, no other package.
 """

@@ -1,7 +1,7 @@
-"""Calls: a cancelled call stops, and a bug affects only the part of a call where it happens.
+"""Calls: a cancelled call stops, and a bug affects only the part of a call in which it occurs.
 
-A server passes a function to each call that tells whether it is cancelled. The threads of a call
-are started here, so they know it also; code with long waits checks it regularly.
+A server passes each call a function that tells whether the call is cancelled. A call's threads are
+started here, so they also have this function; code that waits long checks it regularly.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import time
 
-# Imported before any thread starts: a dataclass looks into sys.modules for typing, and fails if
+# Imported before any thread starts: a dataclass looks for typing in sys.modules, and fails if
 # another thread is still importing it.
 from typing import TypeVar
 
@@ -33,7 +33,7 @@ _IS_CANCELLED: contextvars.ContextVar[Callable[[], bool]] = contextvars.ContextV
 
 @contextlib.contextmanager
 def cancelled_if(is_cancelled: Callable[[], bool]) -> Iterator[None]:
-    """Cancel the calls of the block as soon as is_cancelled() is true."""
+    """Cancel the calls made in the block as soon as is_cancelled() is true."""
     token = _IS_CANCELLED.set(is_cancelled)
     try:
         yield
@@ -49,9 +49,9 @@ def check_cancelled() -> None:
 
 
 def waits(deadline: float) -> Iterator[float]:
-    """Yield the seconds of the next wait until the deadline. Raises like check_cancelled.
+    """Yield the seconds to wait next, until the deadline. Raises like check_cancelled.
 
-    deadline: on the clock of time.monotonic(). If it has passed, one wait of 0 seconds is yielded.
+    deadline: as time.monotonic(). If it has passed, a single wait of 0 seconds is yielded.
     """
     left = deadline - time.monotonic()
     while True:
@@ -109,9 +109,8 @@ def result_or_error(
 ) -> Result | SearchError:
     """Return work(*arguments), or the SearchError that it raises.
 
-    Any other exception is a bug of the program: it becomes a SearchError (internal), so that it
-    does not affect the other pages, files or quotations of the call. verbose: write its traceback
-    to stderr.
+    Any other exception is a bug in this program: it becomes a SearchError (internal), so it does
+    not affect the call's other pages, files or quotations. verbose: write its traceback to stderr.
     """
     try:
         return work(*arguments)
@@ -127,5 +126,5 @@ def is_bug(result: object) -> TypeGuard[SearchError]:
 
 
 def bug_warning(what: str, error: SearchError) -> str:
-    """Return the warning about a bug; what: the page or file that it affects."""
+    """Return the warning about a bug. what: the page or file that it affects."""
     return f"{one_line(what, WARNED_CHARS)}: {error.message} {error.hint}"

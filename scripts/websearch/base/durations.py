@@ -1,4 +1,4 @@
-"""Durations as people write them (90s, 30m, 1h30m, 7d, 500ms), and as they read them."""
+"""Durations: parse what people write (90s, 30m, 1h30m, 7d, 500ms), and format them for people."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
 def seconds_of_duration(name: str, text: str, example: str) -> float:
-    """Return the seconds of a duration. Raises SearchError (invalid_input).
+    """Return a duration in seconds. Raises SearchError (invalid_input).
 
-    name: the parameter or variable for the error. example: durations for the error.
+    name: the parameter or variable that the error names. example: durations for the error.
     """
     if text == "0":
         return 0.0

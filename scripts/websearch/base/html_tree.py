@@ -1,7 +1,7 @@
 """Read HTML into a tree of elements, in linear time for every page.
 
 html.parser rescans the rest of the page at every unclosed tag, so 24 KB of "<a " block the
-interpreter for seconds, and no deadline stops such a loop. Here a search that finds nothing is
+interpreter for seconds, and no deadline stops such a loop. Here, a search that finds nothing is
 remembered or can fail only once, so the work grows linearly with the page.
 """
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 
 def name_set(words: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
+    """Return the words in a string as a set."""
     return frozenset(words.split())
 
 
 MAX_DEPTH = 120  # open elements; browsers stop at 512, and real pages stay below 80
-MAX_NODES = 100_000  # elements per page; the tree ends there and is marked as cut
-MAX_TAGS = 300_000  # per page, including end tags and comments; the tree ends there as well
-MAX_TAG_CHARS = 20_000  # characters read of one tag; longer tags contain images as data: URLs
-MAX_VALUE_CHARS = 2_000  # characters of an attribute's value; a longer value is cut
+MAX_NODES = 100_000  # elements per page; there the tree ends and is marked as cut
+MAX_TAGS = 300_000  # tags per page, including end tags and comments; the tree also ends there
+MAX_TAG_CHARS = 20_000  # characters read per tag; longer tags contain images as data: URLs
+MAX_VALUE_CHARS = 2_000  # characters of an attribute's value; a longer value is truncated
 MAX_ADDRESS_CHARS = 8_000  # characters of a value that may be a URL; a longer value is omitted
 MAX_SVG_START = 2_000  # characters of an image to search for its title
-MATHML = "#mathml"  # attribute of a math element with the element's source
-STREAMED = '<template id="B:'  # place that React fills with a part that is later in the page
-STREAMED_END = "<!--/$-->"  # end of what React shows there until then
-STREAM_END = "#streamend"  # attribute of an empty template at such an end
+MATHML = "#mathml"  # attribute that contains a math element's source
+STREAMED = '<template id="B:'  # placeholder that React fills with a part from later in the page
+STREAMED_END = "<!--/$-->"  # end of the content that React shows there until then
+STREAM_END = "#streamend"  # attribute of an empty template that marks such an end
 
 # fmt: off
 VOID = name_set(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
     "track wbr")
-# Elements whose content is not markup; the content of the second group is kept as text.
+# Elements whose content is not markup; the second group's content is kept as text.
 RAW_TEXT = name_set(
     "script style textarea title iframe noembed noframes xmp template svg math mml:math")
 FOREIGN = name_set("svg math mml:math")  # elements that a slash closes, as in XML
@@ -66,9 +66,9 @@ IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     )
 }
 # fmt: on
-# NUL, and Unicode noncharacters used by the Markdown writers; references to them are dropped.
+# NUL, and the noncharacters that the Markdown writers use; references to these are dropped.
 NO_TEXT = "\0\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
-ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless once cut
+ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless if truncated
 _TAG_NAME = r"/?([a-zA-Z][^\s/>]{0,99})"
 _ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""
 _ATTRIBUTE_REFERENCE = r"&(?:#\d{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
@@ -80,12 +80,12 @@ _QUOTED_VALUE = r"""=\s*["']|>"""
 
 
 class Node:
-    """An element with its attributes, its parent, and its children, which are elements and texts.
+    """An element with its attributes, its parent and its children, which are elements and strings.
 
-    dropped: the rule that removed it, or "". The counts exclude dropped parts. chars: characters
-    of text below; own: characters directly in it or in inline elements below; link and own_link:
+    dropped: the rule that removed it, or "". The counts exclude dropped parts. chars: characters of
+    text below it; own: characters directly in it or in inline elements below; link and own_link:
     the same counts for links; prose: characters of running text outside links. has_block: whether
-    a block element is below. label: the label of the tab that shows it.
+    there is a block element below. label: the label of the tab that shows it.
     """
 
     __slots__ = (
@@ -105,7 +105,7 @@ class Node:
 
 
 def texts_below(node: Node) -> Iterator[str]:
-    """Yield the texts below an element in order, dropped texts included, with spaces around blocks.
+    """Yield the text below an element in order, including dropped text, with spaces around blocks.
 
     Scripts, styles and templates contain no text.
     """
@@ -134,10 +134,10 @@ def children_of(node: Node) -> list[Node]:
 
 
 def text_beginning(node: Node, limit: int) -> str:
-    """Return about the first limit characters of texts_below, on one line."""
+    """Return roughly the first limit characters of texts_below, on one line."""
     pieces: list[str] = []
     for text in texts_below(node):
-        # At most limit runs of spaces fit into limit characters.
+        # At most limit runs of spaces fit in limit characters.
         pieces.append(re.sub(r"\s+", " ", text, count=limit)[:limit])
         limit -= len(pieces[-1])
         if limit <= 0:
@@ -146,7 +146,7 @@ def text_beginning(node: Node, limit: int) -> str:
 
 
 def read_attributes(raw: str) -> dict[str, str]:
-    """Return a tag's attributes by lower-case name; the first of two equal names wins.
+    """Return a tag's attributes by lower-case name; if a name is repeated, the first one counts.
 
     No value is longer than MAX_VALUE_CHARS, or MAX_ADDRESS_CHARS for ADDRESSES.
     """
@@ -172,9 +172,9 @@ def decode_attribute(value: str) -> str:
 
 
 class TreeBuilder:
-    """Builds the tree of one page; nodes contains its elements in document order, the root first.
+    """Builds a page's tree; nodes contains its elements in document order, root first.
 
-    cut: whether the page was cut after MAX_NODES elements or MAX_TAGS tags.
+    cut: whether the page was truncated after MAX_NODES elements or MAX_TAGS tags.
     """
 
     def __init__(self, html: str) -> None:
@@ -193,9 +193,9 @@ class TreeBuilder:
         self.cut = False
 
     def build(self) -> None:
-        """Read the page from start to end; each character is read a bounded number of times.
+        """Read the page from start to end; no character is read more than a few times.
 
-        A "<" that does not begin a tag is text; so is everything after the last ">".
+        A "<" that does not begin a tag is text, and so is everything after the last ">".
         """
         html, find = self.html, self.html.find
         tag_name = re.compile(_TAG_NAME)
@@ -252,7 +252,7 @@ class TreeBuilder:
     def end_of_tag(self, start: int) -> int:
         """Return the offset of the ">" that ends a tag whose name ends at start.
 
-        A ">" in a quoted value does not count, unless the quote is never closed.
+        A ">" in a quoted value does not count, unless the quotation is never closed.
         """
         html = self.html
         end = html.find(">", start)
@@ -314,9 +314,9 @@ class TreeBuilder:
     def raw_text(self, node: Node, start: int) -> int:
         """Read the content of a RAW_TEXT element; return the offset at which to continue.
 
-        Without an end tag, a script or style takes the rest of the page, unless its tag ends with a
-        slash, and other elements take nothing. Later elements of that name also take nothing, so
-        only one search is made.
+        Without an end tag, a script or style contains the rest of the page, unless its tag ends
+        with a slash, and other elements contain nothing. Later elements of that name also contain
+        nothing, so only one search is made.
         """
         html, name = self.html, node.tag
         end = start - 2
@@ -334,13 +334,13 @@ class TreeBuilder:
             title = re.search(_SVG_TITLE, html[start : min(end, start + MAX_SVG_START)])
             if title and "aria-label" not in node.attributes:
                 node.attributes["aria-label"] = unescape(title[1])
-        elif name in ("math", "mml:math"):  # publishers write the prefix
+        elif name in ("math", "mml:math"):  # some publishers write the prefix
             node.tag = "math"
             node.attributes[MATHML] = html[start:end]
         return html.find(">", end) + 1 or len(html)
 
     def close_implied(self, name: str) -> None:
-        """End the paragraph, list item, cell or link that this start tag implicitly closes."""
+        """Close the paragraph, list item, cell or link that this start tag ends implicitly."""
         stack = self.stack
         if name in ENDS_PARAGRAPH and self.open.get("p"):
             self.close_nearest(frozenset(("p",)), BLOCKS)
@@ -352,7 +352,7 @@ class TreeBuilder:
             self.pop_to(len(stack) - 1)
 
     def close_nearest(self, names: frozenset[str], barrier: frozenset[str]) -> None:
-        """End the innermost open element with one of the names, unless a barrier is nearer."""
+        """Close the innermost open element with one of the names, unless a barrier is nearer."""
         if not any(self.open.get(name) for name in names):
             return
         for index in range(len(self.stack) - 1, 0, -1):

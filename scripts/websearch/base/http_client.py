@@ -1,7 +1,7 @@
-"""The package's HTTP client: guarded, cancellable, and limited to the addresses it resolved.
+"""The package's HTTP client: guarded, cancellable, and limited to the addresses that it resolved.
 
-The single files have a smaller client, kit.send_once. Requests here can also have max_body (a
-longer response is cut, not refused), connect (replaces socket.create_connection) and wait
+The standalone scripts have a smaller client, kit.send_once. Requests here can also have max_body (a
+longer response is truncated, not refused), connect (replaces socket.create_connection) and wait
 (replaces threading.Event.wait).
 """
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 READ_SIZE = 65_536  # bytes per read
 MAX_HEADER = 8_192  # characters of a header's value; http.client accepts 65,536
-CONNECT_TIMEOUT = 5.0  # seconds from the start of the last attempt to connect
-NEXT_ADDRESS_SECONDS = 0.25  # until the next address is tried side by side (RFC 8305)
-NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # names that mean no compression
-# Name of a compression -> zlib's wbits. Servers send deflate as a zlib stream or a raw stream
-# (RFC 9110, 8.4.1.2).
+CONNECT_TIMEOUT = 5.0  # seconds to connect, counted from the start of the last attempt
+NEXT_ADDRESS_SECONDS = 0.25  # seconds until the next address is tried in parallel (RFC 8305)
+NO_ENCODINGS = ("", "identity", "none", "utf-8", "utf8")  # encodings that mean no compression
+# Compression -> zlib's wbits. Servers send deflate as a zlib stream or a raw stream (RFC 9110,
+# 8.4.1.2).
 FORMATS = {"gzip": (31,), "x-gzip": (31,), "deflate": (15, -15)}
 MAX_ENCODINGS = 3  # per response
 
-# Usual certificate paths, for an interpreter that was built with other paths.
+# Usual certificate paths, for an interpreter that was built with different paths.
 CA_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem "
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem /etc/ssl/cert.pem "
@@ -53,7 +53,7 @@ CA_BUNDLES = (
 
 
 class BrokenBodyError(SearchError):
-    """The connection ended before the whole body arrived; response has the part that arrived."""
+    """The connection ended before the whole body arrived; response contains the received part."""
 
     def __init__(self, response: Response, url: str) -> None:
         message = f"The connection to {url.split('/')[2]} broke before the whole response arrived."
@@ -64,7 +64,7 @@ class BrokenBodyError(SearchError):
 
 @functools.cache
 def warn_once(text: str) -> None:
-    """Write a warning to stderr, only the first time."""
+    """Write a warning to stderr, but only the first time."""
     sys.stderr.write(f"warning: {text}\n")
 
 
@@ -194,7 +194,7 @@ def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -
 
 
 def keys_in(headers: Fields) -> list[str]:
-    """Return what a response may quote of a request's keys: of a login (Basic) also its parts."""
+    """Return the secrets that a response may quote: the keys, and the parts of a Basic login."""
     keys: list[str] = []
     for value in (value for name, value in headers.items() if is_key_header(name)):
         scheme, _, key = value.rpartition(" ")
@@ -210,14 +210,14 @@ def keys_in(headers: Fields) -> list[str]:
 
 
 def is_key_header(name: str) -> bool:
-    """Return whether a header carries a key: no dry run and no error shows its value."""
+    """Return whether a header contains a key, whose value no dry run or error may show."""
     return name.lower() == "authorization" or name.lower().endswith(("key", "token"))
 
 
 def connect_to_name(
     address: tuple[str, int], timeout: float, source_address: object = None
 ) -> socket.socket:
-    """Return a connection to a host, in the place of socket.create_connection. Raises OSError."""
+    """Return a connection to a host; replaces socket.create_connection. Raises OSError."""
     import socket
 
     return connect_to_first(socket.getaddrinfo(*address, type=socket.SOCK_STREAM), timeout)
@@ -226,9 +226,9 @@ def connect_to_name(
 def connect_to_first(addresses: list[Any], timeout: float) -> socket.socket:
     """Return a connection to the first of some addresses that answers.
 
-    The next one is tried as soon as one fails, or side by side after NEXT_ADDRESS_SECONDS: a dead
-    IPv6 route does not answer. addresses: as from socket.getaddrinfo. timeout: seconds from the
-    last attempt. Raises OSError.
+    The next address is tried as soon as one fails, or in parallel after NEXT_ADDRESS_SECONDS: a
+    dead IPv6 route does not answer. addresses: as from socket.getaddrinfo. timeout: seconds from
+    the last attempt. Raises OSError.
     """
     import selectors
     import socket
@@ -269,16 +269,16 @@ def connect_to_first(addresses: list[Any], timeout: float) -> socket.socket:
 
 
 def in_order(headers: Fields, named: Fields) -> Fields:
-    """Return headers with Host first, then in the request's order; urllib has its own order."""
+    """Return headers with Host first, then in the request's order, unlike urllib."""
     order = ["Host", "Connection", "Content-Length", *named]
     return {name: headers[name] for name in order if name in headers} | headers
 
 
 def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, bool]:
-    """Return a response's decompressed body, and whether it broke off; raises SearchError.
+    """Return a response's decompressed body and whether it is incomplete; raises SearchError.
 
     A body over max_body stays longer than max_body. Without max_body, a body over MAX_BODY raises
-    SearchError (provider), and a body that broke off raises EOFError.
+    SearchError (provider), and an incomplete body raises EOFError.
     """
     import http.client
 
@@ -288,7 +288,7 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
         message = f"The response has the encoding {quoted(encoding)}, which was not requested."
         raise SearchError("provider", message, "This program cannot decode it.")
     limit = max_body or MAX_BODY
-    most = limit + limit // 100 + 1_000  # data that cannot be compressed grows a little
+    most = limit + limit // 100 + 1_000  # incompressible data grows a little
     try:
         body: bytes = answer.read(most + 1)
         is_broken = bool(len(body) <= most and answer.length)  # read(n) does not report it
@@ -296,7 +296,7 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
         body, is_broken = error.partial, True
     for name in reversed(names):
         if name in NO_ENCODINGS or ("gzip" in name and not body.startswith(kit.GZIP_START)):
-            continue  # also for data labeled as compressed that is not
+            continue  # also for data wrongly labeled as compressed
         is_all = len(body) <= most and not is_broken
         body, ended = kit.decompressed(body, limit + 1, FORMATS[name])
         is_broken = not ended and (is_all or is_broken)
@@ -310,7 +310,7 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> tuple[bytes, 
 
 @functools.cache
 def tls_context() -> Any:
-    """Return the TLS context, created once: reading the certificates takes 20 ms."""
+    """Return the TLS context, created once, because reading the certificates takes 20 ms."""
     context = kit.tls_context()
     bundles = [] if context.cert_store_stats()["x509_ca"] else CA_BUNDLES
     for bundle in [path for path in bundles if os.path.exists(path)][:1]:
@@ -334,7 +334,7 @@ def proxy_for(url: str) -> str:
 def transport_error(error: Exception, url: str) -> SearchError:
     """Return the SearchError for a failed exchange, without its text, which may contain secrets.
 
-    Behind a proxy, the proxy is the host that was unreachable or refused.
+    Behind a proxy, the proxy is the host that was unreachable or refused the connection.
     """
     import socket
     import ssl
@@ -377,13 +377,13 @@ def identified_agent() -> str:
     """Return the User-Agent with the tool, its version and, if set, a contact.
 
     $WEB_SEARCH_CONTACT is an address of the person who runs the tool. Sites that ask for a contact
-    (Wikimedia allows identified callers twenty times the rate) can write there instead of blocking.
+    can write there instead of blocking; Wikimedia allows identified callers twenty times the rate.
     Raises SearchError (invalid_input) for characters that are not allowed in a header.
     """
     contact = os.environ.get("WEB_SEARCH_CONTACT", "").strip()
-    if not re.fullmatch(r"[ !-'*-\[\]-~]{0,200}", contact):  # ASCII that ends no comment
+    if not re.fullmatch(r"[ !-'*-\[\]-~]{0,200}", contact):  # ASCII that does not end a comment
         bad = f"characters that are not allowed in a header: {quoted(contact)}"
         message = f"WEB_SEARCH_CONTACT contains {bad}."
-        hint = "Use an e-mail or web address without parentheses and accents."
+        hint = "Use an e-mail or web address without parentheses or accents."
         raise SearchError("invalid_input", message, hint)
     return f"{USER_AGENT} ({contact})" if contact else USER_AGENT

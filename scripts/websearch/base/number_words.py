@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 # Per language: one to nineteen, the tens from twenty on, hundred, thousand, and the pattern that
-# joins a ten and a unit. Slashes separate several words for one number.
+# joins tens and units. Slashes separate different words for one number.
 _NUMBER_WORDS = {
     "en": (("one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
            "fifteen sixteen seventeen eighteen nineteen"),
@@ -24,7 +24,7 @@ _NUMBER_WORDS = {
            "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa", "cien", "mil",
            "{ten} y {unit}"),
 }  # fmt: skip
-# Forms that do not follow the rule of their language.
+# Forms that do not follow their language's rule.
 _OTHER_NUMBER_WORDS = {
     "fr": {"vingt et un": 21, "trente et un": 31, "quarante et un": 41, "cinquante et un": 51,
            "soixante et un": 61, "soixante et onze": 71},
@@ -38,7 +38,7 @@ _OTHER_NUMBER_WORDS = {
 def number_words(language: str) -> dict[str, int]:
     """Return a language's words for two to ninety-nine, hundred and thousand, as numbers.
 
-    For other languages these are the English words. Spaces and hyphens are equivalent in a search.
+    Other languages get the English words. In a search, spaces and hyphens are equivalent.
     """
     first, tens, hundred, thousand, joined = _NUMBER_WORDS.get(language) or _NUMBER_WORDS["en"]
 

@@ -1,6 +1,6 @@
-"""Numbers in texts, in any notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand.
+"""Numbers in text, in any notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand.
 
-A number has values (the possible meanings of its digits or words), a scale, a unit and a place.
+A number has values (the possible meanings of its digits or words), a scale, a unit and a position.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _GROUPING = " \u00a0\u2009\u202f'’"
 _LETTER = rf"[^\W{UNSPACED}]"
-# Beginnings of words that multiply, in a few languages.
+# Beginnings of words for multipliers, in a few languages.
 SCALES = {
     "hundred|hundert": 2,
     "thousand|tausend|mil(?:le)?\\b|k\\b|тыс": 3,
@@ -40,7 +40,7 @@ _DIGITS = (
     r"|\d{1,3}(?::[0-5]\d){1,2}(?!:?\d)(?:[.,]\d{1,6})?"  # a time: 1:20.502
     r"|\d{1,20}(?:[.,]\d{1,20}){0,8})(?!\d)"
 )
-# A power of ten: 10^9, 3 × 10⁸, 1.5e-3. Of a bare 10 it is the digits' own.
+# A power of ten: 10^9, 3 × 10⁸, 1.5e-3. After a bare 10, it applies to the 10 itself.
 _POWER = (
     r"(?:(?:(?<=(?<!\d)10)|\s?[×x·*]\s?10)(?:(?:\^|\*\*)\{?[-−+]?\d{1,2}|⁻?[⁰¹²³⁴-⁹]{1,2})"
     r"|[eE][-+]?\d{1,2})"
@@ -122,7 +122,7 @@ crown crowns krone kroner kronor kronen couronnes
 °f fahrenheit
 """
 UNITS = {word: line.split()[0] for line in _UNITS.strip().split("\n") for word in line.split()}
-# Units of one dimension, as multiples of the first.
+# Units of one dimension, as multiples of the first unit.
 _RATIOS = {
     "second": "second 1 minute 60 hour 3600 day 86400 week 604800 ms 0.001 us 0.000001 ns 1e-9",
     "m": "m 1 km 1000 cm 0.01 mm 0.001", "g": "g 1 kg 1000 mg 0.001 ug 0.000001 ton 1000000",
@@ -144,20 +144,21 @@ _UNIT = re.compile(
 _OTHER_UNIT = re.compile(
     r"[\s-]?([µμ]?[A-Za-z]{1,4}/[a-zA-Z]{1,4}|[kMGTmnpµμ][A-Z][a-z]{0,2}|[µμ][a-z]{1,4}|[a-z]{1,3}[²³])(?!\w|/)"
 )
+_AREA = re.compile(r"(?i)[\s-]?(?:(square|sq\.?)|cubic)[\s-]([a-z]{1,12})(?!\w)")  # square miles
 _POINTS = re.compile(r"(?i)[\s-]?(?:percentage|per\s?cent|%)[\s-]points?\b")
 _MINUS = re.compile(r"(?:\A|[\s(\[|=<>≤≥:,~`\"'])(?<!\d\s)[-\u2010-\u2012\u2212–](?:[$€£]\s?)?\Z")
 _RANGE = re.compile(r"(?i)\s?(?:[-–—]|to|bis|à|a|and|und|et|y)\s?[$€£¥]?")
 _CURRENCY = re.compile(r"(?i)(?:us\$|[$€£¥]|\b(?:usd|eur|gbp|jpy))\s?-?\Z")
-# Footnote numbers such as [12] or [3, 5–7] point to the references; they state nothing.
+# Footnote numbers such as [12] or [3, 5–7] refer to sources; they state nothing.
 _REFERENCES = re.compile(r"\[\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\](?!\()")
 
 
 class Number(NamedTuple):
-    """A number in a text: its place and its possible meanings.
+    """A number in text: its position and its possible meanings.
 
-    plain: its values as digits; scaled: these times the word after it ("1.2 million"), empty
-    without such a word. unit: "%", "day", "$", ..., or VERSION; "" without a unit next to it.
-    is_negative: a minus sign precedes it; its values are those without the sign.
+    plain: the values of its digits; scaled: these times the word after it ("1.2 million"), empty
+    without such a word. unit: "%", "day", "$", ..., or VERSION; "" if there is no unit next to it.
+    is_negative: whether a minus sign precedes it; its values do not include the sign.
     """
 
     start: int
@@ -183,11 +184,11 @@ def _pattern(language: str) -> re.Pattern[str]:
 
 
 def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> list[Number]:
-    """Return a text's numbers in order, without footnote numbers.
+    """Return the numbers in text in order, except footnote numbers.
 
     has_ranges: in "37 to 70 %" both are percentages.
 
-    As words of a language, two to ninety-nine, hundred and thousand are recognized.
+    Of a language's number words, two to ninety-nine, hundred and thousand are recognized.
     """
     text = _REFERENCES.sub(blank, text)
     words = number_words(language)
@@ -203,7 +204,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
             plain = readings(re.sub(f"[{_GROUPING}]", "", found["digits"]))
             plain = with_power(plain, found["power"]) if found["power"] else plain
         scaled = {shown(value.scaleb(power)) for value in decimals(plain)}
-        is_letter = len(scale) == 1 and scale.isascii()  # 5 m is 5 or five millions
+        is_letter = len(scale) == 1 and scale.isascii()  # 5 m is 5 meters or 5 million
         unit = unit_beside(text, found.start(), found.end(), has_ranges and not scale)
         if not found["word"] and is_version(found[0], found["digits"], plain):
             unit = VERSION
@@ -219,7 +220,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
 
 
 def joined(numbers: list[Number], text: str) -> list[Number]:
-    """Return numbers with word pairs as one ("hundred and nineteen"), ranges with one scale."""
+    """Join pairs of number words ("hundred and nineteen"), and give ranges a single scale."""
     found: list[Number] = []
     for number in numbers:
         before = found[-1] if found else None
@@ -251,7 +252,7 @@ def blank(found: re.Match[str]) -> str:
 def is_version(text: str, digits: str, values: set[str]) -> bool:
     """Return whether a number is a version: at least two points, or "v" and one.
 
-    Points that group digits, as in 1.200.300, do not count.
+    Points that group digits, such as 1.200.300, do not count.
     """
     points = digits.count(".")
     return (points == 1 and text[0] in "vV") or (
@@ -260,12 +261,15 @@ def is_version(text: str, digits: str, values: set[str]) -> bool:
 
 
 def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
-    """Return the unit of a number: after it, or a currency before it; "" without a unit."""
+    """Return a number's unit, which follows it, or the currency before it; "" if neither exists."""
+    if (area := _AREA.match(text, end)) and area[2].lower() in UNITS:
+        return UNITS[area[2].lower()] + ("²" if area[1] else "³")
     before = _CURRENCY.search(text, max(0, start - 5), start)
     found = before or _UNIT.match(text, end)
     other = None if before else _OTHER_UNIT.match(text, end)
     if other and not (found and found.end() >= other.end()):
-        return UNITS.get(other[1].lower(), other[1])
+        base = UNITS.get(other[1][:-1].lower(), "") if other[1][-1] in "²³" else ""
+        return base + other[1][-1] if base else UNITS.get(other[1].lower(), other[1])
     if found:
         written = found[0].strip(" \u00a0\n-")
         unit = UNITS[written.lower()]
@@ -277,16 +281,16 @@ def unit_beside(text: str, start: int, end: int, has_ranges: bool) -> str:
 
 
 def scale_powers(text: str) -> set[int]:
-    """Return the powers of ten in words without a number: "in millions" is 6."""
+    """Return the powers of ten of words without a number: "in millions" is 6."""
     found = _WRITTEN_SCALE.finditer(text)
     powers = [*SCALES.values()]
     return {powers[(scale.lastindex or 1) - 1] for scale in found if len(scale[0]) > 1}
 
 
 def readings(digits: str) -> set[str]:
-    """Return the possible meanings of digits with commas and points; a version number is itself.
+    """Return the possible meanings of digits with commas and points; a version stays as it is.
 
-    A time is its seconds: 1:20.502 is 80.502.
+    A time means its seconds: 1:20.502 is 80.502.
     """
     if ":" in digits:
         seconds = Decimal(0)
@@ -299,7 +303,7 @@ def readings(digits: str) -> set[str]:
     values = set()
     if len(set(signs)) < 2 and is_grouped:
         values.add(re.sub("[.,]", "", digits))
-    if signs.count(last) == 1 or not signs:  # a decimal sign appears once, as the last one
+    if signs.count(last) == 1 or not signs:  # a decimal separator appears once, after all others
         whole, _, rest = digits.rpartition(last) if last else (digits, "", "")
         values.add(f"{re.sub('[.,]', '', whole)}.{rest}")
     try:
@@ -309,7 +313,7 @@ def readings(digits: str) -> set[str]:
 
 
 def with_power(values: set[str], power: str) -> set[str]:
-    """Return values times a power of ten as it is written; a bare 10 is its base."""
+    """Return values times a power of ten as written; a bare 10 is the base itself."""
     written = unicodedata.normalize("NFKC", power).replace("\u2212", "-")  # ⁻⁹ becomes -9
     exponent = int(re.findall(r"[-+]?\d{1,2}", written)[-1])
     own = values if re.match(r"[eE]|\s?[×x·*]\s?10", power) else {"1"}
@@ -322,5 +326,5 @@ def decimals(values: Iterable[str]) -> list[Decimal]:
 
 
 def shown(value: Decimal) -> str:
-    """Return a number in one form, without a redundant point or zeros."""
+    """Return a number in its standard form, without a redundant point or zeros."""
     return format(value.normalize(), "f") if value else "0"

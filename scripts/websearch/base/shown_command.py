@@ -1,4 +1,4 @@
-"""The type of the package's commands, which includes the function that formats their document."""
+"""The type of the package's commands, which includes the function that formats the document."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ if TYPE_CHECKING:
     from websearch.kit import Command, Document
 
     class ShownCommand(Command, total=False):
-        """A command of the package."""
+        """A command in the package."""
 
         to_markdown: Callable[[Document], str]

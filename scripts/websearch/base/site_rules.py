@@ -1,9 +1,9 @@
-"""The owner's rules: the sites that may be shown and read. An agent cannot change them.
+"""The owner's rules: which sites may be shown and read. An agent cannot change them.
 
-WEB_SEARCH_ALLOW_SITES and WEB_SEARCH_BLOCK_SITES contain rules separated by commas: a host (its
-subdomains included), *.host (only its subdomains), or host/path. They are read from the
-environment, then from secrets.yaml. A rule applies to results, pages, redirects, copies in the
-Internet Archive, PDF files and everything that a browser loads.
+WEB_SEARCH_ALLOW_SITES and WEB_SEARCH_BLOCK_SITES contain comma-separated rules: a host (with its
+subdomains), *.host (only its subdomains) or host/path. They are read from the environment, then
+from secrets.yaml. A rule applies to results, pages, redirects, copies in the Internet Archive, PDF
+files and everything that a browser loads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ALLOW, BLOCK = "WEB_SEARCH_ALLOW_SITES", "WEB_SEARCH_BLOCK_SITES"
-OWNER_HINT = "Only the owner of this machine can change that."
+OWNER_HINT = "Only the owner of this machine can change this."
 # A copy in the Internet Archive, as plain_address writes its URL: the time may be missing or a
 # wildcard, and the page's scheme may be missing.
 ARCHIVE = re.compile(
@@ -36,9 +36,9 @@ def rules(variable: str) -> list[str]:
 
 
 def plain_address(url: str) -> str:
-    """Return the host/path of a URL: host in lower case, as IDNA, without port and final dot.
+    """Return a URL's host/path, with the host in lower case, as IDNA, without port and final dot.
 
-    "" if programs interpret its host differently: see has_unclear_host.
+    "" if programs disagree about its host: see has_unclear_host.
     """
     from urllib.parse import unquote, urlsplit
 
@@ -60,7 +60,7 @@ def plain_address(url: str) -> str:
 
 
 def has_unclear_host(url: str) -> bool:
-    r"""Return whether the authority of a URL has a backslash or user information.
+    r"""Return whether a URL's authority has a backslash or user information.
 
     A browser takes https://evil.example\\@docs.example/ to evil.example, urllib to docs.example.
     """
@@ -82,7 +82,7 @@ def matches(address: str, rule: str) -> bool:
 def shown_addresses(url: str) -> list[str]:
     """Return a URL as host/path; for a copy in the archive, also the page's own.
 
-    The page itself comes last. A copy of a copy also counts, and characters may be encoded twice.
+    The page itself comes last. Copies of copies also count, and characters may be encoded twice.
     """
     from urllib.parse import unquote
 
@@ -118,7 +118,7 @@ def refusing_rule(url: str) -> str:
 def without_refused(document: dict[str, Any]) -> int:
     """Remove the parts of a document that the owner's rules exclude; return their number.
 
-    Remove an object whose own URL (url, link, website) is excluded, and excluded URLs as text.
+    Removes objects whose own URL (url, link, website) is excluded, and strings that are such a URL.
     """
     removed = 0
 
@@ -164,12 +164,12 @@ def check_site(url: str) -> None:
 def check_blocked_site(host: str) -> None:
     """Raise SearchError (refused) for a host that WEB_SEARCH_BLOCK_SITES blocks.
 
-    For requests of a page in a browser: only the page itself must be on the list of allowed sites.
+    For a page's requests in a browser: only the page itself must be on the list of allowed sites.
     """
     if any(matches(plain_address(host), rule) for rule in rules(BLOCK)):
         raise SearchError("refused", f"{BLOCK} does not allow {host}.", OWNER_HINT)
 
 
 def allowed_sites() -> list[str]:
-    """Return the allowed sites as values of the filter site; [] if every site is allowed."""
+    """Return the allowed sites as values for the filter site; [] if every site is allowed."""
     return [rule.removeprefix("*.") for rule in rules(ALLOW)]

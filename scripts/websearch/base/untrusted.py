@@ -1,7 +1,7 @@
-"""Untrusted text of pages: decode references, disable HTML and Markdown, escape URLs.
+"""Untrusted page text: decode references, disable HTML and Markdown, escape URLs.
 
 kit.make_harmless removes every tag from a snippet. disarm_text keeps inactive tags, because page
-text may be program code, such as List<String>.
+text may contain program code, such as List<String>.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _LIVE_HTML = (
     r"picture|plaintext|pre|script|select|source|style|svg|template|textarea|title|track|video|xmp)"
     r"(?=[\s/>]|\Z)[^<>]*>?"
 )
-# Attributes of other tags, which can also load and run something.
+# Attributes of other tags, which can also load or run something.
 _ATTRIBUTES = (
     r"(<[a-zA-Z][a-zA-Z0-9-]*)"
     r"(?:\s+[\w:.-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+))?)+\s*/?>"
 )
-# Other text that lenient readers take for HTML: broken tags, declarations, other URL schemes.
+# Other text that lenient parsers treat as HTML: broken tags, declarations, other URL schemes.
 _BROKEN_HTML = (
     r"<(?=[!?]|[a-zA-Z][a-zA-Z0-9-]*[\s/\"'][^<>]*(?:[=<]|\Z)|"
     r"(?!https?:|mailto:)[a-zA-Z][\w+.-]{1,31}:[^\s<>]*>)"

@@ -1,12 +1,12 @@
-"""Common words, and scripts without spaces: the language data for every search for words."""
+"""Common words, and scripts without spaces: the language data for all word searches."""
 
 from __future__ import annotations
 
 import functools
 import re
 
-# Articles, pronouns, auxiliaries, prepositions and question words: they say little about the
-# subject of a question.
+# Articles, pronouns, auxiliaries, prepositions and question words, which say little about a
+# question's subject.
 ENGLISH_STOP_WORDS = frozenset(
     """
 a about all also am an and any are as at be because been before being between both but by
@@ -87,7 +87,7 @@ STOP_WORDS_OF = {"en": ENGLISH_STOP_WORDS} | {
 }
 STOP_WORDS = frozenset().union(*STOP_WORDS_OF.values())
 LANGUAGE_CHARS = 20_000  # enough text to detect its language
-# Words that deny what is said, in the same languages; of scripts without spaces, characters.
+# Words of negation in the same languages; for scripts without spaces, characters.
 NEGATIONS = frozenset(
     """
 not no never cannot without yet neither nor none nobody nothing hardly barely
@@ -129,7 +129,7 @@ _FORMS = (
     "|understand understood|wake woke woken|wear wore worn|weave wove woven|weep wept|win won"
     "|wind wound|wolf wolves|woman women|worse worst bad|write wrote written|good better best"
 )
-# Words before a number that was rounded: to either side, down, up; a line per language.
+# Words before a rounded number: rounded either way, down, up; one line per language.
 _ROUNDED = """
 about around approximately approx roughly circa ca some | over above exceeding more~than
     | nearly almost under below just~under close~to less~than fewer~than up~to
@@ -159,19 +159,19 @@ def word_forms() -> dict[str, list[str]]:
 
 
 def rounding_words() -> list[str]:
-    """Return patterns of the words before a number that was rounded: either way, down, up."""
+    """Return patterns for the words before a rounded number: either way, down, up."""
     columns = zip(*(row.split("|") for row in re.split(r"\n(?! )", _ROUNDED.strip())), strict=True)
     texts = (" ".join(column).split() for column in columns)
     return ["|".join(re.escape(word).replace("\\~", r"\s") for word in words) for words in texts]
 
 
-# Ranges of a character class. Thai, Lao, Burmese and Khmer have spaces between phrases only.
+# Ranges for a character class. Thai, Lao, Burmese and Khmer have spaces only between phrases.
 PHRASED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-# Scripts without spaces between words. Korean has them, but glues particles to its words.
+# Scripts without spaces between words. Korean has spaces, but attaches particles to its words.
 UNSPACED = (
     rf"{PHRASED}\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-# Languages that the script decides, in this order: Japanese has kana in addition to Han.
+# Languages that the script identifies, in this order: Japanese has kana in addition to Han.
 SCRIPT_LANGUAGES = {
     "ja": r"[\u3040-\u30ff]", "ko": r"[\uac00-\ud7af]", "zh": r"[\u3400-\u4dbf\u4e00-\u9fff]{2}",
     "ru": r"[\u0400-\u04ff]{3}", "ar": r"[\u0620-\u064a]{3}", "he": r"[\u05d0-\u05ea]{3}",
@@ -181,9 +181,9 @@ SCRIPT_LANGUAGES = {
 
 
 def script_language(text: str) -> str:
-    """Return the language of a text in a script of its own, "" for Latin text.
+    """Return the language of text in a script other than Latin, "" for Latin text.
 
-    Names in Latin letters may be next to it; an English question about a foreign word is English.
+    It may contain names in Latin letters; an English question about a foreign word is English.
     """
     if not ENGLISH_STOP_WORDS.isdisjoint(re.findall(r"[a-z]+", text.lower())):
         return ""
@@ -192,7 +192,7 @@ def script_language(text: str) -> str:
 
 
 def language_of(text: str) -> str:
-    """Return the one of LANGUAGES, or "en", whose common words a text has most of; "" for none."""
+    """Return the language (of LANGUAGES, or "en") with most common words in text; "" for none."""
     words = re.findall(r"[^\W\d_]+", text[:LANGUAGE_CHARS].lower())
     counts = {
         language: sum(word in common for word in words)

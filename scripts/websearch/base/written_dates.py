@@ -1,4 +1,4 @@
-"""Dates as people write them, in the languages of most pages: find them in a text."""
+"""Find dates in text as people write them, in the languages of most pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from datetime import date, datetime, timedelta, timezone
 
 FIRST_DAY = date(1990, 1, 1)  # before the first web pages
-MAX_DATE_CHARS = 200  # characters of a text to search for dates
+MAX_DATE_CHARS = 200  # characters of text to search for dates
 LABEL_CHARS = 25  # characters before a date to search for words such as "updated"
 
 # Month names as written next to a day: en, de, fr, es, pt, it, nl, sv and da, pl, cs, ru, uk, bs,
@@ -46,7 +46,7 @@ _GAP = r"[\s.,/-]{1,3}"
 _OF = r"(?:(?:de|del|of|d')\s)?"
 _CLOCK = r"(?:\d\d:\d\d(?::\d\d)?\s(?:(?:[A-Z]{3,5}|[+-]\d{4})\s)?)?"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
-# Forms of a day and the order of their numbers: y, m and d, or ? if day or month may come first.
+# Forms of a date and the order of its numbers: y, m and d, or ? if day or month may come first.
 _FORMS = (
     (_ISO, "ymd"),
     (r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)", "ymd"),
@@ -87,7 +87,7 @@ class Written:
 
 
 def written_dates(text: str, month_first: bool = False) -> list[Written]:
-    """Return the possible dates at the beginning of a text, in order (is_possible).
+    """Return the possible dates at the beginning of text, in order (see is_possible).
 
     month_first: whether 1/2/2020 is January 2.
     """
@@ -112,7 +112,7 @@ def written_dates(text: str, month_first: bool = False) -> list[Written]:
 
 
 def is_possible(day: date) -> bool:
-    """Return whether a page can have a date: neither before FIRST_DAY nor in the future."""
+    """Return whether a page can have this date: neither before FIRST_DAY nor in the future."""
     tomorrow = datetime.now(timezone.utc).date() + timedelta(days=1)  # today in eastern time zones
     return FIRST_DAY <= day <= tomorrow
 
@@ -136,7 +136,7 @@ def month_number(word: str) -> int:
 
 @functools.lru_cache(1)
 def month_names() -> dict[str, int]:
-    """Return the number of the month for each month name and each of its beginnings."""
+    """Return month name, or beginning of a month name -> number of the month."""
     names: dict[str, int] = {}
     for index, name in enumerate(_MONTHS.split()):
         for end in range(3, len(name) + 1):

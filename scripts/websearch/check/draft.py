@@ -9,7 +9,7 @@ import functools
 import html
 import re
 from bisect import bisect_left, bisect_right
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from websearch.base.numbers import numbers_of
@@ -162,15 +162,8 @@ class Draft:
         self.starts = [link.start for link in self.links]
         outside = [((link.start, link.text[0]), (link.text[1], link.end)) for link in self.links]
         targets = [span for pair in outside for span in pair]
-        marks = [
-            link.text
-            for link in self.links
-            if not re.search(_LETTER, text[slice(*link.text)])
-            or (text[link.start - 1 : link.start] == "(" and text[link.end : link.end + 1] == ")")
-        ]
-        self.plain = covered(
-            text, targets + marks, COVER
-        )  # [1](URL) and ([Name 2012](URL)) state no number
+        marks = [link.text for link in self.links if self.is_marker(text, link)]
+        self.plain = covered(text, targets + marks, COVER)
         self.readable = covered(self.text, targets, COVER)
         self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
         labels = {text[link.start : link.end].strip("[]") for link in self.links}
@@ -188,12 +181,11 @@ class Draft:
                 continue
             for number, span in enumerate(spans):
                 urls = self.source_of(number, spans, block) or self.others
-                links = self.links_beside(block, span)
-                also = tuple(url for link in links for url in link.urls if url not in urls)
+                beside = urls_of(self.links_beside(block, span))
+                also = tuple(url for url in beside if url not in urls)
                 text = self.text[slice(*span)].strip()
-                if (
-                    self.text[span[0] - 1] != self.plain[span[0] - 1]
-                ):  # HTML, like its quotation marks
+                is_html = self.text[span[0] - 1] != self.plain[span[0] - 1]  # as its marks are
+                if is_html:
                     text = html.unescape(_TAG.sub(" ", text)).strip()
                 start = max(0, span[0] - BEFORE_CHARS)
                 before = re.split(r"[.,;:!?]", self.plain[start : span[0] - 1])[-1]
@@ -201,22 +193,24 @@ class Draft:
                 quotations.append(Cited(text, line, urls, also=also, context=before))
         return quotations
 
+    def is_marker(self, text: str, link: Link) -> bool:
+        """Return whether a link's text states nothing: [*](URL), [1](URL) or ([Name 2012](URL)).
+
+        A number above the number of links is no marker.
+        """
+        words = text[slice(*link.text)].strip("^#[] ")
+        is_number = re.fullmatch(r"\d{1,3}", words) and int(words) <= len(self.links)
+        is_beside = (text[link.start - 1 : link.start], text[link.end : link.end + 1]) == ("(", ")")
+        return bool(is_number or is_beside or not re.search(_LETTER, words))
+
     def unclosed_lines(self) -> list[int]:
         """Return the lines with an unclosed quotation mark."""
-        lines = []
-        for block in self.blocks:
-            spans = [
-                found.span() for found in _QUOTATION.finditer(self.plain, block.start, block.end)
-            ]
-            rest = (
-                covered(self.plain, spans, COVER)[block.start : block.end]
-                if spans
-                else self.plain[block.start : block.end]
-            )
-            lines += [
-                self.line_of(block.start + found.start()) for found in _OPENING.finditer(rest)
-            ]
-        return list(dict.fromkeys(lines))
+        lines: dict[int, None] = {}
+        for start, end, _ in self.blocks:
+            rest = _QUOTATION.sub(lambda found: COVER * len(found[0]), self.plain[start:end])
+            places = (start + found.start() for found in _OPENING.finditer(rest))
+            lines |= dict.fromkeys(map(self.line_of, places))
+        return [*lines]
 
     def sentences(self) -> list[Cited]:
         """Return the sentences and rows that may contain numbers, without code and quotations.
@@ -237,20 +231,16 @@ class Draft:
             plain = covered(plain, [*([item.span()] if item else []), *spans], COVER)
             for first, last in self.sentence_spans(block):
                 sentence = one_sentence(plain[first - start : last - start])
-                links = self.links_in(first, last)
-                urls = [url for link in links for url in link.urls] or self.others
+                urls = self.urls_in(first, last) or self.others
                 is_heading = self.text.startswith("#", start)
                 is_number = re.search(r"\d", sentence) or (urls and self.counts(sentence))
                 if is_number and (urls or not is_heading):
                     begin = max(first, start + item.end()) if item else first
                     shown = one_sentence(self.readable[begin:last])
-                    line = self.line_of(first)
-                    context = words_in_code(shown)
                     marker = None if urls else _MARKER.search(self.text, first, last)
-                    undefined = marker[0] if marker else ""
-                    cited = Cited(
-                        sentence, line, urls, shown, (), context, self.language, undefined
-                    )
+                    cited = Cited(sentence, self.line_of(first), urls, shown,
+                                  context=words_in_code(shown), language=self.language,
+                                  undefined=marker[0] if marker else "")  # fmt: skip
                     sentences.append(cited)
         return sentences
 
@@ -307,18 +297,16 @@ class Draft:
             return [row] if self.counts(text) else []
         cells = self.cells(block)
         first = slice(*cells[0]) if cells else slice(0)
-        code = words_in_code(one_sentence(self.readable[first]))
-        label = f"{one_sentence(self.plain[first])} {code}"
+        label = (
+            f"{one_sentence(self.plain[first])} {words_in_code(one_sentence(self.readable[first]))}"
+        )
         cited = []
-        for number, span in enumerate(cells):
-            column = columns[number] if number < len(columns) else (0, 0)
-            head_words = one_sentence(self.readable[slice(*column)])
+        for span, column in zip_longest(cells, columns[: len(cells)], fillvalue=(0, 0)):
             text = one_sentence(self.plain[slice(*span)])
+            context = f"{one_sentence(self.readable[slice(*column)])} {label}"
             urls = self.urls_in(*column) or others
             if self.counts(text):
-                cited.append(
-                    Cited(text, line, urls, shown, (), f"{head_words} {label}", self.language)
-                )
+                cited.append(Cited(text, line, urls, shown, (), context, self.language))
         return cited
 
     def cells(self, block: Block) -> list[Span]:
@@ -331,7 +319,7 @@ class Draft:
 
     def urls_in(self, start: int, end: int) -> list[str]:
         """Return the URLs of the links between two offsets."""
-        return [url for link in self.links_in(start, end) for url in link.urls]
+        return urls_of(self.links_in(start, end))
 
     def sentences_of(self, block: Block, span: Span) -> list[Span]:
         """Return the places of the sentences that contain a quotation."""
@@ -344,6 +332,11 @@ class Draft:
     def line_of(self, offset: int) -> int:
         """Return the line number at an offset, from 1."""
         return bisect_right(self.lines, offset)
+
+    def link_before(self, offset: int) -> list[Link]:
+        """Return the last link that starts before an offset; [] if there is none."""
+        first = bisect_left(self.starts, offset)
+        return self.links[max(0, first - 1) : first]
 
     def links_in(self, start: int, end: int, most: int | None = None) -> list[Link]:
         """Return the links that start between two offsets; most: the maximum number."""
@@ -365,20 +358,16 @@ class Draft:
 
     def is_cited(self, block: Block, span: Span) -> bool:
         """Return whether a quotation's sentence has a link and the quotation is not link text."""
-        links = self.links_beside(block, span)
-        first = bisect_left(self.starts, span[0])
-        before = self.links[max(0, first - 1) : first]
-        is_text = any(link.start < span[0] < link.end for link in before)
-        return bool(links) and not is_text
+        is_text = any(span[0] < link.end for link in self.link_before(span[0]))
+        return bool(self.links_beside(block, span)) and not is_text
 
     def links_beside(self, block: Block, span: Span) -> list[Link]:
         """Return the first links in a quotation's sentences, which may be its sources."""
         sentences = self.sentences_of(block, span)
         if not sentences:
             return []
-        first = bisect_left(self.starts, sentences[0][0])
-        last = bisect_left(self.starts, sentences[-1][1])
-        return [link for link in self.links[first : min(last, first + MOST_SOURCES)] if link.urls]
+        links = self.links_in(sentences[0][0], sentences[-1][1], MOST_SOURCES)
+        return [link for link in links if link.urls]
 
     def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
         """Return the source URLs of a quotation: from links in it, right after it or before it.
@@ -388,14 +377,11 @@ class Draft:
         """
         start, end = spans[number]
         inside = self.links_in(start, end)
-        first = bisect_left(self.starts, start)
-        before = [
-            link for link in self.links[max(0, first - 1) : first] if link.start >= block.start
-        ]
+        before = [link for link in self.link_before(start) if link.start >= block.start]
         if before and before[0].end > start:  # the quotation is the text of a link
             inside = before
         if inside:
-            return [url for link in inside for url in link.urls]
+            return urls_of(inside)
         behind = self.links_in(end, block.end, MOST_SOURCES)
         if not behind or (before and not self.links_in(spans[-1][1], block.end, 1)):
             return (before or behind or [Link(0, 0, (0, 0), [])])[0].urls
@@ -423,16 +409,13 @@ class Draft:
         if _CALLOUT.match(self.plain, start, end) or words_in(text) < LEAST_WORDS:
             return []
         links = self.links_in(text_end, end)
-        above, below = (
-            self.blocks[max(0, index - 1)],
-            [*self.blocks, Block(end, end, False)][index + 1],
-        )
+        above = self.blocks[max(0, index - 1)]
+        below = next(iter(self.blocks[index + 1 : index + 2]), Block(end, end, False))
         if not links and _BELOW.match(self.marked, below.start, below.end):
             links = self.links_in(below.start, below.end)[:1]
         if not links and self.marked[above.start : above.end].rstrip().endswith(":"):
             links = self.links_in(above.start, above.end)[-1:]
-        links = links or self.links_in(start, end)
-        urls = [url for link in links for url in link.urls] or self.others
+        urls = urls_of(links or self.links_in(start, end)) or self.others
         return [Cited(text, self.line_of(start), urls)]
 
     # ----- sentences
@@ -454,6 +437,11 @@ class Draft:
 
 
 # ===== Markdown ===================================================================================
+
+
+def urls_of(links: list[Link]) -> list[str]:
+    """Return the URLs of links, in order."""
+    return [url for link in links for url in link.urls]
 
 
 def covered(text: str, spans: list[Span], cover: str) -> str:

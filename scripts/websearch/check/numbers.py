@@ -38,6 +38,8 @@ from websearch.check.page_numbers import (
     days_of,
     is_version,
     kind_of,
+    model_at,
+    moments_in,
     names_in_order,
     near_words,
     nouns_after,
@@ -89,11 +91,12 @@ _PART = re.compile(r"(?!version)" + _LABEL.pattern.removeprefix("(?i)"), re.IGNO
 _DOTTED = re.compile(r"(\d{1,20}(?:\.\d{1,20}){2,8})|[\s\S]")
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
 _NAMED = re.compile(
-    r"(?<=[^\W\d_] )([A-Z][^\W\d_]+(?:\.js)?) (\d{1,9}(?:\.\d{1,9})?)(?![\d%]|[.,]\d)(?=\W|$)"
+    r"(?<=[^\W\d_] )([A-Z][^\W\d_]+(?:\.js)?) (\d{1,9}(?:\.\d{1,9})?)(?!\s?[\d%]|[.,]\d)(?=\W|$)"
 )
 _YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\d\Z")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _OF = re.compile(r"\s(?:[a-z]{1,20}\s)?(?:out of|of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
+_OF_WHOM = re.compile(r"\bof (?:whom|which|them|these)\W{1,2}(?:about |only |some )?\Z")
 _PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
 _RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
 NAME_CHARS = 70  # maximum length of two words and a year
@@ -425,6 +428,8 @@ class ComparedNumbers:
             doubt = Doubt(note, own)
         elif is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
             doubt = Doubt("On the page, no word of the sentence is near it.", own)
+        elif other := page.of_model(model := model_at(number.sentence, number.number.start), found):
+            doubt = Doubt(f"For {model} the page has {other.number.text}.", own)
         elif counted := self.counted_by(number, proof):
             doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
         elif self.is_other_column(proof):
@@ -458,6 +463,7 @@ class ComparedNumbers:
             other
             for other in counted
             if other not in used
+            and not page.are_range(found, other)
             and (other.cell > 0 or nouns_after(page.text, other.number)[0] == noun)
             and (other.piece == found.piece or shared & page.context(other.piece).keys())
         )
@@ -483,7 +489,8 @@ class ComparedNumbers:
             if is_cell and found.piece not in labels:
                 continue
             every = set().union(*labels.values())
-            its = (labels[found.piece] if is_cell else stems(page.sentence_of(found)[1])) & every
+            its = stems(page.sentence_of(found)[1]) & every
+            its |= labels[found.piece] if is_cell else set()
             mine = max((named[word] for word in its & named.keys()), default=0.0)
             others = (named.keys() & every) - its
             if its and others and (is_cell or not mine):
@@ -496,10 +503,15 @@ class ComparedNumbers:
         page, found = proof.page, proof.occurrence
         if found.cell < 0:
             return False
+        others = [other for other in page.by_piece[found.piece] if other not in self.used_on(page)]
+        said, moments = moments_in(self.text), page.moments_of(found)
+        if moments and moments.isdisjoint(said):
+            meant = [other for other in others if page.moments_of(other) & said]
+            own = values_of(found.number)
+            return bool(meant) and all(own.isdisjoint(values_of(one.number)) for one in meant)
         _, own = page.cell_words(found)
         if not own or own & self.words:
             return False
-        others = [other for other in page.by_piece[found.piece] if other not in self.used_on(page)]
         columns = [page.cell_words(other)[1] for other in others]
         return any(column and column <= self.words for column in columns)
 
@@ -519,8 +531,8 @@ class ComparedNumbers:
             for other in page.beside(found)
             if other not in used
             and may_be_alike(other.number, found.number)
-            and not other.number.is_word
-            and not found.number.is_word
+            and not (other.number.is_word or found.number.is_word or page.is_name(other))
+            and not (page.are_range(found, other) or page.is_ordinal(other))
         ]
         best, other = max(others, default=(0.0, None))
         return other if best > NEARER * proof.affinity + 0.1 else None
@@ -549,6 +561,7 @@ class ComparedNumbers:
                 found
                 for found in page.by_piece[index]
                 if found not in used
+                and not page.is_ordinal(found)
                 and (
                     found.cell == proof.occurrence.cell
                     if is_row
@@ -604,9 +617,11 @@ class ComparedNumbers:
         return is_year == is_other_year and may_be_same(unit, other) and not is_list
 
     def is_wrong_share(self, first: int, second: int) -> bool:
-        """Return whether the first number is a part of the second and greater: "16 of the 8"."""
+        """Return whether a part is greater than its whole: "16 of the 8", "3 came, of whom 4"."""
         one, two = (self.numbers[index].number for index in (first, second))
         between = self.text[one.end : two.start]
+        if _OF_WHOM.search(between) and kind_of(one)[1] == kind_of(two)[1]:
+            one, two, between = two, one, " of "
         values = [max(decimals(number.scaled or number.plain), default=0) for number in (one, two)]
         return bool(_OF.fullmatch(between)) and values[0] > values[1] and one.unit == two.unit
 

@@ -21,7 +21,8 @@ from websearch.base.numbers import (
 )
 from websearch.base.words import STOP_WORDS, UNSPACED, language_of
 from websearch.kit import one_line
-from websearch.markdown.units import PageText, cells_of
+from websearch.markdown.inline import cells_of
+from websearch.markdown.units import PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ NEAR_CHARS = 300  # characters on each side of a number
 FROM_CHARS = 12  # characters before a number that are searched for "from"
 FROM_WEIGHT = 0.7  # of "from" before a number, which tells it from the one after "to"
 MOST_NEAR = 12  # words on each side of a number
+LEAST_YEARS = 3  # in a row that dates the columns of its table
 IN_ORDER = 1.0  # weight of the word that a number in a list belongs to
 MOST_BETWEEN = 2  # words between two numbers in a list: a unit and "and"
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
@@ -68,6 +70,9 @@ VERSION_OF = re.compile(
     r"(?:(?P<operator>[<>=~^≥≤!]{1,2})\s?|[\s(-])[vV]?(?P<number>\d{1,4}(?:\.\d{1,4}){1,3})(?:\+|\.[xX*])?(?![\d%]|[.,]\d|\s?(?:%|per\s?cent|[mb]illion))"
 )
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
+_MODEL = re.compile(r"\b([A-Z][^\W\d_]{1,30})[ -](\d{1,4})(?![\w.,]?\d|\s?%)")
+_ALTERNATIVE = re.compile(r"[^\w.;]{0,3}(?:to|or|[-–—])[^\w.;]{0,3}")
+_CLAUSE = re.compile(r"[,;:](?!\d)|[.!?]\s|\b(?:and|while|whereas|but)\b")
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
@@ -290,6 +295,58 @@ class PageNumbers:
         piece = self.piece_of(found)
         return (piece.start, self.text[piece.start : piece.end]) if piece else (0, self.text)
 
+    def of_model(self, model: str, found: Occurrence) -> Occurrence | None:
+        """Return the number of a model where an occurrence's sentence has it for another one.
+
+        For Luna 16 and 170 it is 101 in "Luna 16 returned 101 grams, and Luna 24 170 grams".
+        """
+        start, text = self.sentence_of(found)
+        its = model_at(text, found.number.start - start)
+        if found.cell >= 0 or model == its or model.split()[:1] != its.split()[:1]:
+            return None
+        others = (
+            other
+            for other in self.by_piece[found.piece]
+            if kind_of(other.number) == kind_of(found.number)
+            and model_at(text, other.number.start - start) == model
+            and not self.is_name(other)
+        )
+        return next(others, None)
+
+    def are_range(self, one: Occurrence, two: Occurrence) -> bool:
+        """Return whether two numbers are the ends of a range or alternatives: 55,000 or 60,000."""
+        first, last = sorted((one.number, two.number))
+        return bool(_ALTERNATIVE.fullmatch(self.text, first.end, last.start))
+
+    def is_ordinal(self, found: Occurrence) -> bool:
+        """Return whether a number is one in a row of others: the 17th century."""
+        end = found.number.end
+        return self.text[end : end + 2] in ("st", "nd", "rd", "th")
+
+    def moments_of(self, found: Occurrence) -> set[str]:
+        """Return the years and months of a cell's column: in its header or in a row of years."""
+        if moments := moments_in(self.head_of(found)):
+            return moments
+        cells = self.year_rows.get(self.pieces[found.piece].frames, [])
+        return moments_in(cells[found.cell]) if found.cell < len(cells) else set()
+
+    @functools.cached_property
+    def year_rows(self) -> dict[tuple[Piece, ...], list[str]]:
+        """Return the head of a table -> the cells of its first row that consists of years."""
+        found: dict[tuple[Piece, ...], list[str]] = {}
+        for piece in (one for one in self.pieces if one.kind == "row"):
+            cells = cells_of(self.text[piece.start : piece.end])
+            years = [cell for cell in cells[1:] if re.fullmatch(rf"\W*{_YEAR.pattern}\W*", cell)]
+            if len(years) >= LEAST_YEARS and len(years) == len(cells) - 1:
+                found.setdefault(piece.frames, cells)
+        return found
+
+    def is_name(self, found: Occurrence) -> bool:
+        """Return whether a number is part of a name, such as Luna 16."""
+        start, text = self.sentence_of(found)
+        model = model_at(text, found.number.start - start)
+        return bool(model) and model.endswith(f" {found.number.text}")
+
     def near(self, found: Occurrence) -> dict[str, float]:
         """Return the significant words around a number in the page; nearer words weigh more."""
         if found.cell >= 0 and not self.beside(found):
@@ -314,6 +371,23 @@ class PageNumbers:
         """Return the other numbers in the same sentence or cell."""
         others = self.by_piece[found.piece]
         return [other for other in others if other.cell == found.cell and other != found]
+
+
+def model_at(text: str, place: int) -> str:
+    """Return the only name with a number, such as Luna 16, in the clause around a place; or ""."""
+    ends = [0, *(border.end() for border in _CLAUSE.finditer(text)), len(text)]
+    at = bisect_right(ends, place)
+    found = _MODEL.findall(text, *ends[max(0, at - 1) : at + 1])
+    names = {f"{name} {number}" for name, number in found if name.lower() not in STOP_WORDS}
+    return names.pop() if len(names) == 1 else ""
+
+
+def moments_in(text: str) -> set[str]:
+    """Return the years in a text, and its months as the names of their numbers."""
+    from websearch.base.written_dates import month_number
+
+    months = (month_number(word.lower()) for word in re.findall(r"\b[A-Z][^\W\d_]{2,9}", text))
+    return {*_YEAR.findall(text), *(f"month {month}" for month in months if month)}
 
 
 def days_of(text: str) -> set[str]:

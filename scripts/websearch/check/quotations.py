@@ -14,7 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from websearch.base.matching import FORMULA_SIGN, MINUS, normal_text_with_map
@@ -426,14 +426,11 @@ class Quotation:
         The page, the quotation and the parts have the same form.
         """
         wholes = (self.measured(page, spans[0]) for spans in page.spans_of([quoted], self.deadline))
-        whole: Document = next(wholes, {})
-        if whole:
-            return next((answer for answer in (whole, *wholes) if is_verbatim(answer)), whole)
-        if len(parts) == 1 and not self.begins_with_gap:
-            return {}
-        answers = (self.with_gaps(page, spans) for spans in page.spans_of(parts, self.deadline))
-        first: Document = next(answers, {})
-        return next((answer for answer in (first, *answers) if is_verbatim(answer)), first)
+        whole = best_answer(wholes)
+        if whole or (len(parts) == 1 and not self.begins_with_gap):
+            return whole
+        spans_of_parts = page.spans_of(parts, self.deadline)
+        return best_answer(self.with_gaps(page, spans) for spans in spans_of_parts)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
         """Return verbatim, or altered if the page denies it, has feet for inches or other code.
@@ -548,6 +545,12 @@ class Quotation:
             if first and second and not 0 <= second[0] - first[1] <= JOINED_CHARS:
                 return f"Joined from two places: {places(page, [first, second])}."
         return ""
+
+
+def best_answer(answers: Iterator[Document]) -> Document:
+    """Return the first answer that is verbatim; else the first one, or {}."""
+    first = next(answers, {})
+    return next(filter(is_verbatim, chain([first], answers)), first)
 
 
 def is_verbatim(answer: Document) -> bool:

@@ -61,21 +61,20 @@ def to_markdown(document: Document) -> str:
         )
         for link in document.get(name, [])
     ]
-    passed = [item["line"] for item in document["numbers"] if not FAULTS & {*item}]
+    faulty = {item["line"] for item in document["numbers"] if FAULTS & {*item}}
+    passed = {item["line"] for item in document["numbers"]} - faulty
     skipped = [
         f"{line_of(item['text'])} (line {item['line']})" for item in document.get("skipped", [])
     ]
     named = ", ".join(skipped[:MOST_LINES]) + " and more" * (len(skipped) > MOST_LINES)
     last = [
-        lines_sentence(sorted({*passed}), "Passed: numbers in"),
+        lines_sentence(sorted(passed), "Passed: numbers in"),
         f"Not checked: {named}." if skipped else "",
         f"Compared: {checks} quotations, numbers of {numbers} sentences, {links} links; no names.",
     ]
     hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
     advice = [fence_untrusted("\n".join(found)), *hint] if found else []
     cut = {} if is_whole_in_markdown(document) else document.get("truncated", {})
-    if "hint" in cut:  # a draft has no query to narrow
-        cut = {**cut, "hint": cut["hint"].partition(" Ask for")[0]}
     framed = {**document, "ok": True, "truncated": cut}
     return frame_markdown(
         framed, " ".join(filter(None, summary)), *advice, " ".join(filter(None, last))

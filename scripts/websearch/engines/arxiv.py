@@ -45,7 +45,7 @@ ENGINE = Engine(
     max_query=500,
     max_count=50,
 )
-_FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word with a field of the API
+_FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word with an API field
 _NAME = r"<name>([^<]{1,500})</name>"
 _CATEGORY = r'<arxiv:primary_category[^<>]{0,200}?term="([^"<>]{1,40})"'
 _MOMENT = "%Y%m%d%H%M"
@@ -54,10 +54,10 @@ _MOMENT = "%Y%m%d%H%M"
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, with a second GET as "if_empty".
+    """Return the GET request for a search, with a second request as "if_empty".
 
-    The second GET has fewer words, if there are many. An empty response may also be an error of
-    arXiv; the same search succeeds later. Raises SearchError (invalid_input).
+    The second request has fewer words if there are many. An empty response may also be an arXiv
+    error; the same search succeeds later. Raises SearchError (invalid_input).
     """
     request = search_request(params, search_words(ENGINE, params["query"]))
     fewer_words = search_words(ENGINE, params["query"], FEWER_WORDS)
@@ -66,7 +66,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 
 def search_request(params: dict[str, Any], words: str) -> EngineRequest:
-    """Return the GET of one search: every word and "phrase" must be in the record."""
+    """Return the GET request for one search: every word and "phrase" must be in the record."""
     terms = [search_term(word) for word in re.findall(r'[\w-]+:"[^"]*"|"[^"]*"|\S+', words)]
     known = [term for term in terms if term]
     if not known:

@@ -43,11 +43,11 @@ ENGINE = Engine(
     max_count=50,
 )
 FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
-PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal states no time: the limit is per second
+PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal states no wait: the limit is per second
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search. Raises SearchError (invalid_input)."""
+    """Return the GET request for a search. Raises SearchError (invalid_input)."""
     dates = ""
     if "since" in params:
         start, end = map(utc_time, period(params["since"], time.time()))
@@ -73,7 +73,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def api_error(response: Response) -> SearchError:
-    """Return the SearchError for an error of the API."""
+    """Return the SearchError for an API error."""
     error = refusal(ENGINE, response)
     if response.status == 429 and error.kind == "blocked":
         return too_fast(ENGINE, response.status, PAUSE_AFTER_LIMIT)
@@ -103,7 +103,7 @@ def doi_address(doi: Any) -> str:
 
 
 def first_text(texts: object) -> str:
-    """Return a list's first text; the list may be empty or missing."""
+    """Return a list's first string; the list may be empty or missing."""
     return text_of_html(texts[0]) if isinstance(texts, list) and texts else ""
 
 

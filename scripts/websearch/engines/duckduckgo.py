@@ -66,7 +66,7 @@ REGION_LANGUAGES = {
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the POST of the search form. Raises SearchError (invalid_input)."""
+    """Return the POST request for the search form. Raises SearchError (invalid_input)."""
     form = {"q": form_query(params), "b": "", "kl": region(params)}
     period, safe = PERIODS.get(params.get("since", "")), SAFE_CODES.get(params.get("safe", ""))
     request = form_request(params, {**form, **drop_empty({"df": period, "kp": safe})})
@@ -79,7 +79,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the POST of the form for the next page, or None.
+    """Return the POST request for the form for the next page, or None.
 
     Requires the previous page's token (vqd): without it, DuckDuckGo blocks immediately.
     """
@@ -88,7 +88,7 @@ def next_request(
 
 
 def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
-    """Return the POST for a form."""
+    """Return the POST request for a form."""
     from urllib.parse import urlencode
 
     address = ENGINE.base_url()
@@ -201,8 +201,8 @@ def result_target(href: str) -> str:
 def next_form(nodes: list[Node]) -> dict[str, str]:
     """Return the fields of the form for the next page; {} on the last page.
 
-    Several forms may have a token (vqd), and one may lead back: the form with the highest offset
-    (s) is used.
+    Several forms may have a token (vqd), and one may go back a page: the form with the highest
+    offset (s) is used.
     """
     best: dict[str, str] = {}
     fields: dict[str, str] = {}
@@ -222,7 +222,7 @@ def next_form(nodes: list[Node]) -> dict[str, str]:
 def challenge_signal(nodes: list[Node]) -> str:
     """Return the signal of DuckDuckGo's challenge in a page, or "".
 
-    Signals are searched in tags, not in the text, which quotes the query.
+    Signals are looked for in tags, not in the text, which quotes the query.
     """
     for node in nodes:
         if node.attributes.get("id") == "challenge-form":

@@ -53,7 +53,7 @@ ENGINE = Engine(
     burst=2,
     faster=("GITHUB_TOKEN", 2.2),
     serial=True,
-    page_interval=0.0,  # 60 per hour, counted in GitHub's headers
+    page_interval=0.0,  # 60 per hour; GitHub's headers count them
     pages_apart=True,
     filters={"since": (*HOURS, "range"), "site": None},
     instead={"language": "Add a qualifier such as language:python to the query."},
@@ -73,7 +73,7 @@ _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search.
+    """Return the GET request for a search.
 
     For issues, "if_empty" is a search with fewer words, and "also" is a search for repositories.
     Raises SearchError (invalid_input, auth).
@@ -89,7 +89,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     if fewer != words:
         request.if_empty = search_request(ISSUES, params, fewer, [*kind, *sites])
     if kind:
-        # Names and descriptions of repositories are short and contain few words of a question.
+        # Names and descriptions of repositories are short and contain few of a question's words.
         request.also = search_request(REPOSITORIES, params, fewer, sites)
         if request.if_empty:
             request.if_empty.also = request.also
@@ -115,7 +115,7 @@ def site_qualifier(site: str) -> str:
 def search_request(
     path: str, params: dict[str, Any], words: str, qualifiers: list[str]
 ) -> EngineRequest:
-    """Return the GET of one search. Raises SearchError (invalid_input, auth)."""
+    """Return the GET request for one search. Raises SearchError (invalid_input, auth)."""
     dates = ""
     if "since" in params:
         start, end = (utc_time(moment, _MOMENT) for moment in period(params["since"], time.time()))
@@ -129,15 +129,15 @@ def search_request(
 def hides_private() -> bool:
     """Return whether a token is set whose private repositories must not be found or read.
 
-    The token in the environment is usually for gh and similar tools: a page's link must not lead
-    an agent to the owner's private data.
+    The token in the environment is usually for gh and similar tools: a link on a page must not give
+    an agent access to the owner's private data.
     """
     is_allowed = os.environ.get(PRIVATE, "").strip().lower() in TRUE_WORDS
     return bool(configured_key(TOKEN)[1]) and not is_allowed
 
 
 def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRequest:
-    """Return the GET of an API path, with the token if set; raises SearchError."""
+    """Return the GET request for an API path, with the token if set; raises SearchError."""
     headers = {"Accept": media_type, "X-GitHub-Api-Version": "2022-11-28"}
     if token := configured_key(TOKEN)[1]:
         headers["Authorization"] = f"Bearer {token}"
@@ -150,7 +150,7 @@ def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRe
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page in a response. Raises SearchError.
 
-    A search that GitHub stopped early and that found nothing is a failure.
+    An empty result is a failure if GitHub stopped the search early.
     """
     if response.status != 200:
         raise api_error(response)
@@ -175,7 +175,7 @@ def search_quota(response: Response) -> Quota | None:
 
 
 def api_error(response: Response) -> SearchError:
-    """Return the SearchError for an error of the API."""
+    """Return the SearchError for an API error."""
     quota = search_quota(response)
     is_refused = response.status in (403, 429) and not header_signal(response)
     if is_refused and quota and quota.remaining == 0:

@@ -52,14 +52,14 @@ ENGINE = Engine(
     max_count=50,
 )
 PAGE_SIZE = 10  # results; Google no longer supports larger pages (September 2025)
-FEWEST_RESULTS = 5  # a page with fewer is the last one
+FEWEST_RESULTS = 5  # a page with fewer results is the last one
 SAFE = {"strict": "active", "off": "off"}
 # Google's class names over several years: around a result, its snippet and its date.
 BLOCKS = ("g", "tF2Cxc", "MjjYud", "Gx5Zad")
 SNIPPETS = ("VwiC3b", "IsZvec", "st", "s3v9rd")
 DATES = ("YrbPuc", "LEwnzc", "f")
-# A title without a heading, on the 2023 page without scripts: the titles of pages that quoted
-# answers come from.
+# A title without a heading, on the 2023 page without scripts: the title of the page that a quoted
+# answer comes from.
 QUOTED_TITLE = "vvjwJb"
 AD_CLASSES = ("uEierd", "commercial-unit-desktop-top", "ads-ad")
 AD_IDS = ("tads", "tadsb", "bottomads")
@@ -74,7 +74,7 @@ NOTHING_FOUND = "did not match any documents"  # the page is requested in Englis
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of the first result page. Raises SearchError (invalid_input).
+    """Return the GET request for the first result page. Raises SearchError (invalid_input).
 
     The page is requested in English (hl) to recognize its "nothing found" message.
     """
@@ -96,7 +96,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the GET of result page number (from 2 on), or None after the last page."""
+    """Return the GET request for a result page (number: from 2 on), or None after the last page."""
     if len(result_page.results) < FEWEST_RESULTS:
         return None
     fields = {**request.fields, "start": str((number - 1) * PAGE_SIZE)}
@@ -128,7 +128,7 @@ def parse_result_page(html: str) -> ResultPage:
 
 
 def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
-    """Return (index of the first, link, heading) for every result, without advertisements.
+    """Return (index of the first element, link, heading) for every result except advertisements.
 
     The heading is in the link, or (in old pages) the link in the heading.
     """

@@ -44,7 +44,7 @@ ITEM = "https://news.ycombinator.com/item?id="
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, with a search for fewer words as "if_empty"."""
+    """Return the GET request for a search, with a search for fewer words as "if_empty"."""
     dates = ""
     if "since" in params:
         start, end = period(params["since"], time.time())

@@ -29,19 +29,19 @@ FIELDS: dict[str, tuple[type, bool]] = {
 }  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", "date", "text")
 TYPES = {str: "a text", dict: "an object", list: "a list", int: "a whole number", bool: "a boolean"}
-MAX_COUNT, MAX_QUERY = 20, 2_000  # results per request, characters; unless the row has its own
+MAX_COUNT, MAX_QUERY = 20, 2_000  # results per request, characters; a row may set its own
 KEY_HINT = "Put {key} only into Authorization or a header whose name ends with key or token."
 
 
 def engines_path() -> str:
-    """Return where the user's engines are looked for; the file need not exist."""
+    """Return the path of the file with the user's engines; it may not exist."""
     return os.path.join(os.path.dirname(secrets_path()), "engines.json")
 
 
 def own_engines(taken: Collection[str]) -> tuple[dict[str, Engine], SearchError | None]:
     """Return the user's engines and, if the file has a mistake, no engines and its error.
 
-    taken: names that an own engine cannot have.
+    taken: names that the user's engines cannot have.
     """
     path = engines_path()
     try:
@@ -66,7 +66,7 @@ def mistake(place: str, problem: str, hint: str = "Correct the field.") -> Searc
 
 
 def own_engine(name: str, row: Any, taken: Collection[str]) -> Engine:
-    """Return the engine of a row; raises SearchError that names the field."""
+    """Return the engine in a row; raises SearchError, which names the field."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{1,30}", name) or name in taken:
         raise mistake(quoted(name), "cannot name an engine", "Use lower case and a new name.")
     check_types(name, row)
@@ -115,7 +115,7 @@ def own_engine(name: str, row: Any, taken: Collection[str]) -> Engine:
 
 
 def check_types(name: str, row: Any) -> None:
-    """Raise SearchError for an unknown field, a missing one, or one of another type."""
+    """Raise SearchError for a field that is unknown, missing or of the wrong type."""
     if not isinstance(row, dict):
         raise mistake(name, "must be an object")
     for field, value in row.items():
@@ -136,7 +136,7 @@ def check_name(place: str, name: str, allowed: Collection[str]) -> None:
 
 
 def address_of(name: str, url: str) -> tuple[str, str]:
-    """Return an API's address and path; raises SearchError for an address that is not safe."""
+    """Return an API's address and path; raises SearchError for an unsafe address."""
     parts = re.fullmatch(r"(https?://[^/?#\s@{}]+)(/[^?#\s{}]*)?", url)
     if not parts:
         raise mistake(f"{name}.url", f"must be an address without a query, not {quoted(url)}")

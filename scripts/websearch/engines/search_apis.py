@@ -1,4 +1,4 @@
-"""The search APIs for agents, a row each: see base/search_apis.py for the placeholders.
+"""The search APIs for agents, one row each: base/search_apis.py explains the placeholders.
 
 Sources of the parameters: docs.tavily.com/documentation/api-reference/endpoint/search,
 docs.exa.ai/reference/search, docs.you.com/api-reference/search,
@@ -41,7 +41,7 @@ TAVILY = SearchApi(
     snippet=("content",),
     date="published_date",
     text="raw_content",
-    used_up=(402, 432, 433),  # 432: the plan or key, 433: what is paid as it goes
+    used_up=(402, 432, 433),  # 432: limit of the plan or key, 433: pay-as-you-go limit
 )
 EXA = SearchApi(
     path="/search",
@@ -65,7 +65,7 @@ EXA = SearchApi(
 YOU = SearchApi(
     method="GET",
     path="/v1/search",
-    keyless_path="/v1/agents/search",  # it would refuse a key
+    keyless_path="/v1/agents/search",  # this path refuses a key
     headers={"X-API-Key": "{key}"},
     send={
         "query": "{query}",
@@ -80,7 +80,7 @@ YOU = SearchApi(
     results="results.web",
     snippet=("snippets", "description"),
     date="page_age",
-    keyless_used_up=(429,),  # requests per day; the renewal is not stated
+    keyless_used_up=(429,),  # a daily limit; responses do not say when it renews
 )
 PARALLEL = SearchApi(
     path="/v1/search",

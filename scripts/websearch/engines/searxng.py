@@ -66,7 +66,7 @@ ENGINE = Engine(
     max_count=50,
 )
 LOGIN = "SEARXNG_AUTH"  # user:password, if the address does not contain them
-FEWEST_RESULTS = 5  # a page with fewer is the last one
+FEWEST_RESULTS = 5  # a page with fewer results is the last one
 MOST_FAILURES = 8  # failed engines listed in a message
 SAFE_CODES = {"strict": "2", "moderate": "1", "off": "0"}
 STATUS_HINTS = {
@@ -82,7 +82,7 @@ STATUS_HINTS = {
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of the server's JSON, with the GET of its HTML page as "otherwise".
+    """Return the GET request for the server's JSON, with one for its HTML page as "otherwise".
 
     Raises SearchError (invalid_input, auth).
     """
@@ -115,7 +115,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 def next_request(
     params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
 ) -> EngineRequest | None:
-    """Return the GET of result page number (from 2 on), or None after the last page."""
+    """Return the GET request for a result page (number: from 2 on), or None after the last page."""
     if len(result_page.results) < FEWEST_RESULTS:
         return None
     fields = {**request.fields, "pageno": str(number)}
@@ -130,8 +130,8 @@ def next_request(
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page in a response.
 
-    Raises SearchError: blocked, auth, rate_limit, provider. Finding nothing while some of the
-    server's engines failed is a failure.
+    Raises SearchError: blocked, auth, rate_limit, provider. An empty result counts as a failure if
+    some of the server's engines failed.
     """
     result_page = ResultPage(results=[])  # a JSON error of SearXNG repeats only its status
     if response.body.lstrip()[:1] != b"{":
@@ -158,7 +158,7 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 
 
 def server_error(response: Response) -> SearchError:
-    """Return the SearchError for a status of the server."""
+    """Return the SearchError for a status from the server."""
     error = status_error(response, "SearXNG")
     error.kind = {401: "auth", 403: "provider"}.get(response.status, error.kind)
     if response.status in STATUS_HINTS:

@@ -58,8 +58,8 @@ ENGINE = Engine(
     max_count=50,
 )
 DEFAULT_SITE = "stackoverflow"
-QUOTA_SECONDS = 86_400  # a network address's allowance is per day
-PAUSE_AFTER_THROTTLE = 60.0  # seconds, if a refusal states no time
+QUOTA_SECONDS = 86_400  # the allowance of an IP address is per day
+PAUSE_AFTER_THROTTLE = 60.0  # seconds, if a refusal states no wait
 THROTTLED, BAD_PARAMETER = 502, 400  # its error_id, which is not an HTTP status
 # The network's hosts, and its own short names for them, such as unix.
 _SITES = (
@@ -71,7 +71,7 @@ _SITES = (
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, with a search for fewer words as "if_empty".
+    """Return the GET request for a search, with a search for fewer words as "if_empty".
 
     Raises SearchError (invalid_input).
     """
@@ -94,7 +94,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
 def api_site(sites: list[str]) -> str:
     """Return the site to search, a host or a short name; raises SearchError (invalid_input)."""
-    hint = "Use one site of the network, such as superuser.com or unix."
+    hint = "Use one site in the network, such as superuser.com or unix."
     if len(sites) > 1:
         raise SearchError("invalid_input", "Stack Exchange searches one site at a time.", hint)
     if not sites:
@@ -142,7 +142,7 @@ def unpacked(response: Response) -> Response:
 
 
 def api_error(response: Response) -> SearchError:
-    """Return the SearchError for an error of the API; its throttle has status 400."""
+    """Return the SearchError for an API error; throttling has status 400."""
     answer = json_object(response) or {}
     reason = str(answer.get("error_message"))
     if answer.get("error_id") == THROTTLED:

@@ -2,7 +2,8 @@
 
 It is the source of every list of engines: the choices of the commands and MCP tools, the order of
 `auto`, the checks of doctor.py, the tests' fault matrix and the tables in references/. To add an
-engine, write its module (base/engine.py) and add it here (CONTRIBUTING.md).
+engine, write its module (base/engine.py describes the interface) and add it here (see
+CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ READ_HOSTS = {
         name="reddit",
         title="Reddit",
         address=("REDDIT_BASE_URL", "https://www.reddit.com"),
-        interval=30.0,  # for feeds without a login; more requests are answered with 429
+        interval=30.0,  # for feeds without a login; beyond that, Reddit answers with 429
     ),
     "x": Host(name="x", title="X", address=("X_BASE_URL", "https://publish.x.com"), interval=1.0),
 }
@@ -68,12 +69,12 @@ SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
     "hn": "hackernews",
 }  # fmt: skip
-# Topics of a question. Engines with sources on the topic are queried in addition to the general
-# engine, which the parameter engine names.
+# Topics of questions. Engines that cover the topic are queried in addition to the general engine,
+# which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference", "news")
 CHAINS = ("auto", "keyless")  # names for engines that are queried in turn
 BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
-TOTAL = "total"  # in a budget: the requests to all engines together
+TOTAL = "total"  # in a budget: requests to all engines together
 # Ordinary result pages contain few papers, and mix old pages with the news.
 WITHOUT_GENERAL_ENGINE = ("papers", "news")
 # Where the general engine looks for discussions, in addition to the sources of that focus.
@@ -131,16 +132,16 @@ def budgets() -> dict[str, int]:
 
 
 def owner_engines() -> list[str]:
-    """Return the engines of WEB_SEARCH_ENGINES; raises SearchError."""
+    """Return the engines in WEB_SEARCH_ENGINES; raises SearchError."""
     listed = os.environ.get("WEB_SEARCH_ENGINES", "").lower().replace(",", " ").split()
     return list(dict.fromkeys(known_engine("WEB_SEARCH_ENGINES", name) for name in listed))
 
 
 def is_open(name: str) -> bool:
-    """Return whether an engine is available and may be asked although the caller names none.
+    """Return whether an engine is available and may be used although the caller did not name it.
 
-    An engine that costs money needs the owner's consent where he lists engines: an entry in
-    WEB_SEARCH_ENGINES, if it is set, and one in a budget, if there is one. Raises SearchError.
+    An engine that costs money needs the owner's consent: an entry in WEB_SEARCH_ENGINES, if that is
+    set, and an entry in the budget, if there is a budget. Raises SearchError.
     """
     engine = ENGINES[name]
     if not (engine.is_configured() and engine.costs_money()):
@@ -160,7 +161,7 @@ def configured_engines() -> list[str]:
     WEB_SEARCH_ENGINES sets them. By default they are the table's available engines; a company's
     engine is included only with a key, because without a key the company may keep the queries and
     learn from them. An engine that costs money never follows a free engine. Raises SearchError
-    (invalid_input; auth or quota if none of WEB_SEARCH_ENGINES may be asked).
+    (invalid_input; auth or quota if no engine in WEB_SEARCH_ENGINES may be used).
     """
     listed = owner_engines()
     if listed and not any(ENGINES[name].is_configured() for name in listed):
@@ -174,7 +175,7 @@ def configured_engines() -> list[str]:
             if ENGINES[name].auto and (not ENGINES[name].keyless or ENGINES[name].has_key())
         ]
     if not order:
-        message = f"{BUDGET_VARIABLE} has no entry for the engines of WEB_SEARCH_ENGINES."
+        message = f"{BUDGET_VARIABLE} has no entry for the engines in WEB_SEARCH_ENGINES."
         hint = f"Add one, such as {listed[0]}:100. Or name the {{engine}}."
         raise SearchError("quota", message, hint)
     free = [name for name in order if not ENGINES[name].costs_money()]
@@ -192,7 +193,7 @@ def known_engine(variable: str, text: str) -> str:
 
 
 def engine_order(engine: str) -> list[str]:
-    """Return the engines to query, in order; a named engine is the only one.
+    """Return the engines to query, in order; if an engine is named, only that engine.
 
     auto: the engine in GLSI_SEARCH_ENGINE, then configured_engines(). keyless: those that need no
     key. Raises SearchError.
@@ -268,7 +269,7 @@ def no_source(focus: str, engines: list[str]) -> SearchError:
         keys = " or ".join(ENGINES[name].keys[0] for name in able)
         message = f"The {focus} engines need a key, and none is set."
         return SearchError("auth", message, f"Set {keys}. Or {without_focus}.")
-    message = f"focus {focus} asks {' or '.join(able)}, which engine {','.join(engines)} excludes."
+    message = f"focus {focus} needs {' or '.join(able)}, which engine {','.join(engines)} excludes."
     useful = " or ".join(name for name in able if ENGINES[name].is_configured())
     return SearchError("invalid_input", message, f"Set {{engine}} to {useful}. Or {without_focus}.")
 

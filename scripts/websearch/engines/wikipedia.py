@@ -54,11 +54,11 @@ ENGINE = Engine(
     max_query=300,
     max_count=50,
 )
-LICENSE = "CC BY-SA 4.0"  # of the articles; results must state it
+LICENSE = "CC BY-SA 4.0"  # of the articles; results must name it
 
 
 def first_request(params: dict[str, Any]) -> EngineRequest:
-    """Return the GET of a search, for up to 50 results. Raises SearchError."""
+    """Return the GET request for a search, for up to 50 results. Raises SearchError."""
     fields = {
         "action": "query",
         "list": "search",

@@ -66,16 +66,16 @@ COMMANDS: dict[str, Command] = {
     **key_file.COMMANDS,
 }
 
-# URLs for getting keys, for the providers that have a line in the report even without a key.
-LOOKUP_SECONDS = 1.0  # for the name that shows whether addresses are fake
-NO_NETWORK = "No name can be looked up: this machine has no network, or no name server."
+# Where to get keys, for the providers that have a line in the report even without a key.
+LOOKUP_SECONDS = 1.0  # seconds to look up the name that shows whether addresses are fake
+NO_NETWORK = "No name can be looked up: this machine has no network or no name server."
 UNRESOLVED = "could not be resolved"  # in the message of an engine's error
 PROXY_VARIABLES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 KEY_SITES = {
     **{name: engine.key_site for name, engine in ENGINES.items() if engine.key_site},
     "gemini": "https://aistudio.google.com/apikey",
 }
-# Variables for addresses: those of the user's own servers (-> engine), and all others.
+# Variables for addresses: the user's own servers (-> engine), and all others.
 OWN_SERVERS = {engine.address[0]: name for name, engine in ENGINES.items() if engine.own_server}
 ADDRESSES = (
     *(engine.address[0] for engine in ENGINES.values()
@@ -89,7 +89,7 @@ ADDRESSES = (
 
 
 def check_secrets_file() -> list[Line]:
-    """Return the lines on secrets.yaml: its permissions, invalid lines and defaults.
+    """Return the lines about secrets.yaml: its permissions, invalid lines and defaults.
 
     Invalid lines are shown only by number, because they may contain a key.
     """
@@ -113,7 +113,7 @@ def check_secrets_file() -> list[Line]:
         if not re.match(r"\s*(#|$|[A-Z][A-Z0-9_]*\s*:)", line)
     ]
     if invalid:
-        message = f"{path} has no NAME: value in line {', '.join(invalid[:5])}."
+        message = f"{path}: these lines are not of the form NAME: value: {', '.join(invalid[:5])}."
         hint = "Write lines such as SERPER_API_KEY: ... or comments with #."
         lines.append(warning(name, message, hint))
     defaults = ", ".join(f"{name} {value}" for name, value in user_defaults().items())
@@ -121,7 +121,7 @@ def check_secrets_file() -> list[Line]:
 
 
 def key_problem(names: tuple[str, ...]) -> kit.SearchError | None:
-    """Return why what is set under these names cannot be a key; None if it can be."""
+    """Return why the value set under these names cannot be a key; None if it can be a key."""
     try:
         kit.configured_key(*names)
     except kit.SearchError as error:
@@ -130,7 +130,7 @@ def key_problem(names: tuple[str, ...]) -> kit.SearchError | None:
 
 
 def check_keys() -> list[Line]:
-    """Return lines on the providers' keys: whether and where each is set."""
+    """Return lines about the providers' keys: whether and where each is set."""
     sources = key_file.key_sources(kit.read_secrets())
     lines, keyless = [], []
     for provider, (names, user) in KEYS.items():
@@ -160,7 +160,7 @@ def check_keys() -> list[Line]:
 
 
 def other_gemini_provider() -> str:
-    """Return the provider that gemini_search.py can use instead of the Gemini API, or ""."""
+    """Return the provider that gemini_search.py can use in place of the Gemini API, or ""."""
     import gemini_search
 
     try:
@@ -171,7 +171,7 @@ def other_gemini_provider() -> str:
 
 
 def check_addresses() -> list[Line]:
-    """Return the lines on addresses that variables set."""
+    """Return the lines about addresses that variables set."""
     name, lines = "addresses", []
     local: list[str] = []
     elsewhere: list[str] = []
@@ -203,7 +203,7 @@ def check_addresses() -> list[Line]:
 
 
 def check_default_engine() -> list[Line]:
-    """Return the line on web_search.py's default engines and whether they can answer now."""
+    """Return the line about web_search.py's default engines and whether they can answer now."""
     from websearch.engines.base import pacing
 
     name = "default engine"
@@ -243,7 +243,7 @@ def default_engines() -> list[str]:
 
 
 def check_paced_engines() -> list[Line]:
-    """Return the lines on the pace of keyless engines, and on all paused engines."""
+    """Return the lines about the pace of keyless engines, and on all paused engines."""
     from websearch.engines.base import browser_headers, pacing
 
     name = "keyless engines"
@@ -283,7 +283,7 @@ def engine_facts(state: EngineState, pace: tuple[float, int]) -> str:
 
 
 def check_store() -> list[Line]:
-    """Return the lines on the store of answers and pages."""
+    """Return the lines about the store of answers and pages."""
     from websearch.store.page_store import PageStore
 
     with closing(PageStore()) as store:
@@ -316,7 +316,7 @@ def is_writable(path: str) -> bool:
 
 
 def check_spending() -> list[Line]:
-    """Return the line on paid requests and budgets, if there are any."""
+    """Return the line about paid requests and budgets, if there are any."""
     from websearch.store.page_store import PageStore
 
     name = "spending"
@@ -334,7 +334,7 @@ def check_spending() -> list[Line]:
         for engine in (*paid_engines(), TOTAL)
         if engine in spent or engine in limits
     ]
-    message = f"requests that cost money in {this_month()}: {', '.join(parts)}. {UNCOUNTED}"
+    message = f"paid requests in {this_month()}: {', '.join(parts)}. {UNCOUNTED}"
     hint = f"An engine that reaches its limit in {BUDGET_VARIABLE} is no longer queried."
     if is_near:
         return [warning(name, message, hint)]
@@ -342,20 +342,20 @@ def check_spending() -> list[Line]:
 
 
 def check_log() -> list[Line]:
-    """Return the line on the query log, if there is a log."""
+    """Return the line about the query log, if there is a log."""
     path = os.environ.get("WEB_SEARCH_LOG", "")
     return [ok("log", f"every query is written to {path} (WEB_SEARCH_LOG)")] if path else []
 
 
 def check_private_addresses() -> list[Line]:
-    """Return the line on the private addresses that read_page.py may fetch."""
+    """Return the line about the private addresses that read_page.py may fetch."""
     allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
     message = f"read_page.py may fetch {shorten(allowed, 200)}"
     return [ok("private addresses", message)] if allowed else []
 
 
 def check_network() -> list[Line]:
-    """Return the line on the network, if names are looked up in an unusual way or not at all."""
+    """Return the line about the network, if names are looked up in an unusual way or not at all."""
     import threading
 
     from websearch.pages.fetch.fetch import FAKE_ADDRESSES, has_fake_addresses
@@ -426,7 +426,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             raise kit.DryRun(doctor_live.live_requests(engines))
         checks = [line for name, work in CHECKS.items() for line in run_one_check(name, work)]
         if report and engines:
-            report(f"asking {', '.join(engines)}", 1, 2)
+            report(f"querying {', '.join(engines)}", 1, 2)
         checks += doctor_live.ask_all(engines, deadline)
         return report_document(checks, secrets)
 
@@ -462,7 +462,7 @@ RUN: dict[str, Callable[..., Document]] = {"check": run_check, **key_file.RUN}
 def settings_markdown(program: str) -> str:
     """Return a table of every setting with its value and source; values of keys are not shown.
 
-    program: the name by which the user calls web_search.py.
+    program: the name under which the user runs web_search.py.
     """
     path, defaults = kit.secrets_path(), user_defaults()
     usual = {"engine": "auto", "country": "any", "language": "any", "count": "5", "format": "text"}
@@ -508,7 +508,7 @@ def to_markdown(document: Document) -> str:
 
 
 def verdict(document: Document) -> str:
-    """Return whether a search works, as far as it was tried."""
+    """Return whether a search works, to the extent that it was tested."""
     checks = document["checks"]
     asked = [line for line in checks if line["name"].endswith(" live")]
     failures = [line for line in asked if line["status"] == "failed"]
@@ -519,7 +519,7 @@ def verdict(document: Document) -> str:
         return "No search works"
     names = ", ".join(line["name"].removesuffix(" live") for line in failures)
     works = f"A search works, but not with {names}" if names else "A search works"
-    return works if asked else "Ready to search (no engine was asked)"
+    return works if asked else "Ready to search (no engine was queried)"
 
 
 def main(description: str, argv: list[str] | None) -> int:

@@ -1,6 +1,6 @@
-"""Send the requests of doctor.py with `live`: a question per engine of `auto`, and Gemini's models.
+"""Send the requests of `doctor.py --live`: a question to each engine of `auto`, Gemini's models.
 
-A question has its usual price, counts toward the budget, and ignores stored answers.
+A question costs its usual price, counts toward the budget and ignores stored answers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def live_requests(engines: list[str]) -> list[dict[str, Any]]:
 
 
 def ask_all(engines: list[str], deadline: float) -> list[Line]:
-    """Query all engines at once; return their lines in the order of the engines."""
+    """Query all engines at once; return their report lines in the order of the engines."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max(1, len(engines))) as pool:
@@ -67,7 +67,7 @@ def ask_all(engines: list[str], deadline: float) -> list[Line]:
 
 
 def ask_one(engine: str, deadline: float) -> Line:
-    """Return the line on an engine: the number of results, the seconds and the cost."""
+    """Return the line about an engine: the number of results, the seconds and the cost."""
     name, started = f"{engine} live", time.monotonic()
     with closing(PageStore()) as store:
         call = Call(store=store, deadline=deadline, budget=RunBudget())
@@ -79,13 +79,13 @@ def ask_one(engine: str, deadline: float) -> Line:
     cost = f"{billed} billed request{'s' * (billed > 1)}" if billed else "free"
     message = f"{len(answer.results)} results in {seconds:.1f} s, {cost}"
     if not answer.results:
-        hint = "Try another question. The engine may return nothing to programs."
+        hint = "Try another question. The engine may return nothing to automated requests."
         return warning(name, message, hint)
     return ok(name, message)
 
 
 def ask_gemini(engine: str, deadline: float) -> Line:
-    """Return the line on Gemini's list of models, which is free, unlike an answer."""
+    """Return the line about Gemini's list of models, which is free, unlike an answer."""
     import gemini_search
 
     name, seconds = f"{engine} live", max(0.1, deadline - time.monotonic())

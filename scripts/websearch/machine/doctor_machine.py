@@ -22,17 +22,17 @@ INSTALL_HINT = f"Run {INSTALL_COMMAND} in the skill's repository, or copy the wh
 
 
 def ok(name: str, message: str) -> Line:
-    """Return a line on something that works."""
+    """Return a report line about something that works."""
     return {"name": name, "status": "ok", "message": message}
 
 
 def warning(name: str, message: str, hint: str) -> Line:
-    """Return a line on something that limits searches; hint: the remedy."""
+    """Return a report line about something that limits searches. hint: the remedy."""
     return {"name": name, "status": "warning", "message": message, "hint": hint}
 
 
 def failed(name: str, message: str, hint: str, kind: str = "") -> Line:
-    """Return a line on something that does not work.
+    """Return a report line about something that does not work.
 
     kind: the error kind if this prevents all searches, else "".
     """
@@ -44,12 +44,12 @@ def failed(name: str, message: str, hint: str, kind: str = "") -> Line:
 
 
 def check_python() -> list[Line]:
-    """Return the line on the Python interpreter; its version was checked at the start."""
+    """Return the line about the Python interpreter; its version was checked at the start."""
     return [ok("python", f"{sys.version.split()[0]} at {sys.executable or 'an unknown path'}")]
 
 
 def check_uv() -> list[Line]:
-    """Return the line on uv, which the documents use to start the scripts."""
+    """Return the line about uv, which the documents use to start the scripts."""
     import shutil
 
     if program := shutil.which("uv"):
@@ -59,7 +59,7 @@ def check_uv() -> list[Line]:
 
 
 def check_browser() -> list[Line]:
-    """Return the line on the browser that renders pages that need JavaScript."""
+    """Return the line about the browser that renders pages that need JavaScript."""
     from websearch.pages.extract import thin_pages
     from websearch.pages.fetch import browser, fetch
 
@@ -75,7 +75,7 @@ def check_browser() -> list[Line]:
 
 
 def check_certificates() -> list[Line]:
-    """Return the line on the certificates for https."""
+    """Return the line about the certificates for https."""
     name, message = "certificates", "There are no certificate authorities."
     try:
         import ssl
@@ -94,7 +94,7 @@ def check_certificates() -> list[Line]:
 
 
 def check_proxies() -> list[Line]:
-    """Return the lines on the proxies for requests, without credentials."""
+    """Return the lines about the proxies for requests, without credentials."""
     from urllib.request import getproxies
 
     proxies, lines = getproxies(), []
@@ -111,7 +111,7 @@ def check_proxies() -> list[Line]:
 
 
 def check_sqlite() -> list[Line]:
-    """Return the line on SQLite, which the store needs, with full-text search for recall."""
+    """Return the line about SQLite, which the store needs, and the full-text search for recall."""
     from websearch.store.database import StoreFile
     from websearch.store.full_text import has_full_text
 
@@ -121,7 +121,7 @@ def check_sqlite() -> list[Line]:
         version = store.use(lambda db: db.execute(query).fetchone()[0], "", writing=True)
         is_searchable = store.use(has_full_text, False)
     if not version:
-        return [warning("sqlite", store.warnings[-1], f"{hint} Without it, nothing is paced.")]
+        return [warning("sqlite", store.warnings[-1], f"{hint} Otherwise, nothing is paced.")]
     if not is_searchable:
         message = f"{version} lacks FTS5, so recall finds nothing"
         return [warning("sqlite", message, hint)]
@@ -132,13 +132,13 @@ def check_sqlite() -> list[Line]:
 
 
 def check_skill_folder() -> list[Line]:
-    """Return the line on this copy of the skill."""
+    """Return the line about this copy of the skill."""
     kind = skill_files.kind_of_copy()
     return [ok("skill folder", f"{skill_files.ROOT} is {kind}, version {kit.VERSION}")]
 
 
 def check_installed() -> list[Line]:
-    """Return the lines on the copies of the skill and the opencode tool that agents find."""
+    """Return the lines about the copies of the skill and the opencode tool that agents find."""
     try:
         targets = skill_files.target_folders(None)
     except skill_files.InstallError as error:
@@ -160,7 +160,7 @@ def check_installed() -> list[Line]:
 
 
 def installed_line(name: str, folder: Path) -> Line:
-    """Return the line on a copy of the skill that agents find."""
+    """Return the line about a copy of the skill that agents find."""
     if not skill_files.is_skill(folder):
         message = f"{folder} does not contain this skill."
         return warning(name, message, "Move it elsewhere, then install the skill.")

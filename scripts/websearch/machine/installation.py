@@ -45,11 +45,11 @@ COMMANDS = {
     "package": "write dist/: the skill and a bundle for Claude Desktop",
     "opencode": "copy the opencode tool and plugin",
 }
-# Files that only a clone contains; git updates clones, not this program.
+# Files that only a clone contains. Git updates clones; this program does not.
 CLONE_FILES = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names known to every version of opencode
 WORK = f".{NAME}-installing"  # the folder next to a copy in which an update is built
-MARK = b"Part of the web-search skill"  # near the start of each installed file outside the skill
+MARK = b"Part of the web-search skill"  # near the start of each file installed outside the skill
 
 # ===== installing and removing ====================================================================
 
@@ -76,7 +76,7 @@ def check_target(target: Path) -> None:
 
 
 def own_files(folder: Path) -> set[str]:
-    """Return the skill's files in a copy, of any version, and their bytecode; links count too."""
+    """Return the skill's files in a copy of any version, with their bytecode; links also count."""
     present = present_files(folder)
     return {name for name in present if is_part(Path(name)) or "/__pycache__/" in name}
 
@@ -124,7 +124,7 @@ def is_current(path: Path, name: str, data: bytes) -> bool:
 def write_copy(folder: Path, files: dict[str, bytes]) -> None:
     """Write the skill's files into a folder, with permissions independent of the umask.
 
-    Raises InstallError if a link is in place of a folder.
+    Raises InstallError if there is a link where a folder should be.
     """
     parents = {folder / parent for name in files for parent in Path(name).parents}
     for parent in sorted(parents):
@@ -247,7 +247,7 @@ def command_path() -> Path:
 
 
 def command_text(skill: Path) -> bytes:
-    """Return the text of the command, which starts web_search.py in a copy of the skill."""
+    """Return the text of the launcher, which starts web_search.py in a copy of the skill."""
     script = str(skill / "scripts/web_search.py")
     mark = f"{MARK.decode()}: install.py uninstall removes it."
     if os.name == "nt":
@@ -274,7 +274,7 @@ def install_command(skill: Path) -> list[str]:
 
 
 def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
-    """Run work on each target and print its report; return the exit code: 2 after any failure."""
+    """Run work on each target and print its report; return the exit code, 2 after any failure."""
     code = 0
     for target in targets:
         end = os.path.realpath(target)
@@ -310,7 +310,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parsers["install"].add_argument("--command", dest="with_command", action="store_true",
                                     help=command_help)  # fmt: skip
     opencode = parsers["opencode"]
-    opencode.add_argument("--dir", help="folder of a project, instead of the user's folder")
+    opencode.add_argument("--dir", help="project folder to use instead of the user's folder")
     opencode.add_argument("--uninstall", action="store_true", help="remove the tool and the plugin")
     return parser
 
@@ -342,7 +342,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def main(description: str, argv: list[str] | None) -> int:
-    """Run a command; return the exit code: 2 after any failure.
+    """Run a command; return the exit code, 2 after any failure.
 
     description: the help text. argv: the words after the program's name (default: sys.argv's).
     """

@@ -29,7 +29,7 @@ COMMANDS: dict[str, Command] = {
         "help": "list the keys that are set, or set or remove a key in secrets.yaml",
         "params": [
             {"name": "words", "type": "list", "positional": True, "required": True,
-             "help": "list, remove NAME, or set NAME (the value: a prompt or standard input)"},
+             "help": "list, remove NAME, or set NAME (value: from a prompt or standard input)"},
         ],
     },
 }
@@ -83,8 +83,8 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
             return {"ok": True, "provider": "doctor", "path": kit.secrets_path(),
                     "keys": keys}  # fmt: skip
         if action not in ("set", "remove") or len(names) != 1:
-            hint = "Pass list, or set or remove and the name of a key, such as SERPER_API_KEY."
-            message = "key needs list, or set or remove and a name."
+            hint = "Pass list, or set or remove with the name of a key, such as SERPER_API_KEY."
+            message = "key needs list, or set or remove with a name."
             raise SearchError("invalid_input", message, hint)
         name = names[0]
         if name not in KEY_NAMES:

@@ -25,8 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-DATE = (1980, 1, 1, 0, 0, 0)  # of every file, to make packages reproducible
-BUNDLE_VERSION = "0.4"  # of the manifest: the first version with servers of type uv
+DATE = (1980, 1, 1, 0, 0, 0)  # time of every file, to make packages reproducible
+BUNDLE_VERSION = "0.4"  # version of the manifest: the first with servers of type uv
 SERVER = "scripts/mcp_server.py"
 LEAST_PYTHON = ">=3.10"
 REGISTRY_FILE = "server.json"
@@ -71,12 +71,12 @@ def archive(files: dict[str, bytes], folder: str = "") -> bytes:
 
 
 def as_json(document: dict[str, Any]) -> bytes:
-    """Return a document as the bytes of a JSON file."""
+    """Return a document encoded as a JSON file."""
     return (json.dumps(document, indent=2) + "\n").encode()
 
 
 def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str, bytes]:
-    """Return path -> content for the bundle: the server, and the files that its host reads.
+    """Return path -> content for the bundle: the server and the files that its host reads.
 
     registry: the MCP registry entry. Hosts require a pyproject.toml for servers of type uv; uv
     itself uses the block at the start of the script.

@@ -11,19 +11,26 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent  # the folder with SKILL.md
-NAME = "web-search"  # of the skill and of its folder, which must match
-AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # that read target_folders
+NAME = "web-search"  # name of the skill and of its folder, which must match
+AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # agents that read target_folders
 # The files for agents and users. A copy may lack the license.
 FILES, FOLDERS = ("SKILL.md", "LICENSE"), ("scripts", "references", "assets")
-PARTS = (*FILES, "scripts/**/*.py", "scripts/**/*.css", "references/**/*", "assets/**/*")
+PARTS = (
+    *FILES,
+    "scripts/**/*.py",
+    "scripts/**/*.css",
+    "scripts/**/*.js",
+    "references/**/*",
+    "assets/**/*",
+)
 DEVELOPERS_FILES = ("assets/evals",)
 # Suffixes of the skill's files ("" is for LICENSE); files with other suffixes are omitted.
-SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
+SUFFIXES = ("", ".css", ".js", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
 EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill; only its owner may change it
 
 
 class InstallError(Exception):
-    """The reason that nothing was changed; the message also says what to do."""
+    """Explains why nothing was changed; the message also says what to do."""
 
 
 def skill_files() -> dict[str, bytes]:
@@ -45,7 +52,7 @@ def skill_files() -> dict[str, bytes]:
 
 
 def is_part(path: Path) -> bool:
-    """Return whether a path in a copy belongs to the skill; caches, secrets and hidden do not."""
+    """Return whether a path in a copy is the skill's; caches, secrets and hidden files are not."""
     if path.name == "secrets.yaml" or path.as_posix().startswith(DEVELOPERS_FILES):
         return False
     if path.parts[0] not in (FOLDERS if len(path.parts) > 1 else FILES):
@@ -76,7 +83,7 @@ def is_skill(folder: Path) -> bool:
         text = (folder / "SKILL.md").read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
         return False
-    head = text.partition("\n---")[0]  # without the text below
+    head = text.partition("\n---")[0]  # without the text below the front matter
     return bool(re.search(rf"""(?m)^name:\s*["']?{NAME}["']?\s*$""", head))
 
 
@@ -103,7 +110,7 @@ def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
 
 
 def user_path(text: str) -> Path:
-    """Return a text as an absolute path; ~ is the home folder. Raises InstallError."""
+    """Return a string as an absolute path; ~ is the home folder. Raises InstallError."""
     path = os.path.expanduser(text)
     if text.startswith("~") and (path.startswith("~") or os.environ.get("HOME") == ""):
         raise InstallError("There is no home folder. Set HOME, or pass a folder for --dir.")
@@ -111,7 +118,7 @@ def user_path(text: str) -> Path:
 
 
 def folder_at(text: str) -> Path:
-    """Return a text as the path of a folder, which need not exist. Raises InstallError."""
+    """Return a string as a folder's path; the folder may not exist. Raises InstallError."""
     folder = user_path(text)
     if not text.strip() or (folder.exists() and not folder.is_dir()):
         raise InstallError(f"{text!r} is not a folder. Pass another folder for --dir.")

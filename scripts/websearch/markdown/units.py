@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from websearch.base.html_tree import name_set
 from websearch.base.words import PHRASED, STOP_WORDS, UNSPACED
 from websearch.markdown.fences import NESTED_FENCE, after_fence
+from websearch.markdown.inline import cells_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -453,11 +454,6 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
 
 
 # ===== tables =====================================================================================
-
-
-def cells_of(row: str) -> list[str]:
-    """Return the text of each cell in a row."""
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
 def columns_of_extremes(page: PageText) -> dict[int, list[int]]:

@@ -16,7 +16,8 @@ import math
 import re
 from collections import Counter
 
-from websearch.markdown.units import cells_of, columns_of_extremes
+from websearch.markdown.inline import cells_of
+from websearch.markdown.units import columns_of_extremes
 from websearch.passages.terms import (
     count_terms,
     fold_text,

@@ -1,6 +1,6 @@
-"""Find texts in a page in any notation; if a text is absent, find the nearest passage.
+"""Find strings in a page in any notation; if a string is absent, find the nearest passage.
 
-Offsets count characters of the whole text, as the parameter offset does.
+Offsets count characters in the whole text, like the parameter offset.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.markdown.units import Piece
 
-MAX_TEXTS = 20  # per call
-# Places shown for a single text, and for each of several; the total is always reported.
+MAX_TEXTS = 20  # strings per call
+# Places shown for a single string, and for each of several; the total is always reported.
 MAX_PLACES, PLACES_OF_SEVERAL = 20, 5
 AROUND = 200  # characters on each side of a match in a sentence or row that is too long
 MAX_SHOWN = 700  # characters of a sentence or row
 MAX_CODE = 2_000  # characters of a code block, which is shown whole
-PATH_CHARS = 170  # of the headings above a match
-COMMON_WORD = 0.1  # weight of a common word in the search for the nearest passage
-MAX_WANTED = 500  # characters of a text to compare with the nearest passage
+PATH_CHARS = 170  # characters of the headings above a match
+COMMON_WORD = 0.1  # weight of a common word when searching for the nearest passage
+MAX_WANTED = 500  # characters of a string to compare with the nearest passage
 MAX_FORMULA = 300  # characters of a formula; its spaces are ignored
-_FORMULA_GAP = r"[ {}$]{0,4}"  # between the symbols of a formula
+_FORMULA_GAP = r"[ {}$]{0,4}"  # allowed between the symbols of a formula
 _WORD = rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.,:/'-][^\W_{UNSPACED}]+)*|[%‰°$€£¥]"
 
 
 class PageFinder:
-    """Finds texts in the Markdown of one page."""
+    """Finds strings in the Markdown of one page."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @functools.cached_property
     def page(self) -> PageText:
-        """The sentences, rows and headings of the page."""
+        """The page's sentences, rows and headings."""
         return PageText(self.text)
 
     @functools.cached_property
@@ -65,7 +65,7 @@ class PageFinder:
         """
         places: list[Document] = []
         shown_until = parts = table = 0
-        further: set[int] = set()  # places not shown
+        further: set[int] = set()  # places that are not shown
         matches = self.matches(wanted)
         for start, end in matches:
             parts += self.is_part(start, end)
@@ -82,9 +82,9 @@ class PageFinder:
         return {**result, **({"places": places} if places else self.nearest(wanted))}
 
     def matches(self, wanted: str) -> list[tuple[int, int]]:
-        """Return the ranges that match a text literally or, failing that, after normalization.
+        """Return the ranges that match a string literally or, failing that, after normalization.
 
-        Normalizing loses the symbols of code. Case is ignored. A number is found in any notation.
+        Normalization loses code symbols. Case is ignored. A number is found in any notation.
         """
         pattern = re.escape(wanted)
         literal = [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
@@ -98,7 +98,7 @@ class PageFinder:
         return [(offsets[one.start()], offsets[one.end() - 1] + 1) for one in found]
 
     def numbers(self, wanted: str) -> list[tuple[int, int]]:
-        """Return the ranges of a number in any notation; [] if the text is not a number."""
+        """Return the ranges of a number in any notation; [] if the string is not a number."""
         from websearch.base.numbers import numbers_of
 
         own = numbers_of(wanted)
@@ -117,7 +117,7 @@ class PageFinder:
         return [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
 
     def piece_at(self, place: int) -> Piece:
-        """Return the piece that contains an offset of the text."""
+        """Return the piece at an offset in the text."""
         return self.page.pieces[max(0, bisect.bisect_right(self.starts, place) - 1)]
 
     def is_part(self, start: int, end: int) -> bool:
@@ -128,8 +128,8 @@ class PageFinder:
     def place(self, start: int, end: int, shown_table: int = 0) -> tuple[Document, int]:
         """Return a match with its headings and its sentence, row or code block, and their end.
 
-        A row includes its table's head unless it was already shown (shown_table: the number of that
-        table's block).
+        A row includes its table's header unless it was already shown (shown_table: the number of
+        that table's block).
         """
         first = self.piece_at(start)
         last = self.page.pieces[max(0, bisect.bisect_left(self.starts, end) - 1)]
@@ -163,7 +163,7 @@ class PageFinder:
         return range(block[0].start, block[-1].end) if is_code and is_short else None
 
     def nearest(self, wanted: str) -> Document:
-        """Return {nearest: the passage with most of a text's words}; {} if no word matches."""
+        """Return {nearest: the passage with most of a string's words}; {} if no word matches."""
         words = {word.lower() for word in words_of(wanted[:MAX_WANTED])}
         weights = {word: COMMON_WORD if word in STOP_WORDS else 1.0 for word in words}
 
@@ -180,7 +180,7 @@ class PageFinder:
 
 
 def differences(wanted: str, passage: str) -> str:
-    """Return how a passage differs from a text, in words: 'no "x"; "y", not "z"'."""
+    """Describe how a passage differs from a string: 'no "x"; "y", not "z"'."""
     from difflib import SequenceMatcher
 
     ours, theirs = (words_of(text) for text in (wanted, passage))
@@ -189,7 +189,7 @@ def differences(wanted: str, passage: str) -> str:
     parts = []
     for number, (kind, start, end, first, last) in enumerate(steps):
         text, other = " ".join(ours[start:end]), " ".join(theirs[first:last])
-        is_outside = number in (0, len(steps) - 1)  # parts of the passage before and after the text
+        is_outside = number in (0, len(steps) - 1)  # text before and after the string
         if kind == "delete" or (kind == "replace" and is_outside):
             parts.append(f'no "{text}"')
         elif kind == "replace":
@@ -200,5 +200,5 @@ def differences(wanted: str, passage: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words and symbols of a text that are compared."""
+    """Return the words and symbols in a string to compare."""
     return re.findall(_WORD, normal_text_with_map(text)[0])

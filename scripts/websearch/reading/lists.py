@@ -1,4 +1,4 @@
-"""Lists of any length, from a file or standard input: only the command line reads them."""
+"""Lists of any length, from a file or standard input; only the command line reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 READ_SIZE = 65_536  # bytes of input per read
-MAX_LINE = 100_000  # bytes per input line; a longer line is cut, which makes it invalid
+MAX_LINE = 100_000  # bytes per input line; a longer line is truncated, which makes it invalid
 
 
 def input_pieces(path: str) -> Iterator[list[str]]:
@@ -55,13 +55,13 @@ def input_pieces(path: str) -> Iterator[list[str]]:
             yield queries_in(decode_line(line))
     except UnicodeDecodeError as error:
         raise wrong_encoding(path, error.object) from None
-    except (OSError, ValueError) as error:  # ValueError: a path with NUL
+    except (OSError, ValueError) as error:  # ValueError: a path contains NUL
         message = f"The list {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, hint) from None
 
 
 def decode_line(line: bytes) -> str:
-    """Return a line as text, cut to MAX_LINE bytes; raises UnicodeDecodeError if it is not cut."""
+    """Return a line as text, cut to MAX_LINE bytes; uncut lines may raise UnicodeDecodeError."""
     return line[:MAX_LINE].decode("utf-8", "strict" if len(line) < MAX_LINE else "replace")
 
 
@@ -93,7 +93,7 @@ def wrong_encoding(path: str, data: bytes) -> SearchError:
     codec = likely_codec(data, "") if data else ""
     likely = f" It is probably in {codec}." if codec else ""
     message = f"input: {path!r} is not UTF-8 text.{likely}"
-    hint = f"Convert it, such as: iconv -f {codec or 'cp1252'} -t UTF-8 FILE."
+    hint = f"Convert it, for example: iconv -f {codec or 'cp1252'} -t UTF-8 FILE."
     return SearchError("invalid_input", message, hint)
 
 

@@ -1,7 +1,7 @@
-"""Markdown that sites serve to programs: a page's source (its twin), and llms.txt.
+"""Markdown that sites serve to programs: a page's source (its twin) and llms.txt.
 
-llms.txt: https://llmstxt.org (version 2 of 2026-08): a list of a documentation's pages.
-llms-full.txt contains their whole text. Many sites without them return HTML or an error page.
+llms.txt (https://llmstxt.org, version 2 of 2026-08) lists a documentation's pages; llms-full.txt
+contains their whole text. Many sites without these files return HTML or an error page.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from websearch.reading.page import Page
 
 MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "application/markdown")
-# Generators, by their meta element, that serve a page's source at the same URL with .md added.
+# Generators, identified by a meta element, that serve a page's source at its URL with .md added.
 GENERATORS = ("mintlify", "gitbook", "fern", "rspress", "fumadocs")
 LEAST_SHARE = 0.8  # share of the page's words that its twin must contain
 MAX_COMPARED = 200_000  # characters of a page to compare with its twin
-MAX_LEVELS = 6  # folders to search for an llms.txt, from the page's own upward
+MAX_LEVELS = 6  # folders to search for an llms.txt, from the page's own folder upward
 LLMS_FILES = {"index": "llms.txt", "full": "llms-full.txt"}
 _DOCUMENTATION = (
     r"(?:docs?|developers?|api|learn|help|support|manual|guides?)\.|[^/]*\.readthedocs\.io/|"
@@ -34,12 +34,12 @@ _DOCUMENTATION = (
 )
 _FRONT_MATTER = r"\A---[ \t]*\n((?:[^\n]{0,2000}\n){0,60}?)---[ \t]*(?:\n|\Z)"
 _FIELD = r"(?m)^(title|updated|last_?updated|last_modified)[ \t]{0,9}:[ \t]{0,9}([^\n]{1,300})$"
-# An MDX component; a code span contains none.
+# An MDX component; a code span does not contain any.
 _COMPONENT = r"`[^`\n]{1,500}`|</?[A-Z][A-Za-z0-9.]{0,60}(?:\s[^<>]{0,2000})?/?>"
 _FENCE_OPTIONS = r"(?m)^( {0,3}(?:`{3,50}|~{3,50})[\w+#.-]{0,40})[ \t]([^`\n]{0,600})$"
 _LINK_TARGET = r"\]\(([^()\s<>]{1,2000})"
-MAX_GROWTH = 5_000_000  # characters; a million short links below a long URL would grow to 8 GB
-MAX_LISTED = 1_000  # links of an llms.txt to compare with a URL
+MAX_GROWTH = 5_000_000  # characters; a million short links below a long URL could grow to 8 GB
+MAX_LISTED = 1_000  # links in an llms.txt to compare with a URL
 
 
 # ===== reading a site's Markdown ==================================================================
@@ -56,8 +56,8 @@ def is_markdown(content_type: str, url: str) -> bool:
 def read_markdown(source: str, url: str, keep_links: bool) -> PageContent:
     """Return the content of a Markdown source, with title, updated and source.
 
-    Front matter, MDX components and instructions to programs are omitted; text inside components
-    and in their titles is kept. url: the base of relative links.
+    Front matter, MDX components and instructions for AI agents are omitted; text inside components
+    and in their titles is kept. url: the base for relative links.
     """
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff \n")
     front = re.match(_FRONT_MATTER, text)
@@ -81,7 +81,7 @@ def read_markdown(source: str, url: str, keep_links: bool) -> PageContent:
 
 
 def without_instructions(text: str) -> str:
-    """Return Markdown without the site's notes for programs: its index and instructions."""
+    """Return Markdown without the site's notes for AI agents: its index and instructions."""
     lines = text.split("\n")
     start = next(
         (index for index, line in enumerate(lines) if not line.startswith(">")), len(lines)
@@ -136,10 +136,10 @@ def absolute_links(text: str, url: str) -> str:
 
 
 def twin_address(page: PageTree, fetched: Fetched) -> str:
-    """Return the URL of a page's Markdown source; "" if neither page nor server gives it.
+    """Return the URL of a page's Markdown source; "" if neither page nor server names it.
 
-    The Link header and the link element give it; some generators always serve it. A URL that
-    ends in llms.txt is an index: some servers list it on each page.
+    The Link header and the link element name it; some generators always serve it. A URL that ends
+    in llms.txt is an index: some servers list it on each page.
     """
     named = link_header(fetched.response.headers.get("link", ""))
     generator = ""
@@ -161,7 +161,7 @@ def twin_address(page: PageTree, fetched: Fetched) -> str:
 
 
 def link_header(value: str) -> str:
-    """Return the URL in a Link header (RFC 8288) of the page's Markdown; or ""."""
+    """Return the URL of the page's Markdown from a Link header (RFC 8288), or ""."""
     for match in re.finditer(r"<([^<>\s]{1,2000})>([^<>]{0,2000})", value[:8_000]):
         relation = re.search(r"(?i);\s{0,9}rel=\"?([^\";,]{1,200})", match[2])
         if relation and "alternate" in relation[1].lower().split() and "text/markdown" in match[2]:
@@ -182,10 +182,10 @@ def markdown_address(url: str) -> str:
 
 
 def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
-    """Return whether Markdown is a page's source: same title, and most of the page's words.
+    """Return whether Markdown is a page's source: the same title and most of the page's words.
 
-    fetched: the response from which twin was made. Without a source, sites send HTML, a login
-    page, the start page or a page that says "not found".
+    fetched: the response that twin was made from. If there is no source, sites send HTML, a login
+    page, the home page or a "not found" page.
     """
     if twin.error or twin.fields.get("source") != "markdown" or twin.is_cut:
         return False
@@ -193,7 +193,7 @@ def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
         return False
     if host_and_port(fetched.url) != host_and_port(page.fields["final_url"]):  # after a redirect
         return False
-    if "gent Instructions" in page.text:  # which read_markdown removes from the source
+    if "gent Instructions" in page.text:  # read_markdown removes it from the source
         return False
     words = set(re.findall(r"\w{3,40}", page.text[:MAX_COMPARED].lower()))
     shared = words & set(re.findall(r"\w{3,40}", twin.text.lower()))
@@ -201,7 +201,7 @@ def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
 
 
 def names_of(page: Page) -> set[str]:
-    """Return the title of a page, the title's parts, and its first heading, in plain letters."""
+    """Return a page's title, the title's parts and its first heading, in plain letters."""
     heading = re.search(r"(?m)^#{1,6} {1,9}([^\n]{1,300})$", page.text)
     title = page.fields.get("title", "")
     names = [title, *re.split(r" [|\-\u2013\u2014\u00b7:] ", title), heading[1] if heading else ""]
@@ -213,21 +213,21 @@ def names_of(page: Page) -> set[str]:
 
 
 def fetch_llms(which: str, url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
-    """Return the nearest llms.txt (which: index) or llms-full.txt (full) above a URL.
+    """Return the nearest llms.txt (which: index) or llms-full.txt (full) at or above a URL.
 
-    Raises SearchError: http if the site has none.
+    Raises SearchError (http) if the site has no such file.
     """
     name = LLMS_FILES[which]
     for address in llms_addresses(url, name):
         fetched = fetch_page(address, deadline, robots)
         if is_text(fetched):
             return fetched
-    message = f"{host_and_port(url)[0]} has no {name} above this URL, or only an HTML page."
+    message = f"{host_and_port(url)[0]} has no {name} above this URL, or returns an HTML page."
     raise SearchError("http", message, "Read the page without {llms}.", status=404)
 
 
 def llms_addresses(url: str, name: str) -> list[str]:
-    """Return the possible URLs of a file: in each folder of a page's URL, the nearest first."""
+    """Return the possible URLs of a file: in each folder of a page's URL, nearest first."""
     parts = url.partition("?")[0].split("/")
     origin, folders = "/".join(parts[:3]), [part for part in parts[3:] if part]
     depths = range(len(folders), -1, -1)
@@ -252,14 +252,14 @@ def is_documentation(url: str) -> bool:
 def listed_twin(
     url: str, deadline: float, robots: RobotsCache | None, shared: SharedAnswers
 ) -> str:
-    """Return the URL that the nearest llms.txt lists for a page; "" if it lists none.
+    """Return the URL that the nearest llms.txt lists for a page; "" if the page is not listed.
 
     shared: fetches each llms.txt once per call. Raises SearchError as fetch_llms does.
     """
     folder = url.partition("?")[0].rpartition("/")[0]
     fetched = shared.get(f"llms {folder}", lambda: fetch_llms("index", url, deadline, robots))
     wanted = bare_address(url)
-    name = wanted.rpartition("/")[2]  # excludes most of 10^6 links
+    name = wanted.rpartition("/")[2]  # this excludes most of 10^6 links
     links = re.finditer(r"\]\(([^()\s<>]{1,2000})\)", fetched.response.text())
     with_name = (link[1] for link in links if name in link[1])
     for target in itertools.islice(with_name, MAX_LISTED):

@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-PDF_TIME_SHARE = 0.8  # of the time left, so that a partly read long file is not late
-# Characters per field; a page's description of itself can be of any length.
+PDF_TIME_SHARE = 0.8  # share of the remaining time, so a partly read long file is not late
+# Characters per field; a page's own description can have any length.
 MAX_FINAL_URL = 1_000  # characters of the URL after redirects
 FIELD_CHARS = {
     "title": 300, "author": 200, "published": 40, "updated": 40, "license": 60, "language": 40,
@@ -76,9 +76,9 @@ def read_bytes(
 ) -> Document:
     """Return the document of a page or file from its bytes, without a request.
 
-    url: the base of relative links. content_type: as a server would send it; "" if unknown.
-    params: parameters of read_page; only links, pages and explain are used. deadline: on
-    time.monotonic()'s clock. The result is a Page's document; its text is the whole page.
+    url: the base for relative links. content_type: as a server would send it; "" if unknown.
+    params: parameters of read_page; only links, pages and explain are used. deadline: as
+    time.monotonic(). The result is a Page's document, with the whole page as its text.
     """
     return read_page(fetched_bytes(url, body, content_type), params, deadline).document()
 
@@ -86,9 +86,9 @@ def read_bytes(
 def read_page(
     answer: Fetched | PageContent | SearchError, params: dict[str, Any], deadline: float
 ) -> Page:
-    """Return the page that was fetched, or its error; the caller sets its url.
+    """Return the fetched page, or its error; the caller sets its url.
 
-    answer: a PageContent if the site's API was used.
+    answer: the response, or a PageContent if the site's API was used.
     """
     verbose = bool(params.get("verbose"))
     content = (
@@ -121,21 +121,21 @@ def read_page(
 
 
 def is_refused(error: SearchError) -> bool:
-    """Return whether a site blocked the request or failed, so a copy elsewhere may help."""
+    """Return whether a site blocked the request or failed, so a copy from elsewhere may help."""
     status = error.status
     return error.kind == "blocked" or status in (403, 451) or status >= 500
 
 
 def add_hint(error: SearchError, hint: str) -> None:
-    """Add a sentence to the hint of an error."""
+    """Add a sentence to an error's hint."""
     error.hint = f"{error.hint} {hint}".strip()
 
 
 def result_by_deadline(work: Callable[[], Result], deadline: float) -> Result | None:
-    """Return the result of work; None if it is not ready by the deadline.
+    """Return the result of work, or None if it is not ready by the deadline.
 
-    A late thread is abandoned: nothing can stop it, but it does not keep the process alive.
-    Raises the exceptions of work.
+    A late thread is abandoned: nothing can stop it, but it does not keep the process alive. Raises
+    what work raises.
     """
     import threading
 
@@ -161,8 +161,8 @@ def read_answer(
 ) -> PageContent:
     """Return the content of a page, with final_url; a site's API answers with it.
 
-    Every page text passes through here: the text is cleaned, and the fields are shortened and put
-    on one line. With explain, an HTML page has dropped. Raises SearchError.
+    All page text passes through here: the text is cleaned, and the fields are shortened and put on
+    one line. With explain, an HTML page has the field dropped. Raises SearchError.
     """
     if isinstance(answer, PageContent):
         content = answer
@@ -184,15 +184,15 @@ def read_answer(
         raise ThinPageError(error, content.versions) if content.versions else error
     fields = {"final_url": shorten(own["final_url"], MAX_FINAL_URL)}
     fields |= {name: one_line(own.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
-    ordered = {**fields, **own, **fields}  # first for the order, last for the values
+    ordered = {**fields, **own, **fields}  # first to set the order, last to set the values
     fields = drop_empty({**ordered, "note": content.note})
     return replace(content, text=text, fields=fields)
 
 
 def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> PageContent:
-    """Return a page's content by the kind of its body. Raises SearchError.
+    """Return a page's content, converted according to its type. Raises SearchError.
 
-    The texts are unchanged and untrusted.
+    The text is unchanged and untrusted.
     """
     response = fetched.response
     if is_pdf(response.body):
@@ -294,7 +294,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
 
 
 def base_address(page: PageTree, url: str) -> str:
-    """Return the base URL of a page's relative links."""
+    """Return the base URL for a page's relative links."""
     from urllib.parse import urljoin
 
     for node in page.nodes:

@@ -1,4 +1,4 @@
-"""A page that was read: the type that this package, the store and searches exchange."""
+"""A page that was read: the type that this package, the store and searches share."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 class Call:
     """What the steps of a search share.
 
-    deadline: on time.monotonic()'s clock. max_age: the age in seconds up to which a stored answer
-    or page is used (0: never, None: always). budget: of paid requests. is_dry: requests are only
-    planned. is_offline: no page is fetched. verbose: requests and bugs are logged to stderr.
+    deadline: as time.monotonic(). max_age: the maximum age in seconds of a stored answer or page to
+    use (0: never, None: any age). since: the period of the search ("": any time). budget: the limit
+    of paid requests. is_dry: requests are only planned. is_offline: no page is fetched. verbose:
+    requests and bugs are logged to stderr.
     """
 
     store: PageStore
     deadline: float
     budget: RunBudget
     max_age: float | None = 0.0
+    since: str = ""
     page_timeout: float = 3.0
     report: ProgressCallback = None
     is_dry: bool = False
@@ -45,11 +47,11 @@ class Call:
 class Page:
     """A page that was read, or why it could not be read.
 
-    url: as requested. text: the whole text as Markdown. is_cut: the page continues after the
-    text. fields: the document's other fields, if known: final_url, title, author, published,
-    updated, license, language, note and more. outside: the parts that rules dropped and a
-    question may need, as Markdown; not part of the text. versions: of a fetched HTML page.
-    bookmarks: (level, title, page) for each entry of a PDF file's outline.
+    url: as requested. text: the whole text as Markdown. is_cut: the page continues after the text.
+    fields: the document's other fields, if known: final_url, title, author, published, updated,
+    license, language, note and more. outside: the parts that rules dropped but a question may need,
+    as Markdown; not part of the text. versions: other versions of a fetched HTML page. bookmarks:
+    (level, title, page) for each entry in a PDF file's outline.
     """
 
     url: str = ""
@@ -62,7 +64,7 @@ class Page:
     bookmarks: list[tuple[int, str, int]] = field(default_factory=list)
 
     def document(self) -> Document:
-        """Return the document of the page: ok, its fields and the whole text, or its error."""
+        """Return the page's document: ok, its fields and the whole text, or its error."""
         head: Document = {"url": self.url} if self.url else {}
         if self.error:
             return {**head, **error_document(self.error)}
@@ -74,14 +76,14 @@ class Page:
         return bool(self.fields or self.error) and "from_cache" not in self.fields
 
     def to_store(self) -> dict[str, Any]:
-        """Return the page in the form that PageStore.put_pages takes."""
+        """Return the page as PageStore.put_pages expects it."""
         kept = {"title": "", **self.fields, "text": self.text, "truncated": self.is_cut}
         kept["outside"] = self.outside
         return {**kept, "url": self.url, "fetched_at": time.time()}
 
 
 def stored_page(stored: dict[str, Any]) -> Page:
-    """Return the page for an entry of PageStore.get_pages."""
+    """Return the page for an entry from PageStore.get_pages."""
     names = ("final_url", "title", "published", "updated")
     fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stored["fetched_at"]))
     fields: Document = drop_empty({name: stored.get(name) for name in names})

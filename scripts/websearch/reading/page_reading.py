@@ -1,4 +1,4 @@
-"""Fetch pages in parallel threads and convert them to text in one more."""
+"""Fetch pages in parallel threads and convert them to text in one additional thread."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
     from websearch.pages.fetch.browser import Browser
 
-READERS = 4  # pages converted to text at once per process, which has one processor for it
-MAX_UNREAD = 8  # fetched pages not read yet; a page can have 5 MB, a PDF file more
+READERS = 4  # pages converted to text at once per process; Python uses one processor for it
+MAX_UNREAD = 8  # fetched pages not yet read; a page can have 5 MB, a PDF file more
 BROWSER_NOTE = "The text is from a browser that ran the page's scripts."
-# For an archived copy in a search: the next results are read sooner than a second copy.
+# For an archived copy in a search: reading the next results is quicker than a second copy.
 COPY_SECONDS = 4.0
-TWIN_SECONDS = 2.0  # for the Markdown source of a page that was already read
+TWIN_SECONDS = 2.0  # for the Markdown source of a page that has already been read
 LISTED_NOTE = "The page itself could not be read; this is the source listed in the site's llms.txt."
 ALTERNATE_NOTE = "The page itself has almost no text; this is the version that it links to."
 
@@ -63,8 +63,8 @@ def fetch_target(
 ) -> Fetched | PageContent:
     """Fetch a page, or read a local file allowed by target_of; raises SearchError.
 
-    If a site's API is known, its answer comes as a PageContent; if the API fails, the HTML
-    page replaces it.
+    If a site's API is known, its answer is returned as a PageContent; if the API fails, the HTML
+    page is fetched instead.
     """
     if url.startswith("file:"):
         from websearch.pages.fetch.local_files import read_local_file
@@ -84,12 +84,12 @@ def fetch_target(
 
 
 def body_bytes(answer: object) -> int:
-    """Return the size of a fetched page in bytes; 0 for an error or a document."""
+    """Return a fetched page's size in bytes; 0 for an error or a document."""
     return len(answer.response.body) if isinstance(answer, Fetched) else 0
 
 
 def late_error() -> SearchError:
-    """Return the error for a page that the call had no time to read."""
+    """Return the error for a page that the call did not have time to read."""
     message = "The call's time ran out before the page was read."
     return SearchError("timeout", message, "Raise {timeout}.", retryable=True)
 
@@ -108,15 +108,15 @@ def reader_slots() -> threading.Semaphore:
 class PageReading:
     """Threads that fetch the pages of a schedule, and one thread that reads them.
 
-    One thread reads all pages, because reading is CPU-bound. With a deadline, the smallest
-    fetched page is read next, so a huge page delays no other. A page still being read at its
-    deadline is abandoned.
+    One thread reads all pages, because reading is CPU-bound. If there is a deadline, the smallest
+    fetched page is read next, so a huge page does not delay the others. A page still being read at
+    its deadline is abandoned.
 
-    deadline: for all pages; each page also has the params' page_timeout for fetching and timeout
+    deadline: for all pages; each page also has page_timeout (in params) for fetching and timeout
     for reading. hurries: use archived copies only for pages that no longer exist, and Markdown
-    sources only for pages that cannot be read; another search result is quicker to read. done:
-    items and pages, None at the end. unfinished: the best known version of pages that are being
-    read in another way.
+    sources only for pages that cannot be read, because another search result is quicker to read.
+    done: items and pages, None at the end. unfinished: the best known version of each page that is
+    being read another way.
     """
 
     def __init__(
@@ -142,14 +142,14 @@ class PageReading:
         # Sorted by size and a unique number; None means that a thread has ended.
         self.fetched: queue.PriorityQueue[tuple[float, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
         self.done: queue.Queue[tuple[Item, Page] | None] = queue.Queue(MAX_UNREAD)
-        self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read in another way
-        self.slots = threading.Semaphore(MAX_HOST_CONNECTIONS)  # active readers among them
-        self.browsers: set[Browser] = set()  # that are running
+        self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read another way
+        self.slots = threading.Semaphore(MAX_HOST_CONNECTIONS)  # the active readers among them
+        self.browsers: set[Browser] = set()  # threads that are running
         self.unread = ByteCount()
         self.unfinished: dict[int, tuple[Item, Page]] = {}
 
     def pages(self) -> Iterator[tuple[Item, Page]]:
-        """Yield items and pages as they come, until the deadline."""
+        """Yield items and pages as they arrive, until the deadline."""
         import queue
 
         for work in [self.fetch_pages] * self.connections + [self.read_fetched]:
@@ -169,7 +169,7 @@ class PageReading:
         return time.monotonic() >= self.deadline
 
     def fetch_pages(self) -> None:
-        """Fetch pages until there are no more, or the time is up."""
+        """Fetch pages until there are no more or time is up."""
         import queue
         import threading
 
@@ -192,7 +192,7 @@ class PageReading:
         return answer
 
     def fetch(self, url: str) -> Fetched | PageContent | SearchError:
-        """Fetch one page within its time, or return the error."""
+        """Fetch one page within its time limit, or return the error."""
         limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
         answer: Fetched | PageContent | SearchError = result_or_error(
             fetch_target, url, limit, self.robots, self.params, self.shared, verbose=self.verbose
@@ -234,7 +234,7 @@ class PageReading:
                 put(None, self.done, self.deadline)
 
     def read_all(self) -> None:
-        """Read each fetched page; hand pages that can be read in another way to another thread.
+        """Read each fetched page; pass pages that can be read another way to another thread.
 
         Raises queue.Empty, queue.Full and SearchError (interrupted).
         """
@@ -262,13 +262,13 @@ class PageReading:
             self.wait_for_room()
 
     def wait_for_room(self) -> bool:
-        """Wait until one more page may be read in another way; raises SearchError (interrupted)."""
+        """Wait until one more page may be read another way; raises SearchError (interrupted)."""
         return any(self.waiting.acquire(timeout=pause) for pause in waits(self.deadline))
 
     def other_ways(
         self, url: str, answer: Fetched | PageContent | SearchError, page: Page
     ) -> list[Callable[[], Page]]:
-        """Return functions that may read a page better, the best first.
+        """Return functions that may read a page better, best first.
 
         Each returns the improved page, or the same page if nothing was gained.
         """
@@ -295,7 +295,7 @@ class PageReading:
         return ways
 
     def read_otherwise(self, item: Item, page: Page, ways: list[Callable[[], Page]]) -> None:
-        """Read a page in the first other way that yields more."""
+        """Read a page with the first of the other methods that yields more."""
         import queue
 
         with self.slots:
@@ -339,7 +339,7 @@ class PageReading:
         return with_note(other, ALTERNATE_NOTE) if len(other.text) > len(page.text) else page
 
     def read_copy(self, url: str, error: SearchError) -> Page:
-        """Return the Internet Archive's copy of a page, or the page's error with what is known."""
+        """Return the Internet Archive's copy of a page, or the page's error with known details."""
         from websearch.pages.fetch.archive import newest_copy_of
 
         limit = self.deadline
@@ -348,7 +348,7 @@ class PageReading:
         return self.read(newest_copy_of(error, url, limit))
 
     def filled_by_browser(self, thin: Fetched, page: Page) -> Page:
-        """Return a thin page as rendered by a browser, or the reason that it failed."""
+        """Return a thin page as rendered by a browser, or the page with a note on the failure."""
         from websearch.pages.fetch.browser import read_in_browser
 
         try:
@@ -367,5 +367,5 @@ class PageReading:
 
 
 def with_note(page: Page, note: str) -> Page:
-    """Return a page with a note on how it was read; keep a note that it already has."""
+    """Return a page with a note about how it was read; keep a note that it already has."""
     return replace(page, fields={"note": note, **page.fields})

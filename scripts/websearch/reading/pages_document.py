@@ -1,4 +1,4 @@
-"""Build the document for pages that were read: the text that fits, and its Markdown."""
+"""Build the document for pages that were read: the text that fits, and the Markdown output."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, MOST_CUT, PARAGRAPH_GAP
 from websearch.reading.finding import MAX_PLACES, PLACES_OF_SEVERAL, PageFinder
+from websearch.reading.page_tables import no_such_table, table_with_number, tables_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,24 +56,24 @@ if TYPE_CHECKING:
 # Characters of JSON reserved when max_chars is divided: per page for truncated, next_offset and a
 # note, and per document for everything outside its pages.
 PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
-# For a document without max_chars: a section slightly longer than usual stays whole.
+# For a document without max_chars, so a section slightly longer than usual stays whole.
 SECTION_MAX_CHARS = DEFAULT_MAX_CHARS * 115 // 100
-SEARCH_SPEED = 500_000  # characters per second searched for passages on a slow machine
+SEARCH_SPEED = 500_000  # characters per second that a slow machine searches for passages
 ALWAYS_SEARCHED = 500_000  # characters of all pages searched even at the deadline
-MAX_LATENESS = 1.0  # seconds after the deadline in which the search for passages may continue
+MAX_LATENESS = 1.0  # seconds for which the search for passages may continue after the deadline
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that resolve to private addresses "
     "could not be refused."
 )
 NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading contains these words; all headings are listed."
-FRAGMENT_NOTE = "Begins at the place that the URL's # names; without it, at the page's beginning."
-BESIDE = "Next to the text"  # the place of a text found in the parts that rules dropped
+FRAGMENT_NOTE = "Begins at the place that the URL's # names; without it, at the start of the page."
+BESIDE = "Next to the text"  # heading for a string found in the parts that rules dropped
 _LINK = r"(?<!!)\[([^\[\]\n]{0,500})\]\((https?://[^\s()<>]{1,2000})\)"
 # Characters reserved for the names of sections that passages show in part, and how many times as
 # large the budget must be.
 CUT_CHARS, MANY = 80, 10
-LONGEST_HEAD = 1_000  # characters of a table's head repeated where a slice continues
+LONGEST_HEAD = 1_000  # characters of a table header that is repeated where a slice continues
 MOST_PARTS = 4  # consecutive lines, such as headings, that move to the next slice
 
 # ===== fitting the text ===========================================================================
@@ -99,10 +100,10 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
             head["dropped"].pop()
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
-    repeated = LONGEST_HEAD if params["offset"] else 0  # of a table or code that continues there
+    repeated = LONGEST_HEAD if params["offset"] else 0  # header of a table, fence of code
     wanted = [json_size(asked_text(page, own)) + repeated for page, own, _ in good]
-    if any(params.get(name) for name in ("outline", "find", "query")):
-        wanted = [room] * len(good)  # these may take more than a short text
+    if {"tables", "find", "query"} & params.keys() or params.get("outline"):
+        wanted = [room] * len(good)  # these may take more space than a short text
     longer = room + SECTION_MAX_CHARS - DEFAULT_MAX_CHARS
     if "section" in params and "max_chars" not in params and sum(wanted) <= longer:
         room = longer
@@ -134,7 +135,7 @@ def asked_parts(pages: list[Page], params: dict[str, Any]) -> list[tuple[Page, d
 
 
 def asked_text(page: Page, params: dict[str, Any]) -> str:
-    """Return a page's text from the offset on, or its asked section; "" if there is none."""
+    """Return a page's text from the offset on, or the requested section; "" if there is none."""
     if "section" not in params:
         return page.text[params["offset"] :]
     section = result_or_error(find_section, headings_in(page), params["section"])
@@ -144,12 +145,12 @@ def asked_text(page: Page, params: dict[str, Any]) -> str:
 
 
 def headings_in(page: Page) -> list[Heading]:
-    """Return a page's headings, for a PDF file those of its own outline."""
+    """Return a page's headings; for a PDF file, the entries of its outline."""
     return bookmark_headings(page.bookmarks, page.text) or find_headings(page.text)
 
 
 def head_of(page: Page) -> Document:
-    """Return the document of a page without its text, which is fitted later; or its error."""
+    """Return a page's document without its text, which is fitted later, or its error."""
     if page.error:
         return page.document()
     return {"url": page.url, "ok": True, **page.fields, "chars": len(page.text)}
@@ -169,9 +170,9 @@ def bug_warnings(pages: list[Page]) -> list[str]:
 
 
 def fill_in(head: Document, page: Page, params: dict[str, Any], room: int, deadline: float) -> str:
-    """Add the fitting part of a page's text to its document, or an error, as fill_page does.
+    """Add the part of a page's text that fits to its document, or an error, as fill_page does.
 
-    If a bug prevents this, the document gets the page's beginning; the result is a warning then.
+    If a bug prevents this, the document gets the page's beginning, and a warning is returned.
     """
     shown = dict(head)
     verbose = bool(params.get("verbose"))
@@ -187,7 +188,7 @@ def fill_in(head: Document, page: Page, params: dict[str, Any], room: int, deadl
 
 
 def beginning_of(page: Page, room: int) -> Document:
-    """Return a page's text, cut at any place to room characters of JSON (0: no limit)."""
+    """Return a page's text, cut to room characters of JSON (0: no limit), even within a word."""
     text = page.text
     while room and text and json_size(text) > room:
         text = text[: min(len(text) - 1, len(text) * room // json_size(text))]
@@ -198,10 +199,11 @@ def beginning_of(page: Page, room: int) -> Document:
 def fill_page(
     shown: Document, page: Page, params: dict[str, Any], room: int, deadline: float
 ) -> None:
-    """Add the fitting part of a page's text to its document: passages, or a slice of it.
+    """Add the part of a page's text that fits to its document: passages, or a slice of it.
 
-    shown: the document, from head_of. room: characters of JSON; 0 means no limit. truncated and
-    next_offset mean that there is more. Offsets count from the page's start, even in a section.
+    shown: the document, from head_of. room: characters of JSON; 0 means no limit. The fields
+    truncated and next_offset mean that there is more text. Offsets count from the page's start,
+    even in a section.
     """
     text, first = page.text, 0
     notes = [shown.pop("note", "")]
@@ -213,7 +215,16 @@ def fill_page(
         notes.append(section_note(headings, section, params["section"]))
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
-    if params.get("outline") or "find" in params:
+    if "tables" in params:
+        tables = [table for table in tables_in(text) if table["offset"] >= first]
+        if not (tables and params["tables"]):
+            listed = listed_tables(tables, room)
+            shown |= {**listed, **drop_empty({"note": " ".join(filter(None, notes))})}
+            return
+        table = table_with_number(tables, params["tables"])
+        text, first = text[: table["end"]], table["offset"]
+        shown |= {"table": table["number"], "chars": len(text) - first}
+    elif params.get("outline") or "find" in params:
         if params.get("outline"):
             headings, note = matching_headings(headings, range(first, len(text)), params)
             notes.append(note)
@@ -226,7 +237,7 @@ def fill_page(
         )
         return
     start = max(params["offset"], first)
-    if "query" in params:
+    if "query" in params and "table" not in shown:
         notes.append(limit_query(params["query"])[1])
         beside = "" if "section" in params else page.outside
         searched = partial(searched_text, text[start:], shown.get("title", ""), beside, deadline)
@@ -251,9 +262,9 @@ def fill_page(
 
 
 def slice_fields(page: Page, text: str, start: int, room: int, notes: list[str]) -> Document:
-    """Return the fields for the part of a page's text from start on that fits into room.
+    """Return the fields for the part of a page's text that begins at start and fits into room.
 
-    notes: what is said so far; the first is about the page.
+    notes: the notes so far; the first is about the page.
     """
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
@@ -276,7 +287,7 @@ def answering_passages(
     searched: returns the text.
     """
     limit = deadline + MAX_LATENESS
-    from websearch.reading.one_page import result_by_deadline  # with all rooms of a page
+    from websearch.reading.one_page import result_by_deadline  # with a page's whole space
 
     answer = result_by_deadline(
         lambda: passages_within(searched(), query, room, json_size, limit), limit
@@ -286,7 +297,7 @@ def answering_passages(
 
 
 def sections_cut(passages: list[dict[str, str]], headings: list[Heading]) -> list[str]:
-    """Return a few short headings in a page whose sections passages show in part."""
+    """Return a few short headings of the page's sections that the passages show in part."""
     sizes = {heading.text: heading.end - heading.start for heading in headings}
     shown = ((each["heading"].rpartition(" > ")[2], len(each["text"])) for each in passages)
     names = [name for name, size in shown if sizes.get(name, 0) - len(name) > size * 10 // 9]
@@ -301,7 +312,7 @@ def searched_text(text: str, title: str, beside: str, deadline: float) -> PageTe
 def matching_headings(
     headings: list[Heading], section: range, params: dict[str, Any]
 ) -> tuple[list[Heading], str]:
-    """Return a section's headings that contain every word of find or query, and a note.
+    """Return a section's headings that contain every word in find or query, and a note.
 
     section: its offsets in the page. Without a match or such words, all headings are returned.
     """
@@ -325,13 +336,25 @@ def outlined(headings: list[Heading], room: int) -> Document:
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
 
 
-def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> Document:
-    """Return the places of texts in a page, within room characters of JSON (0: no limit).
+def listed_tables(tables: list[Document], room: int) -> Document:
+    """Return the list of a page's tables, cut to room characters of JSON (0: no limit).
 
-    text: the page from offset first. outside: the parts that rules dropped, searched last; places
-    there have no offset. Returns {find, places_in_all, places or nearest} for one text, and
-    {found: [the same for each]} for several. Raises SearchError (no_results) if none is found; its
-    field found has the nearest passages.
+    Raises SearchError (no_results) if there are none.
+    """
+    if not tables:
+        raise no_such_table(tables, 0)
+    entries = [{name: table[name] for name in table if name != "end"} for table in tables]
+    shown = fitting_items(entries, room)
+    return {"tables": shown, **({"truncated": True} if len(shown) < len(entries) else {})}
+
+
+def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> Document:
+    """Return where strings occur in a page, within room characters of JSON (0: no limit).
+
+    text: the page's text from the offset first on. outside: the parts that rules dropped, searched
+    last; places there have no offset. Returns {find, places_in_all, places or nearest} for one
+    string, and {found: [the same for each]} for several. Raises SearchError (no_results) if no
+    string is found; its field found has the nearest passages.
     """
     finder = PageFinder(text)
     results = [
@@ -363,7 +386,7 @@ def found(text: str, wanted: list[str], room: int, first: int, outside: str) -> 
 
 
 def found_outside(result: Document, outside: str, number: int) -> Document:
-    """Return the place of a text next to the page's text, or the result without a place."""
+    """Return a string's place next to the page's text, or the unchanged result."""
     other = PageFinder(outside).find(result["find"], MAX_PLACES if number == 1 else 1)
     if not other["places_in_all"]:
         return result
@@ -408,10 +431,10 @@ def share_room(wanted: list[int], room: int) -> list[int]:
 def slice_of(text: str, start: int, room: int) -> tuple[str, int]:
     """Return a slice of text that reads well on its own, and the offset at which it ends.
 
-    A slice of a table includes its head; a slice of code includes fences and a mark at the cut.
+    A slice of a table includes its header; a slice of code includes fences and marks the cut.
     """
     head = table_head(text, start) or fences_at(text, start)[0]
-    # A text that fits exactly stays whole: without a head no space is reserved.
+    # Text that fits exactly stays whole: without a header, no space is reserved.
     end = slice_end(text, start, max(1, room - json_size(head)) if room and head else room)
     shown = head + text[start:end]
     _, fence = fences_at(text, end) if end < len(text) else ("", "")
@@ -438,7 +461,7 @@ def slice_end(text: str, start: int, room: int) -> int:
 
 
 def table_lines(text: str, place: int) -> list[tuple[int, int]]:
-    """Return the ranges of a table's lines, if a place is in one of them after the first."""
+    """Return the ranges of a table's lines, if a position is in any line after the first."""
     if not (text[:place].endswith("\n") and text.startswith("|", place)):
         return []
     first = text.rfind("\n\n", 0, place) + 1
@@ -450,14 +473,14 @@ def table_lines(text: str, place: int) -> list[tuple[int, int]]:
 
 
 def table_head(text: str, start: int) -> str:
-    """Return the head of the table inside which a slice begins; "" if it begins elsewhere."""
+    """Return the header of the table in which a slice begins; "" if it begins elsewhere."""
     lines = table_lines(text, start)
     head = f"{text[lines[0][0] : lines[1][1]]}\n" if lines else ""
     return head if len(head) <= LONGEST_HEAD else ""
 
 
 def rows_note(text: str, end: int) -> str:
-    """Return a note on the rows before a cut inside a table; "" for a cut elsewhere."""
+    """Return a note about the rows before a cut inside a table; "" for a cut elsewhere."""
     rows = table_lines(text, end)[2:]
     before = sum(last <= end for _, last in rows)
     return f"The table is cut after {before} of {len(rows)} rows." if before else ""
@@ -488,8 +511,11 @@ def end_before_part(text: str, start: int, end: int) -> int:
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown. Text from pages is fenced as untrusted.
 
-    A sitemap becomes a list for urls_from: one URL per line, with warnings as comments.
+    A sitemap becomes a list for urls_from: one URL per line, with warnings as comments. CSV is for
+    programs and has no fence.
     """
+    if "csv" in document:
+        return str(document["csv"])
     if "urls" in document:
         warnings = [f"# {one_line(text, 200)}" for text in document.get("warnings", [])]
         return "\n".join([*document["urls"], *warnings])
@@ -557,13 +583,22 @@ def parts_markdown(page: Document) -> str:
     ]
     results = page.get("found") or ([page] if "find" in page else [])
     shown = [found_markdown(result, is_one=len(results) == 1) for result in results]
+    lines += [table_line(entry) for entry in page.get("tables", [])]
     return "\n".join(lines) or "\n\n".join(shown)
 
 
-def found_markdown(result: Document, *, is_one: bool = True) -> str:
-    """Return the number and places of a text, or the nearest passage if it was not found.
+def table_line(table: Document) -> str:
+    """Return the line of a table in the list of a page's tables."""
+    label = " · ".join(table[name] for name in ("heading", "caption") if name in table)
+    columns = ", ".join(filter(None, table["columns"]))
+    named = f"{table['number']}. {label} ({table['rows']:,} rows)"
+    return f"{named}: {columns}" if columns else named
 
-    is_one: no other text was searched for; with several, a few places are shown for each.
+
+def found_markdown(result: Document, *, is_one: bool = True) -> str:
+    """Return the number and places of a string, or the nearest passage if it was not found.
+
+    is_one: no other string was searched for; with several, a few places are shown for each.
     """
     wanted = disarm_text(quoted(result["find"]))
     places = [("At", place) for place in result.get("places", [])]
@@ -587,7 +622,7 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
 
 
 def nearest_markdown(document: Document) -> str:
-    """Return the passages nearest to texts not found, fenced; "" if there are none."""
+    """Return the passages nearest to strings not found, fenced; "" if there are none."""
     results = object_field(document, "details").get("found", [])
     shown = [found_markdown(result) for result in results if "nearest" in result]
     return fence_untrusted("\n\n".join(shown)) if shown else ""

@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from websearch.reading.page import Call
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
-MAX_URLS = 50  # per call
-# Separates several URLs in one text; a comma inside a URL belongs to it.
+MAX_URLS = 50  # URLs per call
+# Separates several URLs in one string; a comma inside a URL belongs to it.
 BETWEEN_ADDRESSES = r"[\s,]{1,9}(?=https?://)|,\s|[\r\n]"
-MAX_CONNECTIONS = 8  # at once
-CALL_HOST_CONNECTIONS = 6  # of these to one host: as many as a browser opens for one page
+MAX_CONNECTIONS = 8  # connections at once
+CALL_HOST_CONNECTIONS = 6  # of these, to one host: as many as a browser opens for one page
 PAGE_TIMEOUT = 3.0  # seconds per page, redirects included
 PARTS = ("outline", "section", "find", "query")
-# Parameters that make a page's text differ from the stored one.
+# Parameters that make a page's text differ from the stored text.
 OTHER_TEXTS = (
     "links", "comments", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain",
 )  # fmt: skip
-STORING_SECONDS = 1.0  # after the deadline, in which a search's pages are still stored
+STORING_SECONDS = 1.0  # seconds after the deadline in which a search's pages are still stored
 
 
 # ===== commands and their parameters ==============================================================
@@ -75,6 +75,8 @@ COMMANDS: dict[str, Command] = {
             {"name": "find", "type": "list", "verbatim": True, "max_items": MAX_TEXTS,
              "help": "text to find; prints its position and the sentence or row around it; "
                      "repeatable"},
+            {"name": "tables", "type": "int", "min": 0, "max": 100_000, "metavar": "[N]",
+             "help": "the table with this number; 0: list the tables"},
             {"name": "llms", "type": "str", "rare": True, "choices": ("index", "full"),
              "help": "read the site's llms.txt (index) or llms-full.txt (full), not the page"},
             {"name": "raw", "type": "bool",
@@ -86,7 +88,7 @@ COMMANDS: dict[str, Command] = {
                 "name": "comments",
                 "type": "bool",
                 "rare": True,
-                "help": "add the comments of a Word file at its end",
+                "help": "append the comments in a Word file",
             },
             {"name": "raw_html", "type": "bool", "rare": True,
              "help": "read the HTML page of GitHub, Stack Exchange, Hacker News, arXiv, Reddit and "
@@ -140,7 +142,7 @@ def run_read(
     def operation(params: dict[str, Any]) -> Document:
         if len(params["urls"]) > MAX_URLS:
             message = f"urls has {len(params['urls'])} URLs; up to {MAX_URLS} are allowed."
-            hint = "Split them into several calls. Or pass a file with them as {urls_from}."
+            hint = "Split them into several calls. Or pass a file that lists them as {urls_from}."
             raise SearchError("invalid_input", message, hint)
         urls = list(dict.fromkeys(params["urls"]))
         if "pages" in params:
@@ -175,9 +177,9 @@ def run_read(
 
 
 def pages(urls: list[str], call: Call) -> list[Page]:
-    """Return the page for each URL of a search: from the store if young enough, or the web.
+    """Return the page for each URL in a search: from the store if recent enough, or the web.
 
-    Pages that were fetched are stored. A page without text or error was not read: the call is
+    Fetched pages are stored. A page without text or error was not read, because the call is
     offline.
     """
     stored = {} if call.max_age == 0 else call.store.get_pages(urls, call.max_age)
@@ -206,7 +208,7 @@ def read_for_search(
     report: ProgressCallback,
     store: PageStore,
 ) -> list[Page]:
-    """Return the pages for a search or a check, with their whole texts, as read_pages does.
+    """Return the pages for a search or a check, with their whole text, as read_pages does.
 
     caller_params: only page_timeout and verbose are used. store: receives the pages that were read.
     """
@@ -226,7 +228,7 @@ def read_for_search(
 
 
 def target_of(url: str, local_files: bool) -> str:
-    """Return the URL or file to read for a caller's text; raises SearchError."""
+    """Return the URL or file to read for a caller's input; raises SearchError."""
     if local_files:
         from websearch.pages.fetch.local_files import is_local, local_url
 
@@ -244,12 +246,12 @@ def read_with_store(
     report: ProgressCallback,
     store: PageStore,
 ) -> list[Page]:
-    """Return pages as read_pages does; parts of a stored page need no request.
+    """Return pages as read_pages does; a part of a stored page needs no request.
 
     A whole stored page fetched within PART_SECONDS is reused if only a part of it is requested and
     force is not set. Pages that were read are stored.
     """
-    wants_part = params["offset"] or any(params.get(name) for name in PARTS)
+    wants_part = params["offset"] or any(params.get(name) for name in PARTS) or "tables" in params
     wants_part = wants_part and not params.get("force")
     known = store.get_pages(list(targets), PART_SECONDS) if wants_part else {}
     known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
@@ -263,7 +265,7 @@ def read_with_store(
 def is_reusable(page: dict[str, Any], target: str | SearchError) -> bool:
     """Return whether a stored page can replace a fetch: whole and allowed.
 
-    The text of a PDF file lacks the file's own outline.
+    The text of a PDF file does not include the file's own outline.
     """
     is_whole = bool(page["text"]) and not page["truncated"]
     is_whole = is_whole and not refusing_rule(page["final_url"] or page["url"])

@@ -1,7 +1,7 @@
-"""Read the pages of a list of any length, as JSON Lines.
+"""Read the pages in a list of any length; print JSON Lines.
 
 Memory is bounded, and hosts are treated politely: few connections per host, a pause between
-requests, and a longer pause if a host asks for it. A slow host does not hold up the others.
+requests, and a longer pause if a host asks for it. A slow host does not delay the others.
 """
 
 from __future__ import annotations
@@ -43,21 +43,23 @@ if TYPE_CHECKING:
     from websearch.kit import Command, Document, Parameter, ProgressCallback
     from websearch.pages.page_content import PageContent
 
-CONNECTIONS = 16  # at once
-HOST_PAUSE = 1.0  # seconds between requests to one host; well-behaved crawlers wait as long
-# Kept in memory at once.
+CONNECTIONS = 16  # pages fetched at once
+HOST_PAUSE = 1.0  # seconds between requests to one host, as with well-behaved crawlers
+# URLs kept in memory at once.
 MAX_ADDRESSES = 10_000
-MAX_HOST_ADDRESSES = 100  # per host; more wait in a file, so other hosts get their turn
-MAX_IN_FILE = 100_000  # about 10 MB; with more, the list waits
+MAX_HOST_ADDRESSES = 100  # URLs per host; more wait in a file, so other hosts get their turn
+MAX_IN_FILE = 100_000  # URLs, about 10 MB; with more, the list waits
 
 # fmt: off
-# For the command line only. Servers read no lists and use READ_COMMANDS.
+# For the command line only. Servers do not read lists; they use READ_COMMANDS.
 COMMANDS: dict[str, Command] = {
     "read": {
         **READ_COMMANDS["read"],
         "batch": "urls_from",
         "params": [
             *READ_COMMANDS["read"]["params"],
+            {"name": "csv", "type": "bool",
+             "help": "with tables N: print that table as CSV, whole"},
             {"name": "urls_from", "type": "str", "verbatim": True,
              "help": "file with one URL per line (- for standard input); prints JSON Lines; "
                      "timeout is per page"},
@@ -81,7 +83,7 @@ COMMANDS: dict[str, Command] = {
 
 
 class ListReading(PageReading):
-    """Reads the pages of a list; a separate thread puts the URLs into the schedule.
+    """Reads the pages in a list; a separate thread puts the URLs into the schedule.
 
     free_slots limits the URLs between the list and the caller, who releases a slot for each
     finished page. failure: the error that stopped the list before its end.
@@ -96,12 +98,12 @@ class ListReading(PageReading):
         self.is_done = is_done
         self.free_slots = threading.Semaphore(MAX_ADDRESSES)
         self.failure: SearchError | None = None
-        self.under_way: set[int] = set()  # the numbers of items that were asked and not yielded
+        self.under_way: set[int] = set()  # the numbers of items that were requested but not yielded
 
     def pages(self) -> Iterator[tuple[Item, Page]]:
-        """Yield items and pages as they come; raises SearchError for a bad list.
+        """Yield items and pages as they arrive; raises SearchError for an invalid list.
 
-        After a signal no more pages are asked, and those under way get their time to arrive.
+        After a signal, no more pages are requested, and running requests get time to finish.
         """
         Interrupts.is_held = True
         try:
@@ -117,12 +119,12 @@ class ListReading(PageReading):
             raise self.failure
 
     def is_ended(self) -> bool:
-        """Return whether a signal came and nothing that is under way is waited for."""
+        """Return whether a signal has arrived and there is no running work left to wait for."""
         is_late = not self.under_way or time.monotonic() >= Interrupts.until
         return Interrupts.has_come and is_late
 
     def read_list(self) -> None:
-        """Put every URL of the list that is not done into the schedule.
+        """Put every URL in the list that is not done into the schedule.
 
         If a host has many waiting URLs, the others go to a file and are scheduled at the end.
         """
@@ -147,7 +149,7 @@ class ListReading(PageReading):
         except SearchError as error:
             self.failure = error
         except OSError as error:
-            message = f"The temporary file of waiting addresses failed: {error.strerror}."
+            message = f"The temporary file of waiting URLs failed: {error.strerror}."
             hint = "Set TMPDIR to a folder with free space."
             self.failure = SearchError("internal", message, hint)
         finally:
@@ -165,7 +167,7 @@ class ListReading(PageReading):
         return True
 
     def ask(self, item: Item) -> Fetched | PageContent | SearchError | None:
-        """Fetch the page of an item; None if the item waits because its host asked for a pause."""
+        """Fetch an item's page; None if the item waits because its host asked for a pause."""
         answer: Fetched | PageContent | SearchError
         if Interrupts.has_come:
             self.schedule.give_back(item)
@@ -192,7 +194,7 @@ def requested_pause(answer: Fetched | PageContent | SearchError) -> float:
 
 
 def set_aside_error(item: Item, seconds: float) -> SearchError:
-    """Return the error for a page whose host asks for a longer pause than a list waits."""
+    """Return the error for a page whose host asks for a longer pause than a list can wait."""
     host = host_and_port(item.address)[0]
     message = f"{host} asked for no requests for {math.ceil(seconds)} seconds."
     details = {"status": 429, "retryable": True, "retry_after": math.ceil(seconds)}
@@ -203,9 +205,9 @@ def set_aside_error(item: Item, seconds: float) -> SearchError:
 
 
 def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
-    """Read the pages of a list and print a document for each, with the line as its url.
+    """Read the pages in a list and print a document for each, with the line as its url.
 
-    Returns the exit code. Raises SearchError for bad parameters.
+    Returns the exit code. Raises SearchError for invalid parameters.
     """
     command = COMMANDS["read"]
     optional: list[Parameter] = [{**param, "required": False} for param in command["params"]]
@@ -215,7 +217,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
         (checked.get("dry_run"), "dry_run does not work with a list.", "Pass some URLs as {urls}."),
         (checked.get("browser"), "browser does not work with a list: it takes seconds per page.",
          "Pass up to 50 of the URLs as {urls}."),
-        (len(checked.get("section", [])) > 1, "A list takes one section for all of its pages.",
+        (len(checked.get("section", [])) > 1, "A list takes one section for all its pages.",
          "Pass a single {section}, or some URLs as {urls}."),
         (options.get("ordered"), "ordered is for batches of queries: pages come as they are read.",
          "Omit {ordered}: each line has its url."),
@@ -234,7 +236,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
 
 
 def line_or_error(line: str, page: Page, params: dict[str, Any]) -> Document:
-    """Return the document of one page; its error if a bug prevents this."""
+    """Return one page's document, or its error if a bug prevents this."""
     verbose = bool(params.get("verbose"))
     document: Any = result_or_error(line_document, line, page, params, verbose=verbose)
     if isinstance(document, SearchError):
@@ -244,7 +246,7 @@ def line_or_error(line: str, page: Page, params: dict[str, Any]) -> Document:
 
 
 def line_document(line: str, page: Page, params: dict[str, Any]) -> Document:
-    """Return the document of one page: {ok, url, final_url, title, ..., text}, or the error."""
+    """Return one page's document: {ok, url, final_url, title, ..., text}, or the error."""
     document = pages_document([replace(page, url=line)], params, deadline_of(params))
     item = {"url": line, **(document["pages"][0] if document["ok"] else document)}
     for warning in document.get("warnings", []):
@@ -270,6 +272,28 @@ def run_sitemap(params: dict[str, Any]) -> Document:
     return run_operation("read_page.read", COMMANDS["read"], params, operation, max_chars=0)
 
 
+def with_table_number(words: list[str]) -> list[str]:
+    """Return the words of a command line with a number after each --tables: 0 if there is none."""
+    after = [*words[1:], ""]
+    return [f"{word}=0" if word == "--tables" and not next_word.isdecimal() else word
+            for word, next_word in zip(words, after, strict=True)]  # fmt: skip
+
+
+def run_csv(params: dict[str, Any], report: ProgressCallback) -> Document:
+    """Return {ok, url, csv} for a table of a page, which is not cut; or the error."""
+    if len(params.get("urls", [])) != 1 or str(params.get("tables", 0)) == "0":
+        hint = "Pass one URL and the number of a table with {tables}; {tables} 0 lists them."
+        error = SearchError("invalid_input", "csv needs one table of one page.", hint)
+        return error_document(error)
+    document = run_read({**params, "max_chars": 0}, report, local_files=True)
+    if not document["ok"] or document.get("dry_run"):
+        return document
+    page = document["pages"][0]
+    from websearch.reading.page_tables import as_csv
+
+    return {"ok": True, "url": page["url"], "csv": as_csv(page["text"])}
+
+
 def run_command(
     params: dict[str, Any],
     report: ProgressCallback,
@@ -285,7 +309,12 @@ def run_command(
     if params.get("sitemap"):
         document = run_sitemap(params)
         if document["ok"] and not document.get("dry_run"):
-            options.setdefault("format", "markdown")  # which prints a list of lines
+            options.setdefault("format", "markdown")  # this prints one line per page
+        return document
+    if params.pop("csv", False) not in (False, "false"):
+        document = run_csv(params, report)
+        if document["ok"]:
+            options.setdefault("format", "markdown")  # which prints the CSV alone
         return document
     if "urls_from" in params or (params.get("urls") and options.get("jsonl")):
         return run_list(params, options)

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_HOST_CONNECTIONS = 2  # at once to one host and port, for a list of any length
-MAX_UNREAD_BYTES = 24 * 1024 * 1024  # of fetched pages that are not read yet
+MAX_HOST_CONNECTIONS = 2  # connections at once to one host and port, for a list of any length
+MAX_UNREAD_BYTES = 24 * 1024 * 1024  # bytes of fetched pages that are not yet read
 MAX_REST = 60.0  # seconds that a list waits for a host that asks for a pause (Retry-After)
 MAX_RESTS = 3  # consecutive pauses without a page between them
 
@@ -31,7 +31,7 @@ class Item:
 
 @dataclass(slots=True)
 class Host:
-    """A host's URLs, and the time of its next request, on time.monotonic()'s clock."""
+    """A host's URLs, and the time of its next request, as time.monotonic()."""
 
     waiting: deque[Item] = field(default_factory=deque)
     busy: int = 0
@@ -42,10 +42,10 @@ class Host:
 
 
 class HostSchedule:
-    """Hands out URLs to connections, slowly for each host.
+    """Hands out URLs to connections, at a limited pace for each host.
 
-    Each host has at most host_connections URLs handed out, and pause seconds between two. A host
-    without URLs is removed once its pause is over.
+    Each host has at most host_connections URLs handed out, with pause seconds between two of them.
+    A host without URLs is removed once its pause is over.
     """
 
     def __init__(self, pause: float, host_connections: int = MAX_HOST_CONNECTIONS) -> None:
@@ -60,7 +60,7 @@ class HostSchedule:
         self.changed = threading.Condition()
 
     def put(self, item: Item, limit: int = 0) -> bool:
-        """Add an item; return False if limit items of its host are waiting (0: no limit)."""
+        """Add an item; return False if its host already has `limit` items waiting (0: no limit)."""
         name = host_and_port(item.address)
         with self.changed:
             host = self.hosts.setdefault(name, Host())
@@ -72,7 +72,7 @@ class HostSchedule:
         return True
 
     def list_host(self, name: tuple[str, int], host: Host) -> None:
-        """Put a host into the heap if it has a free connection; the caller holds the lock."""
+        """Put a host into the heap if it has a free connection; the caller must hold the lock."""
         if not host.listed and host.busy < self.host_connections:
             host.listed = True
             heappush(self.heap, (host.free_at, name))
@@ -113,7 +113,8 @@ class HostSchedule:
     def rest(self, item: Item, seconds: float) -> bool:
         """Release the connection to a host that asks for a pause; return whether the item waits.
 
-        A host that asks for over MAX_REST, or too often, is set aside for that time, or MAX_REST.
+        A host that asks for more than MAX_REST, or too often, is set aside for that time, or for
+        MAX_REST.
         """
         name, now = host_and_port(item.address), time.monotonic()
         with self.changed:
@@ -130,7 +131,7 @@ class HostSchedule:
         return waits
 
     def seconds_aside(self, address: str) -> float:
-        """Return the seconds for which the host of a handed-out URL is set aside."""
+        """Return the seconds for which a handed-out URL's host is set aside."""
         with self.changed:
             return max(0.0, self.hosts[host_and_port(address)].aside_until - time.monotonic())
 
@@ -142,7 +143,7 @@ class HostSchedule:
 
 
 class ByteCount:
-    """Counts the bytes of fetched pages that are not read yet, to delay further downloads."""
+    """Counts the bytes of fetched pages that are not yet read, to delay more downloads."""
 
     def __init__(self) -> None:
         import threading
@@ -151,13 +152,13 @@ class ByteCount:
         self.changed = threading.Condition()
 
     def add(self, size: int) -> None:
-        """Count a fetched page; a negative size: a page that was read."""
+        """Count a fetched page, or with a negative size a page that was read."""
         with self.changed:
             self.bytes += size
             self.changed.notify_all()
 
     def wait(self, is_over: Callable[[], bool]) -> None:
-        """Wait until a download may begin, or the time is up."""
+        """Wait until a download may begin or time is up."""
         with self.changed:
             while self.bytes > MAX_UNREAD_BYTES and not is_over():
                 self.changed.wait(POLL_SECONDS)

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 MAX_ADDRESSES = 5_000
 MAX_SITEMAPS = 60  # files per call
-MAX_SITEMAP_BYTES = 20_000_000  # per file after decompression; the protocol allows 50 MB
-SITEMAP_SECONDS = 10.0  # per file
-NAMES = ("sitemap.xml", "sitemap_index.xml")  # used if robots.txt lists none
+MAX_SITEMAP_BYTES = 20_000_000  # bytes per file after decompression; the protocol allows 50 MB
+SITEMAP_SECONDS = 10.0  # URLs per file
+NAMES = ("sitemap.xml", "sitemap_index.xml")  # used if robots.txt lists no sitemaps
 _LOCATION = r"(?i)<loc>\s{0,99}(?:<!\[CDATA\[\s{0,99})?([^<\]\s]{1,8000})"
 _NAMED = r"(?im)^[ \t]{0,9}sitemap[ \t]{0,9}:[ \t]{0,9}(\S{1,8000})"
 _IS_SITEMAP = r"(?i)[^?]{1,8000}sitemap[^/?]{0,200}|[^?]{1,8000}\.(?:xml|xml\.gz)"
 
 
 def list_addresses(target: str, params: dict[str, Any]) -> Document:
-    """Return {ok, url, sitemaps, count, urls}: the listed pages below a URL.
+    """Return {ok, url, sitemaps, count, urls}: the pages listed below a URL.
 
     target: the URL of a sitemap, or of a site's folder to list only its URLs.
     Raises SearchError: no_results, or the error of the first sitemap.
@@ -45,21 +45,21 @@ def list_addresses(target: str, params: dict[str, Any]) -> Document:
     if not urls:
         if walk.error and not walk.read:
             raise walk.error
-        message = f"The sitemaps of {host} list no page below {target}."
+        message = f"The sitemaps on {host} list no page below {target}."
         hint = "Pass the URL of the whole site or of its sitemap. Or read a page with its links."
         raise SearchError("no_results", message, hint)
     warnings = []
     if walk.is_cut:
-        warnings.append(f"The list ends after {len(urls)} URLs: there are more. Pass a folder.")
+        warnings.append(f"The list ends after {len(urls)} URLs, but there are more. Pass a folder.")
     found = {"ok": True, "url": target, "sitemaps": walk.read, "count": len(urls), "urls": urls}
     return drop_empty({**found, "warnings": warnings})
 
 
 class SitemapWalk:
-    """Reads a site's sitemaps, an index before the files that it lists.
+    """Reads a site's sitemaps; an index is read before the files that it lists.
 
-    read: URLs of the files that were read. error: of the first that was not. is_cut: a limit
-    stopped the walk.
+    read: URLs of the files that were read. error: of the first file that could not be read. is_cut:
+    a limit ended the search.
     """
 
     def __init__(self, target: str, params: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ class SitemapWalk:
                 if len(found) >= MAX_ADDRESSES:
                     self.is_cut = True
                     return
-            if is_index:  # files named after the folder first: an index may list hundreds
+            if is_index:  # files named after the folder come first: an index may list hundreds
                 self.waiting.sort(key=lambda address: self.folder.strip("/") not in address)
             is_late = time.monotonic() >= self.deadline
             if self.waiting and (len(self.read) >= MAX_SITEMAPS or is_late):

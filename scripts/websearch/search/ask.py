@@ -32,6 +32,7 @@ from websearch.search.answers import (
     total,
 )
 from websearch.search.engine_calls import RESULT_FIELDS, engine_call
+from websearch.search.plan import compares_dates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
 FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may follow
 RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
 MAX_NAMED = 3  # values in a warning
+OWN_DATES = (
+    "{} cannot filter by dates: results were left out by the dates of their pages. Those without a "
+    "date were kept."
+)
 LATE_SECONDS = 0.5  # seconds after the deadline until a question is abandoned
 
 
@@ -143,12 +148,15 @@ def ask_in_order(answer: Answer, call: Call) -> None:
 
     Every engine of auto gets only a share of the time, because a fallback engine may follow.
     """
-    order = engine_order(answer.asked)
+    since = answer.question.filters.get("since", "")
+    order = sorted(engine_order(answer.asked), key=lambda engine: compares_dates(engine, since))
     share = FIRST_SHARE if answer.asked in CHAINS else 1.0
     for engine in order:
         end = time.monotonic() + max(MIN_TIMEOUT, call.time_left() * share)
         error = error_of_engine(answer, engine, replace(call, deadline=end))
         if error is None:
+            if compares_dates(engine, since):
+                answer.warnings.append(OWN_DATES.format(ENGINES[engine].title))
             return
         answer.failures.append((engine, error))
         # Another engine may know the value or filter that this one does not.

@@ -13,7 +13,7 @@ from websearch.base.site_rules import OWNER_HINT, left_out_warning, refusing_rul
 from websearch.check import check
 from websearch.engines.base.engine import FILTER_PARAMS
 from websearch.engines.base.ledger import UNCOUNTED, RunBudget, this_month
-from websearch.engines.base.result_pages import is_on_asked_site
+from websearch.engines.base.result_pages import FILTERED_HINT, is_on_asked_site
 from websearch.engines.table import ENGINES, FOCUSES, SPELLINGS, TOTAL, budgets, focus_sources
 from websearch.kit import (
     COMMON_PARAMS,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 
     from websearch.base.shown_command import ShownCommand
     from websearch.kit import Document, Parameter, ProgressCallback
+    from websearch.search.answers import Outcome
     from websearch.search.plan import Question
 
 __all__ = [
@@ -421,6 +422,7 @@ def answer_document(
             deadline=deadline_of(params),
             budget=budget or RunBudget(params.get("budget", math.inf)),
             max_age=0.0 if params["force"] else max_age,
+            since=params.get("since", ""),
             page_timeout=params["page_timeout"],
             report=report,
             is_dry=bool(params.get("dry_run")),
@@ -454,6 +456,7 @@ def searched(questions: list[Question], params: dict[str, Any], call: Call) -> D
         call = replace(call, max_age=None, is_offline=True)
     count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
     sources = read(ranked, count, call) if reads_pages else best_sources(ranked, count)
+    sources = in_period(sources, ranked, outcomes[0], call.since)
     limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), call.deadline, params["count"])
 
     def show(some: list[Source]) -> Document:
@@ -467,6 +470,22 @@ def searched(questions: list[Question], params: dict[str, Any], call: Call) -> D
         return show_search(outcomes[0], evidence, ranked, call.store, limits)
 
     return show_sources(show, sources, verbose=call.verbose)
+
+
+def in_period(
+    sources: list[Source], ranked: list[Source], outcome: Outcome, since: str
+) -> list[Source]:
+    """Return the sources that are not outside the period; a warning counts those in ranked.
+
+    Raises SearchError (no_results) if none is left.
+    """
+    if left_out := sum(source.is_outside for source in ranked):
+        what = "1 page" if left_out == 1 else f"{left_out} pages"
+        outcome.warnings.append(f"{what} left out: the page's own date is not in {since}.")
+    inside = [source for source in sources if not source.is_outside]
+    if sources and not inside:
+        raise SearchError("no_results", outcome.warnings[-1], FILTERED_HINT)
+    return inside
 
 
 def add_recall_hint(error: SearchError, query: str, store: PageStore) -> None:
@@ -494,6 +513,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         store = PageStore()
         try:
             pages, left_out = recalled_pages(store, params)
+            near = [] if pages else store.near_words(params["query"])
         finally:
             store.close()
         if left_out:
@@ -503,7 +523,8 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         if not pages:
             wider = "Omit site, or search" if "site" in params else "Search"
             hint = f"{wider} the web instead. Stored are web pages that were read, not local files."
-            hint = " ".join([*store.warnings, hint])
+            similar = [f"Stored pages contain {', '.join(near)}."] if near else []
+            hint = " ".join([*store.warnings, *similar, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint)
         sources = [

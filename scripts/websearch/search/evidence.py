@@ -152,7 +152,8 @@ def with_further(evidence: Evidence, ranked: list[Source], call: Call, limits: L
     the evidence is returned unchanged.
     """
     was_read = {url for one in evidence.sources for url in (one.result["url"], *one.also)}
-    further = [one for one in ranked if not (one.error or one.result["url"] in was_read)]
+    was_read |= {one.result["url"] for one in ranked if one.error or one.is_outside}
+    further = [one for one in ranked if one.result["url"] not in was_read]
     if not (further and call.time_left() > LEAST_SECONDS and answers_poorly(evidence)):
         return evidence
     more = result_or_error(read_further, evidence, further, call, limits, verbose=call.verbose)

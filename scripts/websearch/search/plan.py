@@ -72,6 +72,8 @@ class Question:
     def for_engine(self, engine: str) -> dict[str, Any]:
         """Return the parameters for an EngineCall."""
         filters, words = self.filters_for(engine), self.words
+        if compares_dates(engine, filters.get("since", "")):
+            del filters["since"]
         if not words:  # only operators
             words = query_with_sites("", filters).strip()
             filters = {name: filters[name] for name in filters if name not in SITES}
@@ -96,6 +98,15 @@ class Question:
             if ENGINES[engine].can_filter(name, value)
         }
         return {**soft_filters, **self.filters, **focused_filters(engine, self.focus, self.filters)}
+
+
+def compares_dates(engine: str, since: str) -> bool:
+    """Return whether an engine filters by periods, but not by a range of dates such as this one.
+
+    Results are then left out by their own dates, and by those of their pages.
+    """
+    has_periods = bool(ENGINES[engine].filters.get("since"))
+    return ".." in since and has_periods and not ENGINES[engine].can_filter("since", since)
 
 
 def plan(params: dict[str, Any]) -> list[Question]:

@@ -23,7 +23,8 @@ class Source:
 
     text: that of the page. outside: see reading.page.Page. shingles: see read_sources.shingles.
     is_cut: the text is not the whole page. error: why the page could not be read. also: other URLs
-    with the same text. is_fetched: the page came from the web, not from the store.
+    with the same text. is_fetched: the page came from the web, not from the store. is_outside: the
+    page's own date is not in the period of the call.
     """
 
     result: dict[str, Any]
@@ -39,6 +40,7 @@ class Source:
     also: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     is_fetched: bool = False
+    is_outside: bool = False
 
 
 def rank(outcomes: list[Outcome]) -> list[Source]:

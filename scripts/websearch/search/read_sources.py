@@ -6,10 +6,11 @@ import re
 import time
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
-from websearch.engines.base.days import changed_day, settled_date
+from websearch.engines.base.days import changed_day, is_in_period, moment_of, settled_date
 from websearch.kit import clean_text, drop_empty, one_line
 from websearch.markdown.foreign_text import harmless_markdown
 from websearch.reading.page import Page
+from websearch.search.plan import compares_dates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def read(sources: list[Source], count: int, call: Call) -> list[Source]:
 
     Each question's best source is among them. Pages that cannot be read or that repeat another
     page's text are replaced by the next results. An unreadable page is returned only if no others
-    are left.
+    are left. A page outside the period of the call is replaced, too.
     """
     chosen = best_sources(sources, count)
     read_pages(chosen, call)
@@ -88,6 +89,8 @@ def read_pages(sources: list[Source], call: Call) -> None:
         error = result_or_error(fill_source, source, page, verbose=call.verbose)
         if is_bug(error):
             set_aside(source, error)
+        if is_outside(source, call.since, time.time()):
+            source.is_outside, source.text, source.shingles = True, "", frozenset()
 
 
 def fill_source(source: Source, page: Page) -> None:
@@ -116,6 +119,14 @@ def dated_result(result: dict[str, Any], page: dict[str, Any], now: float) -> di
         copy["archived_url"] = address
     changed = changed_day(date, str(page.get("updated") or ""), now)
     return {**result, **drop_empty({"date": date, "changed": changed}), **copy}
+
+
+def is_outside(source: Source, since: str, now: float) -> bool:
+    """Return whether a page's own dates are outside a period by which no engine filtered."""
+    days = [source.result[name] for name in ("date", "changed") if name in source.result]
+    is_compared = all(compares_dates(engine, since) for engine in source.engines)
+    moments = [moment_of(day, now) for day in days] if is_compared else []
+    return bool(moments) and not any(is_in_period(moment, since, now) for moment in moments)
 
 
 def set_aside(source: Source, error: SearchError) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 MAX_RANKED = 3_000  # matching pages; ranking takes 5 ms per thousand
+MAX_NEAR = 3  # words suggested for one that no page contains
+MOST_STEMS, LEAST_LIKE = 10, 0.75  # compared stems; similarity of a suggested word
 MAX_TERMS = 32  # per query; more terms make a long question slower
 # Indexed characters per page: a normal form can be 18 times as long as its text.
 MAX_INDEXED = 1_000_000
@@ -143,6 +145,37 @@ def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: 
     )
     rows = db.execute(query, (match, first[0] if first else 0, *hosts, count)).fetchall()
     return [row[0] for row in rows]
+
+
+def near_words(db: sqlite3.Connection, words: str) -> list[str]:
+    """Return words of stored pages that are spelled nearly like some words. Raises sqlite3.Error.
+
+    The first letter must be the same. The index contains stems; pages show their whole words.
+    """
+    import difflib
+
+    found: list[str] = []
+    if not has_index(db):
+        return found
+    vocabulary = (
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5vocab(main, page_index, row)"
+    )
+    db.execute(vocabulary)
+    for word in re.findall(r"[^\W\d_]{4,30}", fold(words))[:MAX_TERMS]:
+        query = "SELECT term FROM temp.stems WHERE term > ? AND term < ? AND length(term) > 3"
+        stems = [row[0] for row in db.execute(query, (word[0], f"{word[0]}\U0010ffff"))]
+        near = difflib.get_close_matches(word, stems, MOST_STEMS)
+        whole = {word for stem in near for word in whole_words(db, stem)}
+        found += difflib.get_close_matches(word, whole, MAX_NEAR, LEAST_LIKE)
+    return list(dict.fromkeys(found))[:MAX_NEAR]
+
+
+def whole_words(db: sqlite3.Connection, stem: str) -> list[str]:
+    """Return the words of a stored page that begin like a stem."""
+    match = "SELECT rowid FROM page_index WHERE page_index MATCH ? LIMIT 1"
+    query = f"SELECT {TITLE} || ' ' || {TEXT} FROM pages WHERE id = ({match})"  # noqa: S608
+    row = db.execute(query, (fts5_string(stem),)).fetchone()
+    return re.findall(rf"\b{re.escape(stem[:-1])}\w*", fold(row[0])) if row else []
 
 
 # ===== writing, inside the caller's transaction ===================================================

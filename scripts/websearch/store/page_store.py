@@ -230,6 +230,11 @@ class PageStore(StoreFile):
         """Count the pages that contain all words."""
         return int(self.use(lambda db: full_text.count_pages(db, storable(words)), 0))
 
+    def near_words(self, words: str) -> list[str]:
+        """Return words of stored pages that are spelled nearly like some words."""
+        found: list[str] = self.use(lambda db: full_text.near_words(db, storable(words)), [])
+        return found
+
     # ----- requests that cost money
 
     def add_spent(self, month: str, engine: str, requests: int) -> dict[str, int]:

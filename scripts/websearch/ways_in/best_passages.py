@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.markdown.units import Piece
 
-_COUNTED_GAP = re.compile(r"(?m)^[ |]*\[… [\d,]+ (?:row|line)s?\][ |]*\n?")
+# "[… 9 rows]", "[… 9 rows, 2 with 1887]", "[all 9 rows]".
+_COUNTED_GAP = re.compile(r"(?m)^[ |]*\[(?:…|all) [\d,]+ (?:row|line)s?(?:,[^\[\]\n]*)?\][ |]*\n?")
 FIRST_SIZE = 3  # kept for each page that has no part yet
 _GAP = re.compile(r"(?m)^\[…\]\n?|\[(…)\]")  # replaces omitted text
 _MARKED_HEAD = re.compile(r"(?m)^[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +(?=\|)")  # in a list item

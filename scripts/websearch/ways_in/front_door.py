@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from websearch import kit
@@ -11,6 +12,7 @@ from websearch.ways_in.terminal import (
     View,
     for_saving,
     is_persons,
+    is_piping,
     opening,
     result_urls,
     to_terminal,
@@ -34,7 +36,7 @@ OTHERS = {
 }
 # Words that are not commands here -> a replacement; kit.SIBLINGS has more of them.
 INSTEAD = {
-    "news": "web_search.py 'QUERY' --focus news asks Brave and Serper, with a key. Without a key: "
+    "news": "web_search.py 'QUERY' --focus news uses Brave and Serper, with a key. Without a key: "
     "web_search.py 'QUERY' --since week",
     "scholar": "Without a key: web_search.py 'QUERY' --focus papers. With a key: serper_search.py "
     "scholar",
@@ -46,6 +48,9 @@ HISTORY_HINT = (
 )
 # Flags that set the format of the output, or imply it: URLs, JSON Lines.
 FORMATS = "--format --md --pretty --output --urls --jsonl --ordered --skip-done --urls-from".split()
+OTHER_FORMATS = ("--json", "--csv", "--sitemap", "--params-json", "--version")
+NO_JSON = ("batch", "serve", "mcp", "install", "completion", "open", "version")
+PIPE_NOTE = "Outside a terminal the output is JSON. For text add --md; --json hides this note.\n"
 ALIASES = {"help": "--help", "version": "--version"}
 
 
@@ -87,13 +92,29 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     words[1:1] = ["list"] if words[:1] == ["key"] and not names_in(words[1:]) else []
     try:
         check_words(words)
-        if is_persons():
+        pipes = is_piping()
+        if is_persons() or (pipes and asks_for_help(words)):
             from websearch.ways_in import at_terminal
 
+            if pipes:
+                os.environ["NO_COLOR"] = "1"
             return at_terminal.run(script, words, view, has_pager, start)
+        if pipes and prints_json(words):
+            sys.stderr.write(PIPE_NOTE)
         return start(script, words, view)
     except SearchError as error:
         return refuse(error)
+
+
+def asks_for_help(words: list[str]) -> bool:
+    """Return whether words ask for help."""
+    return words in ([], ["help"]) or bool({"-h", "--help"} & {*words})
+
+
+def prints_json(words: list[str]) -> bool:
+    """Return whether words print JSON because they do not say otherwise."""
+    is_said = any(word.partition("=")[0] in (*FORMATS, *OTHER_FORMATS) for word in words)
+    return not (is_said or words[0] in NO_JSON or user_defaults().get("format"))
 
 
 def names_in(words: list[str]) -> list[str]:

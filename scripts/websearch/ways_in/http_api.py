@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8080  # GLSI's default
 LOOPBACK = "127.0.0.1"
 MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
-MAX_TOKEN_FILE = 10_000  # characters; a longer file was passed by mistake
+MAX_TOKEN_FILE = 10_000  # characters; a longer file is a mistake
 MAX_REQUEST_TIME = 120  # maximum timeout in seconds: a request occupies one of few connections
 
 # fmt: off
@@ -124,7 +124,7 @@ LIMITS: list[kit.Parameter] = [
 def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the response to a request. Never raises.
 
-    settings: those of check_caller, verbose, and defaults (for parameters missing from a request).
+    settings: those of check_caller, and verbose and defaults (for parameters not in a request).
     """
     try:
         return find_answer(request, settings)
@@ -195,7 +195,7 @@ def command_answer(
 
 
 def search_document(document: Document, content: str) -> Document:
-    """Return a search's document with the fields of GLSI; page texts are only in content."""
+    """Return a search's document with GLSI's fields; page text is only in content."""
     results = [
         {name: value for name, value in result.items() if name != "text"}
         for result in document.get("results", [])
@@ -220,7 +220,7 @@ def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
     if not operation.command:
         return {}
     names, table = operation.names, operation.spec()["params"]
-    # A server reads no files for its clients.
+    # A server does not read files for its clients.
     omitted = {"input", operation.body, *operation.fixed}
     return {
         item["name"]: {**item, "name": names.get(item["name"], item["name"])}
@@ -313,7 +313,7 @@ def run_serve(
     import secrets
 
     def operation(params: dict[str, Any]) -> Document:
-        # These limits are for requests: max_chars must not cut this command's errors.
+        # These limits apply to requests: max_chars must not cut this command's errors.
         names = [name for name in ("timeout", "max_chars") if name in params]
         limits: dict[str, Any] = {name: params.pop(name) for name in names}
         check_max_chars(limits)
@@ -334,7 +334,7 @@ def run_serve(
             "session": secrets.token_urlsafe(),
             "verbose": bool(params.get("verbose")),
             "check_machine": check_machine,
-            # Clients are programs, which get whole texts by default.
+            # Clients are programs, which get the whole text by default.
             "defaults": {"max_chars": 0, **limits},
         }
         server = open_server(family, address, settings)
@@ -385,7 +385,7 @@ def port_from_environment() -> int:
 
 
 def read_token(path: str) -> str:
-    """Return the token in a file; warn if others can read the file. Raises SearchError."""
+    """Return the token in a file; warn if other users can read the file. Raises SearchError."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
             token = file.read(MAX_TOKEN_FILE).strip()

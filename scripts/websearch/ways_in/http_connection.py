@@ -47,9 +47,9 @@ SEND_TIMEOUT = 20.0  # seconds for a client to accept a piece of a response
 LINGER_TIMEOUT = 1.0  # seconds for a client to accept the response before the connection closes
 STOP_TIMEOUT = 10.0  # seconds for running requests after a signal to stop
 LAST_SECONDS = 1.0  # the last seconds of STOP_TIMEOUT, in which running requests are cancelled
-MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes per line, and trailer lines, in a chunked body
+MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes per line, trailer lines in a chunked body
 POLL_SECONDS = 0.1  # seconds between checks for a signal
-# These patterns take linear time: no two adjacent parts match the same byte.
+# These patterns take linear time, because no two adjacent parts match the same byte.
 TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
 REQUEST_LINE = rb"%s /[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
 HEADER_LINE = rb"(?:%s:[\t -~\x80-\xff]*)?\r\n" % TOKEN
@@ -59,7 +59,7 @@ class TimedSocket(io.RawIOBase):
     """A socket as a stream with one deadline for all reads.
 
     A socket's timeout applies to each read, so a client that sends a byte now and then never
-    exceeds it. deadline: on time.monotonic()'s clock.
+    exceeds it. deadline: as time.monotonic().
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -132,7 +132,7 @@ def read_body(stream: BinaryIO, request: HttpRequest, length: int) -> bytes:
             return bytes(chunks)
         if not re.fullmatch(HEADER_LINE, line):
             break
-    raise HttpError(400, "The body in chunks has no proper end.")
+    raise HttpError(400, "The chunked body has no valid end.")
 
 
 def chunk_size(line: bytes) -> int:
@@ -185,7 +185,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             super().handle()
 
     def handle_one_request(self) -> None:
-        """Read a request and answer it; set close_connection if the connection must then close."""
+        """Read and answer a request; set close_connection if the connection must then be closed."""
         self.close_connection = True
         self.set_time_limit(IDLE_TIMEOUT)
         try:
@@ -245,7 +245,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             elif length:
                 self.close_connection = True  # the body is never read
         except TimeoutError:
-            raise HttpError(408, f"The request's {part} did not come in time.") from None
+            raise HttpError(408, f"The request's {part} did not arrive in time.") from None
         return request
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
@@ -265,7 +265,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         # RFC 9110: a server with a clock sends Date.
         fixed = {"Date": self.date_time_string(), "Cache-Control": "no-store"}
         for name, value in {**fixed, **headers, "X-Content-Type-Options": "nosniff"}.items():
-            self.send_header(name, value)  # also sets close_connection
+            self.send_header(name, value)  # this also sets close_connection
         try:
             self.connection.settimeout(SEND_TIMEOUT)
             self.end_headers()
@@ -281,7 +281,7 @@ class ApiHandler(BaseHTTPRequestHandler):
             sys.stderr.write(f"{kit.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
 
     def linger(self) -> None:
-        """End the response, then read and drop input for a moment. Raises OSError.
+        """End the response, then read and discard input for a moment. Raises OSError.
 
         Closing a socket with unread data resets the connection, and the client may lose the
         response.
@@ -297,15 +297,15 @@ class ApiServer(ThreadingHTTPServer):
 
     answer: turns a request into a response; never raises. settings: those of check_caller, and
     verbose. connections: the number of open connections. requests: the total so far. running: the
-    number in progress. stop_deadline: when running requests are abandoned, on time.monotonic()'s
-    clock; 0 until a signal.
+    number in progress. stop_deadline: when running requests are abandoned, as time.monotonic(); 0
+    until a signal.
     """
 
     daemon_threads = True  # a request longer than STOP_TIMEOUT must not keep the process alive
-    block_on_close = False  # serve itself waits for the requests, for a limited time
+    block_on_close = False  # serve itself waits for running requests, for a limited time
     request_queue_size = BACKLOG
     timeout = POLL_SECONDS  # of handle_request
-    allow_reuse_address = os.name == "posix"  # on Windows two servers could share the port
+    allow_reuse_address = os.name == "posix"  # on Windows, two servers could share the port
     allow_reuse_port = False
 
     def __init__(
@@ -368,7 +368,7 @@ class ApiServer(ThreadingHTTPServer):
 
     @contextlib.contextmanager
     def running_request(self) -> Iterator[None]:
-        """Count a request in the total, and as running until it ends."""
+        """Count a request in the total, and as running while the block runs."""
         with self.lock:
             self.running += 1
             self.requests += 1

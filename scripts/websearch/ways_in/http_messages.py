@@ -1,7 +1,7 @@
 """Check the HTTP API's requests, and choose the status of its responses.
 
-All functions are pure: they turn bytes or a request into a value or an HttpError. This module has
-the size limits; http_connection.py has the time limits.
+All functions are pure: they turn bytes or a request into a value or an HttpError. This module
+contains the size limits; http_connection.py contains the time limits.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ MAX_DRAFT = 4_000_000  # bytes: 1 MB of text, encoded as a form or JSON
 BODY_PATHS = {
     "/mcp": MAX_MESSAGE, "/check": MAX_DRAFT, "/history/forget": 4_000, "/sign-in": 4_000,
 }  # fmt: skip
-# Paths that need no token, because they reveal nothing: for supervisors, the style of the pages,
-# and the sign-in form.
-OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
+# Paths that need no token, because they reveal nothing: the health check, the pages' style and the
+# sign-in form.
+OPEN_PATHS = ("/health", "/desk.css", "/desk.js", "/sign-in")
 COOKIE = "web_search_session"
 
 # HTTP status for each kind of failure.
@@ -73,7 +73,7 @@ class HttpRequest:
         self.body: bytes | None = None
 
     def header(self, name: str) -> str:
-        """Return a header's value, "" if it is missing; repeated headers are joined by commas."""
+        """Return a header's value, "" if it is missing; repeated headers are joined with commas."""
         return ", ".join(value.strip() for value in self.headers.get_all(name, []))
 
     def longest_body(self) -> int:
@@ -91,7 +91,7 @@ class HttpRequest:
         lengths, or with a length and chunks (RFC 9112, section 11).
         """
         coding = self.header("transfer-encoding")
-        length = self.header("content-length")  # two of them become a list, not a number
+        length = self.header("content-length")  # two headers become a list, not a number
         limit = self.longest_body()
         if coding and not (self.is_chunked() and limit):
             raise HttpError(411, "A body needs a Content-Length.")
@@ -108,7 +108,7 @@ class HttpRequest:
 
 
 def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
-    """Refuse requests that a foreign web page could send. Raises HttpError (400, 401, 403).
+    """Refuse requests that another site's page could send. Raises HttpError (400, 401, 403).
 
     A page's script may reach a loopback server under the page's host name (DNS rebinding), which
     the Host header reveals, or send a cross-origin request, which the browser labels. settings:
@@ -124,8 +124,8 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
     if origin not in ("", f"http://{host}", f"https://{host}"):
         raise HttpError(403, f"Requests from {quoted(origin)} are refused.", OTHER_PAGES_HINT)
     if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
-        raise HttpError(403, "A request from another site is refused.", OTHER_PAGES_HINT)
-    if request.longest_body():  # do not read the body if the caller lacks the token
+        raise HttpError(403, "Requests from other sites are refused.", OTHER_PAGES_HINT)
+    if request.longest_body():  # do not read the body if the token is missing
         check_token(request, settings)
 
 
@@ -172,7 +172,7 @@ def has_token(request: HttpRequest, settings: dict[str, Any]) -> bool:
 
 
 def is_same(text: str, secret: str) -> bool:
-    """Compare a text with a secret in constant time."""
+    """Compare a string with a secret in constant time."""
     import hmac
 
     return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())

@@ -1,8 +1,8 @@
 """Serve MCP over HTTP (Streamable HTTP), without sessions: one message and response per POST.
 
 A response is JSON. If a call has a progress token and the client accepts text/event-stream, the
-response is events: the progress, then the result. http_messages.py decides which callers are
-served.
+response is a stream of events: the progress, then the result. http_messages.py decides which
+callers are served.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def event_stream(request: McpRequest) -> Iterator[bytes]:
     """Yield the progress of a request as it is reported, then its result, each as an event."""
     import queue
 
-    news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # arguments of reports, then the result
+    news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # reports, then the result
     start_thread(lambda: news.put(answer_request(request, lambda *report: news.put(report))))
     count = 0
     while isinstance(item := news.get(), tuple):
@@ -118,8 +118,8 @@ def check_headers(http_request: HttpRequest, message: Any) -> None:
     """Raise ProtocolError unless the headers agree with the body.
 
     A proxy may act on the headers, while the server acts on the body. Versions with a handshake
-    have only the version header; without it, a client uses one of the oldest versions. The
-    specification requires no headers for notifications.
+    have only the version header; a client without it uses one of the oldest versions. The
+    specification does not require headers for notifications.
     """
     check_message(message)
     header, version = http_request.header(VERSION_HEADER), body_version(message)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     Message = dict[str, Any]
-    # A callback for progress: a text, and the number of remaining reports (None: unknown).
+    # A callback for progress: a text and the number of remaining reports (None: unknown).
     Report = Callable[[str, int | None], None]
 
-MODERN_VERSION = "2026-07-28"  # has no handshake: each request contains its version
+MODERN_VERSION = "2026-07-28"  # no handshake: each request contains its version
 # Versions with a handshake (initialize), newest first.
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 MAX_MESSAGE = 1_000_000  # bytes per message, far more than a call needs
@@ -81,7 +81,7 @@ def is_token(value: object) -> bool:
 
 
 def check_message(message: object) -> None:
-    """Raise ProtocolError for a message that JSON-RPC does not allow."""
+    """Raise ProtocolError if a message violates JSON-RPC."""
     reason = ""
     if not isinstance(message, dict):
         reason = "a message must be an object; batches are not supported"
@@ -120,12 +120,12 @@ class McpRequest:
             check_tool_name(self.params)
 
     def caller(self) -> str:
-        """Return the name of the calling program for the history."""
+        """Return the calling program's name, for the history."""
         name = self.client.get("title") or self.client.get("name")
         return f"MCP: {name}" if isinstance(name, str) else "MCP"
 
     def finished(self, result: dict[str, Any]) -> Message:
-        """Return the response with a result for the request."""
+        """Return the response that contains a result for the request."""
         if self.is_modern:
             meta = {f"{META}serverInfo": SERVER_INFO}
             result = {"resultType": "complete", **result, "_meta": meta}
@@ -210,7 +210,7 @@ def answer_request(request: McpRequest, report: Report = lambda *_: None) -> Mes
 
 
 def result_of(request: McpRequest, report: Report) -> dict[str, Any]:
-    """Return the result for a request. Raises ProtocolError for an unknown method."""
+    """Return the result of a request. Raises ProtocolError for an unknown method."""
     if request.method == "tools/call":
         return call_result(request, report)
     if request.method == "tools/list":
@@ -247,7 +247,7 @@ def discover_result() -> dict[str, Any]:
 
 
 def list_result(params: dict[str, Any], modern: bool) -> dict[str, Any]:
-    """Return the answer to tools/list, a single page. Raises ProtocolError for a cursor."""
+    """Return the answer to tools/list, a single page. Raises ProtocolError if there is a cursor."""
     if params.get("cursor") is not None:
         raise ProtocolError(INVALID_PARAMS, "Invalid params: unknown cursor")
     lifetime = {"ttlMs": LIST_LIFETIME, "cacheScope": "public"} if modern else {}
@@ -274,7 +274,7 @@ def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
 
 
 def progress_message(token: object, count: int, text: str, left: int | None) -> Message:
-    """Return the notification of a call's progress. count: the reports so far, which must grow.
+    """Return a progress notification for a call. count: the reports so far, which must grow.
 
     left: the remaining reports. A call may have several parts, so the total may also grow.
     """
@@ -284,7 +284,7 @@ def progress_message(token: object, count: int, text: str, left: int | None) -> 
 
 
 def bug_error(error: BaseException) -> ProtocolError:
-    """Return the error for a bug, with only its class, because its text may quote a message."""
+    """Return the error for a bug, naming only its class, because its text may quote a message."""
     return ProtocolError(INTERNAL_ERROR, f"Internal error: {type(error).__name__}")
 
 

@@ -5,7 +5,7 @@ Without arguments, mcp_server.py serves; its commands tools and call are for peo
 
 from __future__ import annotations
 
-import _thread  # provides threading's lock; importing threading takes 2 ms
+import _thread  # has threading's lock; importing threading itself takes 2 ms
 import functools
 import json
 import os
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
     from websearch.ways_in.mcp_protocol import McpRequest, Message
 
-WORKERS = 8  # concurrent calls, which mostly wait for the network
+WORKERS = 8  # concurrent calls, most of which wait for the network
 READ_SIZE = 65_536  # bytes per read
-DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
+DRAIN_SECONDS = 1.0  # seconds for running calls at the end of input; clients send SIGTERM after 2
 
 
 class RunningCall:
-    """A running call. is_open: not yet answered or cancelled. reports: the number sent so far."""
+    """A running call. is_open: neither answered nor cancelled. reports: the number sent so far."""
 
     def __init__(self, request: McpRequest) -> None:
         self.request = request
@@ -147,7 +147,7 @@ class StdioServer:
             self.write(line)
 
     def write(self, line: bytes) -> None:
-        """Write a line; the caller must hold the lock. End the process if the client has gone."""
+        """Write a line; the caller must hold the lock. End the process if the client is gone."""
         left = memoryview(line)
         try:
             while left:

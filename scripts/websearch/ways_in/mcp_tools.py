@@ -63,7 +63,7 @@ MAX_CHARS: Parameter = {
     "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
 }  # fmt: skip
 
-LEAST_LIKENESS = 0.8  # between an argument's name and a mistyped name, from 0 to 1
+LEAST_LIKENESS = 0.8  # minimum similarity of an argument's name and a mistyped name, from 0 to 1
 
 # ===== the tools ==================================================================================
 
@@ -83,12 +83,12 @@ CLEARS_OWN_STORE = {
 class Tool(ServedCommand):
     """A tool of the server.
 
-    keys: variables of which one must be set for the tool to be listed; (): the tool is listed only
-    on request; None: it needs no key. doing: its progress text. arguments: those that a model
-    needs, as (shown name, table's name) if the names differ. help: argument -> text that replaces
-    the table's. more_choices: argument -> additional values, each with its own command. instead:
-    argument that may replace the first argument -> its command. free_with: arguments that make a
-    call to a paid engine free.
+    keys: variables; the tool is listed if one of them is set; (): it is listed only on request;
+    None: it needs no key. doing: its progress text. arguments: those that a model needs, as (shown
+    name, table's name) if the names differ. help: argument -> text that replaces the table's.
+    more_choices: argument -> additional values, each with its own command. instead: argument that
+    may replace the first argument -> its command. free_with: arguments that make a call to a paid
+    engine free.
     """
 
     title: str
@@ -124,7 +124,7 @@ TOOLS: dict[str, Tool] = {
         help={
             "queries": "instead of query: answered together",
             "count": "results; of queries: sources (8)",
-            "focus": "also ask Stack Overflow, GitHub, paper indexes, forums, Wikipedia",
+            "focus": "add Stack Overflow, GitHub, papers, forums, Wikipedia",
             "force": "ignore stored answers",
             "stale": "if no engine answers, any stored answer",
             "engine": "{choices}; several, comma-separated, are merged",
@@ -275,7 +275,7 @@ NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 
 
 def tool_parameters(name: str) -> dict[str, Parameter]:
-    """Return shown name -> entry from the command's table, adapted, for each tool argument.
+    """Return each tool argument's shown name -> an adapted copy of the command's parameter.
 
     Raises ImportError if the module is missing.
     """
@@ -290,7 +290,7 @@ def tool_parameters(name: str) -> dict[str, Parameter]:
         if tool.instead:
             parameter.pop("required", None)
         if parameter["name"] == "focus" and "news" in parameter["choices"]:
-            parameter["choices"] = open_focuses()  # that the keys allow
+            parameter["choices"] = open_focuses()  # tools that the keys allow
         text = tool.help.get(label, BRIEF_HELP.get(label, str(parameter["help"])))
         choices = ", ".join(parameter.get("choices", ()))
         parameter["help"] = text.replace("{choices}", choices)
@@ -340,7 +340,7 @@ def tool_definition(name: str) -> dict[str, Any] | None:
 def tool_description(name: str) -> str:
     """Return a tool's description, with today's date if the tool takes a period.
 
-    Without the date, models put the last year of their training into queries.
+    Without the date, models put the last year of their training data into queries.
     """
     today = f" Today is {utc_day(time.time())}." if "since" in TOOLS[name].arguments else ""
     return f"{TOOLS[name].description}{today}"
@@ -355,7 +355,7 @@ def tool_definitions(every: bool = False) -> list[dict[str, Any]]:
 def definitions_of_day(_: str, every: bool) -> list[dict[str, Any]]:
     """Return the definitions of the listed tools, or of every tool, except broken ones.
 
-    The result is cached per day, because the list must not change.
+    The result is cached for the day, because the list must not change.
     """
     names = TOOLS if every else listed_tools()
     return [definition for name in names if (definition := tool_definition(name))]
@@ -381,7 +381,7 @@ def how_to_list(name: str) -> str:
 
 
 def is_configured(keys: tuple[str, ...]) -> bool:
-    """Return whether one of these variables is set, even to an impossible key."""
+    """Return whether one of these variables is set, even to an invalid key."""
     try:
         return bool(configured_key(*keys)[1])
     except SearchError:
@@ -394,7 +394,7 @@ def is_configured(keys: tuple[str, ...]) -> bool:
 def call_tool(
     name: str, arguments: object, report: ProgressCallback = None, caller: str = "MCP"
 ) -> tuple[Document, str]:
-    """Run a tool with a client's arguments; return its document, and its text for a model.
+    """Run a tool with a client's arguments; return its document and its text for a model.
 
     caller: the caller's name in the history. Never raises: a bug becomes an error document.
     """
@@ -425,7 +425,7 @@ def run_tool(
         params = {**command.fixed, **params}
         document = run_metered(TOOLS[name], params, lambda: command.call(params, caller, report))
         if any(engine.module == command.module for engine in ENGINES.values()):
-            keep_to_rules(document, command.load())  # the single-file scripts ignore the rules
+            keep_to_rules(document, command.load())  # the standalone scripts ignore the rules
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a bug: the client still gets an answer
@@ -526,7 +526,7 @@ def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, 
     if unknown:
         warnings.append(ignored_arguments(name, unknown, len(unknown) == len(arguments), table))
     params = read_params(table, arguments.items(), once=True)
-    for label, parameter in parameters.items():  # whose bounds or choices are not the command's
+    for label, parameter in parameters.items():  # with the argument's own bounds and choices
         own = parameter["name"]
         if own in params and (own == "max_chars" or label in TOOLS[name].more_choices):
             params[own] = check_value(parameter, params[own])
@@ -536,7 +536,7 @@ def tool_params(name: str, arguments: object, warnings: list[str]) -> dict[str, 
 def ignored_arguments(name: str, unknown: list[str], are_all: bool, known: Iterable[str]) -> str:
     """Return the warning that names unknown arguments. Raises SearchError (invalid_input).
 
-    are_all: whether there are no others. known: every name of the tool's arguments.
+    are_all: whether there are no other arguments. known: all names of the tool's arguments.
     """
     for key in unknown:
         if are_all or not key.isprintable() or may_be_mistaken(name, spelled_name(key), known):
@@ -548,8 +548,9 @@ def ignored_arguments(name: str, unknown: list[str], are_all: bool, known: Itera
 def may_be_mistaken(name: str, spelled: str, known: Iterable[str]) -> bool:
     """Return whether an unknown argument may be a model's mistake, not a client's addition.
 
-    It resembles an argument, contains its name, or is one of other tools. Before a tool that
-    removes something, each is: without its query, everything would be removed.
+    It resembles an argument, contains its name, or is an argument of another tool. For a tool that
+    removes something, every unknown argument counts: without its query, everything would be
+    removed.
     """
     import difflib
 
@@ -560,7 +561,7 @@ def may_be_mistaken(name: str, spelled: str, known: Iterable[str]) -> bool:
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
-    """Return the error for an unknown argument; spelled: its name in the table's style."""
+    """Return the error for an unknown argument. spelled: its name in the table's style."""
     reason = TOOLS[name].spec().get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()

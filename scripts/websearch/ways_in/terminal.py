@@ -44,6 +44,11 @@ def is_persons() -> bool:
     return bool(sys.stdout and sys.stdout.isatty()) and not is_agents()
 
 
+def is_piping() -> bool:
+    """Return whether a person at a terminal sends the output to a file or another program."""
+    return bool(sys.stderr and sys.stderr.isatty()) and not (is_persons() or is_agents())
+
+
 def terminal_width() -> int:
     """Return the number of columns for text at this terminal."""
     # Python 3.10 reports 0 columns for a terminal of unknown width.

@@ -68,11 +68,10 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
 
 def wrapped_help(text: str, program: str, width: int) -> str:
     """Return a command's help, wrapped, with script names replaced by those that the user types."""
-    if program != "web_search.py":
-        text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
-        for name, word in PROGRAMS.items():
-            pattern = rf"\b{name}\.py(?: {word}\b)?" if word else rf"\b{name}\.py"
-            text = re.sub(pattern, f"{program} {word}".strip(), text)
+    text = re.sub(r"\bdoctor\.py(?= key\b)", program, text)
+    for name, word in PROGRAMS.items():
+        pattern = rf"\b{name}\.py(?: {word}\b)?" if word else rf"\b{name}\.py"
+        text = re.sub(pattern, f"{program} {word}".strip(), text)
     lines = []
     for line in text.split("\n"):
         start = line[: len(line) - len(line.lstrip())]

@@ -1,4 +1,4 @@
-"""DuckDuckGo and Google, queried like a browser: request headers, and judging the responses.
+"""Query DuckDuckGo and Google like a browser: request headers, and checks of the responses.
 
 Their result pages are made for people. A browser's User-Agent is sent, because DuckDuckGo sends
 its challenge to other clients. User-Agents are not rotated, TLS is not disguised, and challenges
@@ -67,7 +67,7 @@ def accept_language(params: dict[str, Any]) -> str:
 
 
 def locale_code(params: dict[str, Any]) -> str:
-    """Return language and country as in de, pt-BR or de-CH; "" without a language."""
+    """Return a language and country such as de, pt-BR or de-CH; "" without a language."""
     language = language_code(params.get("language", ""))
     base, _, region = language.partition("-")
     region = country_code(params.get("country", "")) or region

@@ -1,4 +1,4 @@
-"""Dates of results: as engines and pages write them, as days, and whether they are in a period."""
+"""Dates of results: parse what engines and pages write, and compare it with a period."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _AGO = (
     rf"(?P<before>{_BEFORE})?(?P<number>\d{{1,4}}|[^\W\d_]{{1,5}}(?= )) ?"
     rf"(?P<unit>[^\W\d]+?)(?P<after>{_AFTER})?"
 )
-# Days back -> the words for such a day.
+# Days ago -> the words for such a day.
 _NEAR_DAYS = {
     0: "today heute hoy aujourd'hui hoje oggi vandaag dzisiaj сегодня bugün 今日 今天 오늘",
     1: "yesterday gestern ayer hier ontem ieri gisteren wczoraj вчера dün 昨日 昨天 어제",
@@ -57,12 +57,12 @@ _ISO = (
 
 
 def utc_day(moment: float) -> str:
-    """Return the day of a time (seconds since 1970) as YYYY-MM-DD."""
+    """Return the date of a timestamp (seconds since 1970) as YYYY-MM-DD."""
     return time.strftime("%Y-%m-%d", time.gmtime(moment))
 
 
 def seconds_of(day: str) -> float:
-    """Return the seconds since 1970 of a day (YYYY-MM-DD) in UTC; 0.0 if it does not exist."""
+    """Return the start of a date (YYYY-MM-DD, UTC) in seconds since 1970; 0.0 if it is invalid."""
     from datetime import datetime
 
     try:
@@ -72,13 +72,13 @@ def seconds_of(day: str) -> float:
 
 
 def day_of(moment: Any) -> str:
-    """Return the day of a time (seconds since 1970), "" if it is not plausible."""
+    """Return the date of a timestamp (seconds since 1970), "" if it is not plausible."""
     is_number = isinstance(moment, (int, float)) and not isinstance(moment, bool)
     return utc_day(moment) if is_number and 0 < moment < 4_000_000_000 else ""
 
 
 def day_of_text(moment: object) -> str:
-    """Return the day of a date as ISO 8601 or RFC 1123, "" if it is neither."""
+    """Return the date in an ISO 8601 or RFC 1123 time, "" if it is neither."""
     if not isinstance(moment, str):
         return ""
     if iso := re.match(r"\d{4}-\d\d-\d\d", moment):
@@ -90,10 +90,10 @@ def day_of_text(moment: object) -> str:
 
 
 def moment_of(text: str, now: float) -> float | None:
-    """Return a written date in seconds since 1970; None if it is not understood.
+    """Return a written date as seconds since 1970; None if it is not recognized.
 
-    Understood in many languages: ISO 8601, with or without a time; "3 days ago", "yesterday"; days
-    such as "May 2, 2024" and "24.11.2026". A day without a time is its beginning in UTC.
+    Recognized in many languages: ISO 8601, with or without a time; "3 days ago", "yesterday"; dates
+    such as "May 2, 2024" and "24.11.2026". A date without a time means its start in UTC.
     """
     text = text.strip()[:MAX_CHARS]
     if iso := re.match(_ISO, text):
@@ -109,7 +109,7 @@ def moment_of(text: str, now: float) -> float | None:
 
 
 def seconds_ago(text: str) -> tuple[int, int] | None:
-    """Return the number and the seconds of the unit of "3 days ago" and the like, or None."""
+    """Return the number and the unit's seconds in text such as "3 days ago", or None."""
     words = text.lower().replace("\xa0", " ")
     for days, names in _NEAR_DAYS.items():
         if words in names.split():
@@ -124,20 +124,20 @@ def seconds_ago(text: str) -> tuple[int, int] | None:
 
 @functools.lru_cache(1)
 def unit_seconds() -> dict[str, int]:
-    """Return the seconds of each word for a unit of time."""
+    """Return word for a unit of time -> seconds."""
     return {word: seconds for seconds, words in _UNITS.items() for word in words.split()}
 
 
 def parse_day(text: str, now: float) -> str:
-    """Return a written date as YYYY-MM-DD, "" if it is not understood; see moment_of."""
+    """Return a written date as YYYY-MM-DD, "" if it is not recognized; see moment_of."""
     moment = moment_of(text, now)
     return utc_day(moment) if moment else ""
 
 
 def with_day(result: dict[str, Any], now: float) -> dict[str, Any]:
-    """Return a result whose date is an ISO day, with the engine's own words as age.
+    """Return a result whose date is an ISO date, with the engine's own words as age.
 
-    Words without a day, such as "2 months ago", are the age only.
+    Words that do not name a day, such as "2 months ago", become the age only.
     """
     words = str(result.get("date") or "").strip()
     if not words or re.fullmatch(r"\d{4}(-\d\d){0,2}", words):
@@ -151,13 +151,13 @@ def with_day(result: dict[str, Any], now: float) -> dict[str, Any]:
 
 
 def has_time(words: str) -> bool:
-    """Return whether words for a date are more exact than a day."""
+    """Return whether a written date is more precise than a day."""
     ago = seconds_ago(words)
     return bool(ago and ago[1] < DAY) or bool(re.search(r"\d:\d\d", words))
 
 
 def is_lasting(words: str) -> bool:
-    """Return whether words for a date stay true on later days: they contain a year."""
+    """Return whether a written date stays true on later days: it contains a year."""
     return bool(re.search(r"(?<!\d)\d{4}(?!\d)", words)) and not seconds_ago(words)
 
 
@@ -165,7 +165,7 @@ def is_lasting(words: str) -> bool:
 
 
 def period(since: str, now: float) -> tuple[int, int]:
-    """Return (start, end) of a period word or a range of dates, in seconds since 1970, UTC."""
+    """Return (start, end) for a named period or a date range, in seconds since 1970, UTC."""
     first, _, last = since.partition("..")
     if last:
         return int(seconds_of(first)), int(seconds_of(last) + DAY) - 1
@@ -201,7 +201,7 @@ def settled_date(date: str, published: str, now: float) -> str:
 
 
 def changed_day(date: str, updated: str, now: float) -> str:
-    """Return the day of a page's last change if that is over a month after its date, else ""."""
+    """Return the date of a page's last change if it is over a month after its date, else ""."""
     changed = parse_day(updated, now)
     later = seconds_of(changed) - seconds_of(parse_day(date, now))
     return changed if later > CHANGED_LATER else ""

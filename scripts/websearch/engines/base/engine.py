@@ -1,16 +1,15 @@
 """An engine's entry: its cost, storage terms and filters, and the interface of its module.
 
 Each engine has a module in engines/ with its entry, `ENGINE = Engine(...)`, and the functions of
-EngineModule. engines/table.py lists the entries. An engine with its own script (Brave, Serper)
-has a function name in its entry instead, and a search API that takes one request has a row
+EngineModule. engines/table.py lists the entries. An engine with its own script (Brave, Serper) has
+the name of a function in its entry instead, and a search API that takes one request has a row
 (SearchApi). search/engine_calls.py runs all kinds.
 
-For an engine with a key, the entry has keys, and first_request puts ENGINE.key() into a header
-that http_client.is_key_header knows, so no dry run and no error shows it. With a key, requests are
-sent at once and retried. An engine with keyless also works without a key: ENGINE.key() is then "",
-and requests are paced, paused after a block and free of charge.
-ResultPage.credits, if set, is counted in the ledger; a result's "text" is page text from the
-provider and replaces fetching the page.
+For an engine with a key, the entry has keys, and first_request puts ENGINE.key() into a header that
+http_client.is_key_header recognizes, so no dry run or error shows it. With a key, requests are sent
+at once and retried. An engine with keyless also works without a key: ENGINE.key() is then "", and
+requests are paced, paused after a block and free of charge. ResultPage.credits, if set, is counted
+in the ledger; a result's "text" is page text from the provider and replaces fetching the page.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 
         read_answer raises SearchError: blocked (result_pages.wall_error) pauses an engine without a
         key; rate_limit with retry_after is retried after a wait; invalid_input with the response's
-        status ends `auto`, because another engine would also refuse it. A response with neither
-        results nor the engine's own "no results" message is an error.
+        status ends `auto`, because other engines would also refuse the query. A response with
+        neither results nor the engine's own "no results" message is an error.
         """
 
         ENGINE: Engine
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
         def read_answer(self, request: EngineRequest, response: Response) -> ResultPage: ...
 
     class PagedEngineModule(EngineModule, Protocol):
-        """A module with several result pages; number: the requested page, from 2."""
+        """A module with several result pages. number: the requested page, from 2 on."""
 
         def next_request(
             self,
@@ -67,10 +66,7 @@ DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
 PLACES: Filters = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
-DAYS_HINT = (
-    "Use day, week, month or year. A range of dates needs a key for Brave or Serper; without a "
-    "key, stackexchange, hackernews, github, crossref and arxiv accept it."
-)
+DAYS_HINT = "Use day, week, month or year. A search that reads pages also takes a range of dates."
 USE_ANOTHER = "Omit it, or use another engine."
 # Parameters that a search passes to its engine, and that distinguish stored answers.
 # fmt: off
@@ -85,7 +81,7 @@ FILTER_PARAMS: list[Parameter] = [
      "help": "language of the results, such as en or pt-br"},
     {"name": "site", "type": "csv",
      "help": "only these sites, such as docs.python.org,github.com"},
-    {"name": "exclude_site", "type": "csv", "help": "none of these sites"},
+    {"name": "exclude_site", "type": "csv", "help": "omit these sites"},
     {"name": "safe", "type": "str", "choices": ["off", "moderate", "strict"],
      "aliases": ["safesearch"],
      "help": "filter for adult content"},
@@ -106,12 +102,12 @@ class Host:
     title: str
     address: tuple[str, str]
     sources: tuple[str, ...] = ()
-    interval: float = 0.0  # seconds between requests, if its limit needs more than the pace
-    burst: int = 1  # requests allowed at once
+    interval: float = 0.0  # seconds between requests, if its limit requires more than the default
+    burst: int = 1  # requests allowed in a burst
     faster: tuple[str, float] | None = None  # (variable, interval if the variable is set)
     serial: bool = False  # it accepts one request at a time
-    # Seconds between two requests that read the source's pages, if these requests do not share the
-    # pace of its searches.
+    # Seconds between two requests that read the source's pages, if these requests have their own
+    # pace, not that of its searches.
     page_interval: float | None = None
     pages_apart: bool = False  # requests that read pages have their own limit
 
@@ -124,11 +120,11 @@ class Host:
         return base_url(variable, default.format(language=language or "en"))
 
     def other_address(self) -> str:
-        """Return the address in the variable that replaces the host's own; "" if it is not set."""
+        """Return the address in the variable that overrides the host's; "" if it is not set."""
         return first_set(self.address[0])
 
     def has_other_address(self) -> bool:
-        """Return whether a variable replaces the host's own address."""
+        """Return whether a variable overrides the host's address."""
         return bool(self.other_address())
 
 
@@ -136,10 +132,10 @@ class Host:
 class SearchApi:
     """A search API as data: one request, one list of results (base/search_apis.py).
 
-    path: after the engine's address. headers, send: with placeholders; send is the body of a POST
-    or the fields of a GET. keyless_path, keyless_headers: without a key, if they differ.
-    results: where the list is, such as "data.web". title, url, date, text: fields of a result;
-    snippet: the first one with text is used; the texts of a list are joined.
+    path: follows the engine's address. headers, send: contain placeholders; send is the body of a
+    POST or the fields of a GET. keyless_path, keyless_headers: used without a key, if they differ.
+    results: the path of the list, such as "data.web". title, url, date, text: a result's fields;
+    snippet: the first field with text is used; the strings of a list are joined.
     """
 
     method: str = "POST"
@@ -148,8 +144,8 @@ class SearchApi:
     keyless_path: str = ""
     keyless_headers: Mapping[str, str] = field(default_factory=dict)
     send: Mapping[str, Any]
-    countries: tuple[str, ...] = ()  # that it knows, if it refuses others
-    codes: Mapping[str, str] = field(default_factory=dict)  # its own codes of places, languages
+    countries: tuple[str, ...] = ()  # the countries that it accepts, if it refuses others
+    codes: Mapping[str, str] = field(default_factory=dict)  # its own codes for countries, languages
     results: str
     title: str = "title"
     url: str = "url"
@@ -157,8 +153,8 @@ class SearchApi:
     date: str = ""
     text: str = ""
     has_entities: bool = False  # titles and snippets contain HTML entities
-    used_up: tuple[int, ...] = (402,)  # statuses for used-up credits
-    keyless_used_up: tuple[int, ...] = ()  # statuses for a used-up allowance without a key
+    used_up: tuple[int, ...] = (402,)  # statuses that mean used-up credits
+    keyless_used_up: tuple[int, ...] = ()  # statuses that mean a used-up allowance without a key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,27 +169,25 @@ class Engine(Host):
     module: str = ""
     api: SearchApi | None = None
     function: str = ""
-    news: str = ""  # that script's function for news, with the focus news
+    news: str = ""  # that script's function for the focus news
     params: Mapping[str, Any] = field(default_factory=dict)
-    keys: tuple[str, ...] = ()  # variables for its key; the first one set is used
+    keys: tuple[str, ...] = ()  # variables for its key; the first that is set is used
     key_site: str = ""  # where to get a key
-    keyless: bool = False  # it has keys and also answers without one
+    keyless: bool = False  # its key is optional
     own_server: bool = False  # the address is the user's own server, and has no default
-    paid: bool = False  # a request with a key costs money: never used to replace a free engine
-    usd: float = 0.0  # per request (or credit), if its price list has a single price
+    paid: bool = False  # a request with a key costs money: it never replaces a free engine
+    usd: float = 0.0  # price per request (or credit), if there is a single price
     # Requested results (minimum) -> credits per request, if it is paid in credits.
     credits: Mapping[int, int] = field(default_factory=dict)
-    stored: str = "always"  # or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
+    stored: str = "always"  # "if allowed": its terms forbid storing results (see WEB_SEARCH_STORE)
     auto: bool = False  # `auto` uses it if it is configured
-    is_fallback: bool = (
-        False  # it answers a question without a focus if the engines of `auto` do not
-    )
+    is_fallback: bool = False  # it answers questions without a focus if the engines of `auto` fail
     filters: Filters  # filters not listed here are not supported
-    hosts_only: bool = False  # its filters site and exclude_site take no paths
+    hosts_only: bool = False  # its filters site and exclude_site do not accept paths
     operators: bool = True  # a query may have operators such as filetype:pdf
     instead: Mapping[str, str] = field(default_factory=dict)  # filter -> alternative
-    max_query: int  # characters, including operators: a longer query is cut or refused
-    max_count: int  # results per call; per response if its script has offset
+    max_query: int  # characters, including operators: longer queries are truncated or refused
+    max_count: int  # results per call; per response if its script has an offset
 
     def base_url(self, language: str = "") -> str:
         """Return the address; raises SearchError (invalid_input, auth for a missing server)."""
@@ -202,7 +196,7 @@ class Engine(Host):
         return Host.base_url(self, language)
 
     def other_address(self) -> str:
-        """Return the address in the variable that replaces the engine's; "" if it is not set."""
+        """Return the address in the variable that overrides the engine's; "" if it is not set."""
         address = first_set(self.address[0])
         return without_login(address) if self.own_server else address
 
@@ -235,7 +229,7 @@ class Engine(Host):
         return self.paid and (not self.keyless or self.has_key())
 
     def requests_for(self, count: int) -> int:
-        """Return the requests to its script for count results: one per result page; else 1."""
+        """Return the number of requests that its script needs for count results, or else 1."""
         return math.ceil(count / self.max_count) if self.function else 1
 
     def is_storable(self) -> bool:
@@ -279,10 +273,10 @@ def without_login(address: str) -> str:
 
 
 def own_server_login(variable: str, key: str) -> dict[str, str]:
-    """Return the header with the login (Basic) for the user's own server; {} without a login.
+    """Return the Basic authentication header for the user's own server; {} without credentials.
 
-    variable: the variable with its address, which may contain user:password@. key: the variable
-    with user:password otherwise. Raises SearchError (auth).
+    variable: contains the server's URL, which may include user:password@. key: the variable that
+    contains user:password if the URL does not. Raises SearchError (auth).
     """
     from base64 import b64encode
     from urllib.parse import unquote
@@ -307,5 +301,5 @@ def own_server_address(variable: str) -> str:
     if scheme_of(address) not in ("http", "https") or len(address.split()) > 1:
         shown = quoted(hide_credentials(named))
         message = f"{variable} is {shown}; it must be an http or https address."
-        raise SearchError("invalid_input", message, "For example http://localhost:8080.")
+        raise SearchError("invalid_input", message, "Use an address such as http://localhost:8080.")
     return address

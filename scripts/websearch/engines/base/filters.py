@@ -1,6 +1,6 @@
-"""Sites, countries, languages and periods as search engines write them.
+"""Sites, countries, languages and periods in the forms that search engines use.
 
-serper_search.py contains a copy of the block; see common.py.
+serper_search.py has its own version of these functions.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Fields
 
-# ===== shared block: filters (edit websearch/engines/base/filters.py, then run `make sync`) =====
+# ===== filters ====================================================================================
 
-# What people and models write -> the codes of the standards.
+# What people and models write -> the standard codes.
 COUNTRY_SPELLINGS = {"uk": "gb"}
 LANGUAGE_SPELLINGS = {
     "jp": "ja", "kr": "ko", "cn": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw", "en-uk": "en-gb",
@@ -31,7 +31,7 @@ def site_filter(name: str, site: str) -> str:
     host = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
     if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", host):
         message = f"{name} must be a host such as docs.python.org, not {quoted(site)}."
-        raise SearchError("invalid_input", message, "Give several separated by commas.")
+        raise SearchError("invalid_input", message, "Separate several with commas.")
     return host
 
 
@@ -54,12 +54,12 @@ def language_code(text: str) -> str:
     code = LANGUAGE_SPELLINGS.get(code, code)
     if code and not re.fullmatch(r"simple|[a-z]{2,3}(-[a-z0-9]{2,8})*", code):
         message = f"language must be a code such as en, de or pt-br, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Give the code, not the name.")
+        raise SearchError("invalid_input", message, "Pass the code, not the name.")
     return code
 
 
 def google_period(since: str) -> str:
-    """Return a period word or a range of dates as Google's tbs; its dates are M/D/YYYY."""
+    """Return a named period or a date range as Google's tbs; its dates are M/D/YYYY."""
     if ".." in since:
         days = [f"{int(day[5:7])}/{int(day[8:])}/{day[:4]}" for day in since.split("..")]
         return f"cdr:1,cd_min:{days[0]},cd_max:{days[1]}"

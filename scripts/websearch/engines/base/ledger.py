@@ -1,8 +1,8 @@
-"""Spending: requests to paid engines by engine and month, and their budgets.
+"""Spending: requests to paid engines per engine and month, and their budgets.
 
 The store counts the requests to paid engines, except those that the provider refused.
 WEB_SEARCH_BUDGET (such as brave:900,serper:2000) limits the requests per engine and month (UTC),
-total:3000 those to all engines. For Serper, credits are counted.
+total:3000 limits the requests to all engines. For Serper, credits are counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from websearch.store.page_store import PageStore
 
 UNCOUNTED = "Calls to brave_search.py, serper_search.py and gemini_search.py are not counted."
-WARN_FROM = 0.8  # share of a budget from which a warning reports its use
+WARN_FROM = 0.8  # share of a budget from which on a warning reports its use
 
 
 class RunBudget:
@@ -40,7 +40,7 @@ class RunBudget:
             self.spent[engine] = self.spent.get(engine, 0) + requests
 
     def take(self, engine: str, requests: int, most: float = math.inf) -> int:
-        """Count up to this many requests, and as many as most allows; return their number.
+        """Count these requests, but no more than most allows; return how many were counted.
 
         Raises SearchError (quota) if none is left.
         """
@@ -58,7 +58,7 @@ def this_month() -> str:
 
 
 def requests_left(engine: str, spent: dict[str, int]) -> float:
-    """Return the requests that the budgets of an engine and of all engines leave; inf without any.
+    """Return the requests left in the budgets of an engine and of all engines; inf without one.
 
     spent: engine -> requests of this month; more than allowed is a negative number. Raises
     SearchError.
@@ -71,7 +71,7 @@ def requests_left(engine: str, spent: dict[str, int]) -> float:
 def plan_request(engine: str, count: int, store: PageStore, run: RunBudget) -> dict[str, int]:
     """Return engine -> billed requests (credits for Serper) for count results; count them for run.
 
-    {}: it is free. Nothing is counted in the store. Raises SearchError (quota) if a budget is used
+    {}: it is free. The store does not count them. Raises SearchError (quota) if a budget is used
     up.
     """
     if not ENGINES[engine].costs_money():
@@ -84,7 +84,7 @@ def plan_request(engine: str, count: int, store: PageStore, run: RunBudget) -> d
 
 
 def used_up(engine: str, run_limit: float | None = None) -> SearchError:
-    """Return the error for an engine whose budget is used up; run_limit: that of the run."""
+    """Return the error for an engine whose budget is used up. run_limit: the run's budget."""
     title = ENGINES[engine].title
     if run_limit is not None:
         message = f"{title} was skipped because the {run_limit:g} paid requests of budget are used."
@@ -93,7 +93,7 @@ def used_up(engine: str, run_limit: float | None = None) -> SearchError:
     limit = f"{limits[engine]}" if engine in limits else f"{limits[TOTAL]} ({TOTAL})"
     message = f"{title} was skipped because the {limit} requests of {BUDGET_VARIABLE} are used up."
     if limits.get(engine) == 0:
-        message = f"{title} was skipped because {BUDGET_VARIABLE} allows it no request."
+        message = f"{title} was skipped because {BUDGET_VARIABLE} allows it no requests."
     hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
     return SearchError("quota", message, hint)
 
@@ -121,8 +121,8 @@ def begin_request(
 ) -> tuple[str, int, RunBudget]:
     """Count requests to an engine that costs money, before they are sent.
 
-    Processes that ask at once therefore share a budget. Returns the month, how many requests the
-    budgets allow, and the budget of the run (run); end_request takes back what cost nothing. Raises
+    Simultaneous processes therefore share a budget. Returns the month, how many requests the
+    budgets allow, and the budget of the run (run); end_request subtracts what cost nothing. Raises
     SearchError (quota) if a budget is used up or cannot be counted, (invalid_input) if it is
     malformed.
     """
@@ -155,16 +155,16 @@ def untracked(engine: str, store: PageStore) -> SearchError:
     title = ENGINES[engine].title
     message = f"{title} was skipped because its budget cannot be tracked. {reason}"
     hint = f"Set GLSI_DB_PATH to a file in a writable folder. Or remove {engine} from "
-    return SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
+    return SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to use it without a budget.")
 
 
 def end_request(
     engine: str, begun: tuple[str, int, RunBudget], kind: str, taken: object, store: PageStore
 ) -> dict[str, int]:
-    """Correct the count of a month by the cost of requests; return engine -> requests.
+    """Correct a month's count by the actual cost of requests; return engine -> requests.
 
-    {}: they cost nothing. begun: the result of begin_request. kind: of the error, "" if there is
-    none. taken: the credits that the provider took, None if it does not report them.
+    {}: they cost nothing. begun: the result of begin_request. kind: the error's kind, or "". taken:
+    the credits that the provider charged, None if it does not report them.
     """
     month, counted, run = begun
     if not ENGINES[engine].costs_money():
@@ -182,7 +182,7 @@ def end_request(
 def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:
     """Return a warning per engine whose budget is nearly used up.
 
-    engines: engines of this call, whose budgets are therefore valid.
+    engines: this call's engines, whose budgets are therefore valid.
     """
     limits = budgets() if engines else {}
     spent = store.spent(this_month()) if limits else {}

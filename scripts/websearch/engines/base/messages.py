@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class EngineRequest:
     """One HTTP request to an engine, and the requests that may follow it.
 
-    body: bytes of a form; json: data sent as JSON instead. max_body: bytes after which the answer
-    is cut (0: a longer response is refused: cut JSON is invalid). fields: of the query string,
-    for the next result page. warning: a sentence for the document.
+    body: bytes of a form; json: data sent as JSON instead. max_body: bytes after which the response
+    is truncated (0: it is refused, because truncated JSON is invalid). fields: the query string's
+    fields, for the next result page. warning: a sentence for the document.
     """
 
     url: str
@@ -30,12 +30,12 @@ class EngineRequest:
     max_body: int = 0
     fields: dict[str, str] = field(default_factory=dict)
     warning: str = ""
-    otherwise: EngineRequest | None = None  # sent if this one is answered with 403
-    if_empty: EngineRequest | None = None  # sent if this one finds nothing
-    also: EngineRequest | None = None  # sent in any case, for results of another kind
+    otherwise: EngineRequest | None = None  # sent if this request is answered with 403
+    if_empty: EngineRequest | None = None  # sent if this request finds nothing
+    also: EngineRequest | None = None  # always sent, for results of another kind
 
     def for_http(self) -> dict[str, Any]:
-        """Return the request in the form of http_client."""
+        """Return the request as http_client expects it."""
         sent: dict[str, Any] = {"method": self.method, "url": self.url, "headers": self.headers}
         if self.body is not None:
             sent["body"] = self.body
@@ -46,7 +46,7 @@ class EngineRequest:
         return sent
 
     def without_key(self) -> dict[str, Any]:
-        """Return the request for a dry run: with its body, without its key."""
+        """Return the request as a dry run shows it: with its body, without its key."""
         shown = self.for_http()
         shown.pop("max_body", None)
         shown["headers"] = {
@@ -71,7 +71,7 @@ class Quota:
 class EngineAnswer:
     """A parsed response, with the limits that it sets for later requests.
 
-    quota: see Quota. pause: seconds in which the engine asks for no requests.
+    quota: see Quota. pause: seconds during which the engine wants no requests.
     """
 
     quota: Quota | None = None

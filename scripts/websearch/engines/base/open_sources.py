@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
-MOST_WORDS = 6  # per query: these APIs require every word, so a whole question finds nothing
-FEWER_WORDS = 3  # for a second request, if the first one finds nothing
-MAX_AUTHORS = 3  # shown authors of a paper
+MOST_WORDS = 6  # words per query: these APIs require every word, so a whole question finds nothing
+FEWER_WORDS = 3  # words of a second request, if the first one finds nothing
+MAX_AUTHORS = 3  # authors shown per paper
 # Words in a question that say nothing about its subject.
 _FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
     "after anyone best cannot else ever get gets getting give help like make makes mean means need "
@@ -53,7 +53,7 @@ _FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
 
 
 def key_words(query: str, most: int = MOST_WORDS) -> str:
-    """Return a query's most distinctive words in their order; qualifiers such as repo:a/b stay.
+    """Return a query's most distinctive words in order; qualifiers such as repo:a/b stay.
 
     A query with a quoted phrase is unchanged. The most distinctive words are names with digits,
     symbols or inner capitals, then long words.
@@ -82,18 +82,18 @@ def is_qualifier(word: str) -> bool:
 
 
 def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
-    """Return a time (seconds since 1970) as a day, or in another form of time.strftime."""
+    """Return a timestamp (seconds since 1970) as a date, or in another time.strftime format."""
     return time.strftime(form, time.gmtime(moment))
 
 
 def api_request(engine: Host, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
-    """Return the GET of a search that identifies its caller. Raises SearchError."""
+    """Return the GET request for a search that identifies its caller. Raises SearchError."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
     return get_request(f"{engine.base_url()}{path}", drop_empty(fields), sent, max_body=0)
 
 
 def search_words(engine: Engine, query: str, most: int = MOST_WORDS) -> str:
-    """Return a query's key words; raises SearchError (invalid_input) if they are too long."""
+    """Return a query's keywords; raises SearchError (invalid_input) if they are too long."""
     return within_limit(engine, key_words(query, most))
 
 
@@ -113,7 +113,7 @@ def text_of_html(html: object) -> str:
 
 
 def source_result(title: str, url: object, facts: list[str], **fields: Any) -> dict[str, Any]:
-    """Return a result; {} without a web URL. facts: parts of its snippet; "" is omitted."""
+    """Return a result; {} without a web URL. facts: parts of its snippet; "" is left out."""
     if not isinstance(url, str) or not re.match(r"https?://\w", url):
         return {}
     snippet = shorten(" · ".join(fact for fact in facts if fact), MAX_TEXT)
@@ -154,8 +154,8 @@ def good_answer(engine: Engine, response: Response) -> dict[str, Any]:
 def refusal(engine: Host, response: Response) -> SearchError:
     """Return the SearchError for a source's status.
 
-    A refusal with a time is a rate limit, which is waited for. After any other refusal the source
-    is paused, like an engine after a bot wall.
+    A refusal that names a wait is a rate limit, and the caller waits. After any other refusal, the
+    source is paused, like an engine after a bot wall.
     """
     signal = header_signal(response)
     if response.status in (403, 429) or signal:
@@ -171,7 +171,7 @@ def refusal(engine: Host, response: Response) -> SearchError:
 
 
 def too_fast(engine: Host, status: int, seconds: float) -> SearchError:
-    """Return the error of a source that asks for no requests for some seconds."""
+    """Return the error for a source that asks clients to send nothing for some seconds."""
     message = f"{engine.title} asked for no requests for {spoken(seconds)}."
     hint = "Wait, then try again. Or use another source."
     details = {"status": status, "retry_after": round(seconds, 1)}

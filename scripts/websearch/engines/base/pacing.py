@@ -1,4 +1,4 @@
-"""Pacing rules for engines without a key: when one accepts a request or is paused, and why.
+"""Pacing rules for engines without a key: when an engine accepts a request, and why it is paused.
 
 The state of an engine is one row in the store's file, shared by all processes. A slot is reserved
 in a short transaction. An engine is paused after a block and after several failures. The clock is
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     StateChange = Callable[["EngineState"], Any]
 
-DEFAULT_INTERVAL = "1s"  # between two requests to an engine
+DEFAULT_INTERVAL = "1s"  # seconds between two requests to an engine
 REQUEST_SECONDS = 1.0  # minimum time left before the deadline when a caller's turn comes
 FIRST_PAUSE = 600.0  # seconds of the pause after a block; each later block doubles it
 LONGEST_REST = 21_600.0  # seconds: six hours, so an engine is tried again the same day
-MOST_BLOCKS = 20  # blocks counted in a row; the pause reaches LONGEST_REST much earlier
+MOST_BLOCKS = 20  # most consecutive blocks counted; the pause reaches LONGEST_REST much earlier
 FAILURES = 3  # failed calls within FAILURE_SECONDS pause an engine for FAILURE_REST
 FAILURE_SECONDS = 600.0
 FAILURE_REST = 300.0
-PAGES = "pages"  # the use for reading pages of a source; searches have no use
+PAGES = "pages"  # value of use for reading a source's pages; for searches it is ""
 
 # ===== the rules ==================================================================================
 
@@ -100,7 +100,7 @@ class EngineState:
         return wait
 
     def give_back(self, slot: float, interval: float) -> None:
-        """Give back an unused slot, unless a later slot has been taken.
+        """Return an unused slot, unless a later slot has been taken.
 
         slot: free_at right after the slot was taken. The engine is no longer busy.
         """
@@ -116,7 +116,7 @@ class EngineState:
     def note_block(self, signal: str, at_least: float) -> EngineState:
         """Pause the engine after a block, twice as long after each later block; return self.
 
-        Blocks of requests sent before the pause began count as the same block.
+        Blocked requests that were sent before the pause began count as the same block.
         """
         if self.rest_until <= self.now or not self.signal:
             self.blocks = min(self.blocks + 1, MOST_BLOCKS)
@@ -139,7 +139,7 @@ class EngineState:
             self.rest_until, self.signal = self.now + FAILURE_REST, ""
 
     def note_answer(self, answer: EngineAnswer, pace: tuple[float, int]) -> None:
-        """Forget failures and blocks after a good answer, unless a block came in the meantime.
+        """Reset failures and blocks after a successful answer, unless a block came in the meantime.
 
         The quota and the pause in the answer are kept for later requests.
         """
@@ -151,7 +151,7 @@ class EngineState:
             self.note_limit(quota.seconds if quota.remaining <= 0 else 0.0, pace)
 
     def note_limit(self, seconds: float, pace: tuple[float, int]) -> None:
-        """Send nothing for the time that the engine named (Retry-After)."""
+        """Send nothing for the time that the engine set (Retry-After)."""
         if seconds > 0:
             end = self.now + min(seconds, LONGEST_REST) + pace[0] * (pace[1] - 1)
             self.free_at = max(self.free_at, end)
@@ -175,10 +175,10 @@ def request_interval() -> float:
 def pace_of(engine: str, use: str = "") -> tuple[float, int]:
     """Return an engine's pace: seconds between two requests, and requests allowed at once.
 
-    The seconds are those of GLSI_RATE_LIMIT, or the engine's own interval if that is longer. A
-    minute has at most 60 / seconds + burst requests. At another address (a mirror, a test server)
-    GLSI_RATE_LIMIT=0s also lifts the engine's own interval. use: PAGES, or "" for searches. Raises
-    SearchError (invalid_input).
+    The seconds come from GLSI_RATE_LIMIT, or from the engine's own interval if that is longer. In a
+    minute, at most 60 / seconds + burst requests are sent. At a different address (a mirror, a test
+    server), GLSI_RATE_LIMIT=0s also disables the engine's own interval. use: PAGES, or "" for
+    searches. Raises SearchError (invalid_input).
     """
     host = host_of(engine)
     if use == PAGES and host.page_interval is not None:
@@ -202,16 +202,16 @@ def is_set(variable: str) -> bool:
 
 # ===== where the states are kept ==================================================================
 
-_MISSED = object()  # result if the store cannot be used
+_MISSED = object()  # returned if the store cannot be used
 _LOCAL: dict[str, EngineState] = {}  # states of this process, if the store cannot be used
 _LOCAL_LOCK = threading.Lock()
 
 
 def state_key(engine: str, use: str = "") -> str:
-    """Return the key of an engine's row; another address (a mirror) has its own row.
+    """Return the key of an engine's row; a different address (a mirror) has its own row.
 
-    So does the use PAGES if it has its own limit. An address is stored as a digest, because it may
-    contain secrets. Raises SearchError for a wrong address.
+    So does reading pages (PAGES) if it has its own limit. An address is stored as a digest, because
+    it may contain secrets. Raises SearchError for an invalid address.
     """
     host = host_of(engine)
     names = [engine, use if host.pages_apart else ""]
@@ -285,7 +285,7 @@ def present_state(engine: str, use: str = "") -> EngineState:
 def engine_states() -> dict[str, EngineState]:
     """Return the states of all engines with a valid address. Never raises.
 
-    The state of a limit for pages only is under "ENGINE pages".
+    The state of a separate limit for pages is under "ENGINE pages".
     """
     stored, states = stored_states(), {}
     for engine in ENGINES:
@@ -301,7 +301,7 @@ def engine_states() -> dict[str, EngineState]:
 
 
 def long_wait(engine: str, wait: float, left: float) -> SearchError:
-    """Return the error of a wait that the caller's deadline does not allow."""
+    """Return the error for a wait that exceeds the caller's deadline."""
     message = (
         f"{host_of(engine).title} accepts the next request in {spoken(wait)}, but this call has "
         f"only {spoken(max(0.0, left))} left."
@@ -313,9 +313,9 @@ def long_wait(engine: str, wait: float, left: float) -> SearchError:
 
 
 def rest_error(engine: str, state: EngineState, **details: Any) -> SearchError:
-    """Return the error of a paused engine.
+    """Return the error for a paused engine.
 
-    details: the status of the answer, if it was a block just now.
+    details: the response's status, if the engine blocked just now.
     """
     title, left = host_of(engine).title, spoken(state.rest_seconds())
     message = f"{title} is paused for another {left} because {pause_reason(state)}."

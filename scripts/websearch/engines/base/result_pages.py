@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from websearch.engines.base.engine import Engine, Host
     from websearch.kit import Response
 
-MAX_BYTES = 2_000_000  # per result page; real pages stay under 600,000
+MAX_BYTES = 2_000_000  # characters per result page; real pages stay under 600,000
 MAX_TEXT = 1_000  # characters per title or snippet
-MAX_PIECES = 1_000  # elements and texts in one title or snippet
-FILTERED_HINT = "Drop filters, or ask another engine."  # used if filters excluded every result
+MAX_PIECES = 1_000  # elements and strings in one title or snippet
+FILTERED_HINT = "Remove filters, or use another engine."  # used if filters excluded every result
 UNSEEN = ("script", "style", "template", "textarea")  # elements whose text is not shown
-# Parameters for a visitor's origin or a page's appearance, which do not identify the page.
+# Parameters that track a visitor or change a page's appearance; they do not identify the page.
 _TRACKING = (
     r"(?i)(utm_\w+|gclid|gbraid|wbraid|fbclid|msclkid|dclid|yclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi"
     r"|vero_id|oly_\w+|ref_src|ref_url|cmpid|ocid|amp|amp_\w+|usqp|outputtype)(=|$)"
 )
-# Endings of bot walls' titles; a site may put its name first.
+# The ends of bot walls' titles; a site may put its name first.
 _WALL_TITLES = {"Just a moment": "Cloudflare", "Verifying your request": "a bot check"}
 _WALL_TITLE = rf"\b({'|'.join(_WALL_TITLES)})[\s.…]*$"
-# First parts of a host for another version of the same site: phones, AMP.
+# First parts of a host that serves another version of the same site: phones, AMP.
 _MOBILE_HOST = r"^(?:www\d?|m|mobile|amp|touch)\.(?=[^.]+\.[^.]+)"
 # Pages that a cache serves for another host: the page's URL is in the path.
 _AMP_CACHES = (
@@ -57,7 +57,7 @@ def has_class(node: Node, *names: str) -> bool:
 
 
 def nodes_below(nodes: list[Node], start: int, end: int) -> list[Node]:
-    """Return nodes[start] and the elements below it, not beyond nodes[end]."""
+    """Return nodes[start] and the elements below it, up to nodes[end]."""
     inside = {nodes[start]}
     for index in range(start + 1, end):
         if nodes[index].parent not in inside:
@@ -74,7 +74,7 @@ def result_blocks(nodes: list[Node], tag: str) -> Iterator[list[Node]]:
     starts = [
         index for index, node in enumerate(nodes) if node.tag == tag and has_class(node, "result")
     ]
-    # Not strict: without any block there is one end too many.
+    # Not strict: without any block, there is one end too many.
     for start, end in zip(starts, [*starts[1:], len(nodes)], strict=False):
         yield nodes_below(nodes, start, end)
 
@@ -102,12 +102,12 @@ def shown_text(node: Node | None) -> str:
 
 
 def api_text(text: object) -> str:
-    """Return an API's text on one line, without its highlighting; "" if it is not text."""
+    """Return text from an API on one line, without highlighting; "" if it is not a string."""
     return shorten(" ".join(plain_text(text).split()), MAX_TEXT) if isinstance(text, str) else ""
 
 
 def api_texts(items: object, name: str) -> list[str]:
-    """Return a list's texts; an item is a text, or an object with the text under a name."""
+    """Return a list's strings; an item is a string, or an object with the string under a name."""
     listed = items if isinstance(items, list) else []
     texts = [item.get(name) if isinstance(item, dict) else item for item in listed]
     return [text for text in map(api_text, texts) if text]
@@ -189,8 +189,8 @@ def is_advertisement(url: str) -> bool:
 def canonical_url(url: str) -> str:
     """Return the common form of a page's URLs.
 
-    Omitted are scheme, default port, fragment, tracking parameters, trailing slash, www and the
-    hosts of mobile and AMP versions; Wikipedia's en.m and the like become en.
+    It omits scheme, default port, fragment, tracking parameters, trailing slash, www and the hosts
+    of mobile and AMP versions; hosts such as Wikipedia's en.m become en.
     """
     rest = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://", "", url.strip()).partition("#")[0]
     for pattern in _AMP_CACHES:
@@ -240,7 +240,7 @@ def other_sites_warning(engine: Engine, left_out: list[dict[str, Any]]) -> str:
     sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
     named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
     results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
-    return f"{results} from {engine.title} left out, on other sites: {named}."
+    return f"{results} from {engine.title} omitted, on other sites: {named}."
 
 
 # ===== requests ===================================================================================
@@ -258,14 +258,14 @@ def within_limit(engine: Engine, query: str) -> str:
 def get_request(
     url: str, fields: dict[str, str], headers: dict[str, str], max_body: int = MAX_BYTES
 ) -> EngineRequest:
-    """Return the GET of a result page; its fields are kept for the next page."""
+    """Return the GET request for a result page; its fields are kept for the next page."""
     from urllib.parse import urlencode
 
     address = f"{url}?{urlencode(fields)}" if fields else url
     return EngineRequest(address, headers, fields=fields, max_body=max_body)
 
 
-# ===== bot walls, and pages without results or a known "no results" message =======================
+# ===== bot walls, and pages with neither results nor a known "no results" message =================
 
 
 def wall_signal(nodes: list[Node], is_empty: bool) -> str:

@@ -1,8 +1,8 @@
-"""Search APIs as data: what a request contains, and where its answer has the results.
+"""Search APIs as data: what a request contains, and where the response has the results.
 
 A row (class SearchApi) describes an API that takes one request and returns one list of results.
-engines/search_apis.py has the rows of this program; engines.json in the configuration folder may
-add others in the same form (own_engines.py).
+engines/search_apis.py contains this program's rows; engines.json in the configuration folder may
+add rows in the same form (own_engines.py).
 
 A request is written as the API documents it, with placeholders where the caller's parameters go.
 A field is omitted if one of its placeholders has no value:
@@ -13,15 +13,15 @@ A field is omitted if one of its placeholders has no value:
   {country} {COUNTRY} {language} {LANGUAGE}    codes in lower and upper case
   {safe} {is_safe}              off, moderate or strict; false for off
   {since}                       day, week, month or year; no value for a range of dates
-  {freshness}                   the same; a range as 2026-01-01to2026-01-31
+  {freshness}                   the same, or a range written as 2026-01-01to2026-01-31
   {first_day} {first_moment}    the start of the period: YYYY-MM-DD, ISO 8601
-  {last_day} {last_moment}      the end of a range of dates; of every period
+  {last_day} {last_moment}      the end of a range of dates; the end of any period
   {range_start}                 the first day of a range of dates
   {has_since} {has_language}    true if the filter is set
   {key}                         in headers
 
-The text of a refusal is advertising in part, some of it addressed to agents. Errors state the
-problem in this program's words; only the reason for rejecting a query is the provider's.
+The text of a refusal is partly advertising, some of it addressed to agents. Errors state the
+problem in this program's words; only the reason for rejecting a query is quoted.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from websearch.engines.base.engine import Engine, Filters, SearchApi
     from websearch.kit import Response
 
-PROGRAM = USER_AGENT.partition("/")[0]  # identifies callers without a key
+PROGRAM = USER_AGENT.partition("/")[0]  # the name that identifies callers without a key
 MAX_SNIPPET = 400  # characters: highlights and excerpts are long pieces of pages
 MAX_REASON = 200  # characters of a provider's reason for rejecting a query
 LONGEST_LIMIT = 3_600.0  # seconds; a longer wait means a used-up quota
@@ -78,7 +78,7 @@ _REASONS = ("message", "msg", "detail", "error", "errors", "title", "code")  # f
 
 
 class ApiEngine:
-    """The module of an engine that is a row: see engine.EngineModule."""
+    """Does the work of an engine's module for a row: see engine.EngineModule."""
 
     def __init__(self, engine: Engine) -> None:
         assert engine.api  # noqa: S101  callers check it
@@ -191,9 +191,9 @@ def period_values(since: str) -> dict[str, Any]:
 
 
 def hosts_of(params: dict[str, Any], name: str) -> list[str]:
-    """Return a site filter's hosts; results are held to its paths when they arrive."""
+    """Return a site filter's hosts; its paths are applied to the results later."""
     sites = [site_filter(name, site) for site in params.get(name, [])]
-    if name == "exclude_site":  # the rest of the host stays
+    if name == "exclude_site":  # the host itself stays
         return [site for site in sites if "/" not in site]
     return list(dict.fromkeys(site.partition("/")[0] for site in sites))
 
@@ -258,7 +258,7 @@ def api_result(api: SearchApi, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def field_text(item: dict[str, Any], names: tuple[str, ...], joint: str = " … ") -> str:
-    """Return the first of an item's fields with text; a list's texts are joined."""
+    """Return the first of an item's fields that contains text; join the strings of a list."""
     for name in names:
         value = item.get(name)
         pieces = value if isinstance(value, list) else [value]
@@ -283,7 +283,7 @@ def refusal(engine: Engine, response: Response) -> SearchError:
     if status in (400, 413, 422):
         reason = reason_of(json_object(response) or response.excerpt())
         message = f"{title} rejected the query or one of its filters (HTTP {status}): {reason}"
-        hint = "Rephrase the query, or drop filters."
+        hint = "Rephrase the query, or remove filters."
         return SearchError("invalid_input", message.rstrip(": "), hint, status=status)
     message = f"{title} answered with HTTP {status}."
     passes = status in (500, 502, 503, 504)
@@ -297,7 +297,7 @@ def reason_of(value: object) -> str:
         return next(filter(None, map(reason_of, value[:5])), "")
     if isinstance(value, dict):
         reason = next(filter(None, (reason_of(value.get(name)) for name in _REASONS)), "")
-        place = value.get("loc")  # of FastAPI: ["body", "max_results"]
+        place = value.get("loc")  # FastAPI's form: ["body", "max_results"]
         name = str(place[-1]) if isinstance(place, list) and place else ""
         return shorten(f"{name}: {reason}" if name and reason else reason, MAX_REASON)
     return one_line(value, MAX_REASON) if isinstance(value, str) else ""
@@ -306,8 +306,8 @@ def reason_of(value: object) -> str:
 def keyless_refusal(engine: Engine, response: Response) -> SearchError | None:
     """Return the error if the allowance without a key is used up; else None.
 
-    The seconds until its renewal are in the response, under "error" or at the top, even with status
-    200 (Tavily). Without any time, a status in keyless_used_up means the day's allowance.
+    The seconds until its renewal are in the response, under "error" or at the top level, even with
+    status 200 (Tavily). If there is no time, a status in keyless_used_up means a daily allowance.
     """
     assert engine.api  # noqa: S101  callers check it
     if engine.has_key():
@@ -340,7 +340,7 @@ def refused_key(engine: Engine, status: int) -> SearchError:
 
 
 def used_up(engine: Engine, status: int, seconds: float | None = None) -> SearchError:
-    """Return the error for used-up credits or a used-up allowance; seconds: until renewal."""
+    """Return the error for used-up credits or a used-up allowance. seconds: until the renewal."""
     name, key = configured_key(*engine.keys)
     what = f"the credits of {name} are" if key else "the allowance without a key is"
     renewed = f" for another {spoken(seconds)}" if seconds else ""
@@ -350,7 +350,7 @@ def used_up(engine: Engine, status: int, seconds: float | None = None) -> Search
 
 
 def too_many(engine: Engine, status: int, seconds: float | None) -> SearchError:
-    """Return the error for too many requests; seconds: until the next request, if known."""
+    """Return the error for too many requests. seconds: until the next request, if known."""
     if seconds and seconds > LONGEST_LIMIT:
         return used_up(engine, status, seconds)
     message = f"{engine.title} asked for fewer requests (HTTP {status})."

@@ -1,7 +1,7 @@
 """Requests to engines without a key, each in its turn.
 
-A caller reserves the next slot, then sleeps without holding a lock. If it is killed, its slot
-stays unused; a cancelled call gives it back.
+A caller reserves the next slot, then sleeps without holding a lock. If it is killed, its slot stays
+unused; a cancelled call returns it.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ POLL_SECONDS = 1.0  # seconds between a waiting caller's checks for a new pause
 ABSENT_SERVER = (
     "Start the server, or set {} to its address. In a container, localhost is the container itself."
 )
-BUSY_POLL_SECONDS = 0.2  # seconds between its checks for a free engine
+BUSY_POLL_SECONDS = 0.2  # seconds between checks whether a busy engine is free
 
 
 class PacedEngine:
     """Sends the requests of one call to one engine, each in its turn.
 
-    deadline: on time.monotonic()'s clock. warnings: sentences are added to it. report: progress.
-    use: PAGES, or "" for searches. Raises SearchError (invalid_input) for a wrong GLSI_RATE_LIMIT.
+    deadline: as time.monotonic(). warnings: a list to add sentences to. report: progress. use:
+    PAGES, or "" for searches. Raises SearchError (invalid_input) for a wrong GLSI_RATE_LIMIT.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PacedEngine:
         is_page = use == PAGES and host.page_interval is not None
         self.is_serial = host.serial and not is_page
         self.has_turn = False  # the slot is taken, and its time has come
-        self.has_waited = False  # for the last turn
+        self.has_waited = False  # reserved for the last turn
         self.slot = 0.0  # see EngineState.give_back
         self.has_failed = False  # the engine had failures or blocks when the turn began
 
@@ -174,13 +174,13 @@ def is_passing_fault(error: SearchError) -> bool:
     """Return whether a request may be retried in its next turn."""
     passing = error.kind == "provider" and error.status in (500, 502, 503, 504)
     waits = error.kind == "rate_limit" and error.retry_after is not None
-    # Nothing listens there: this does not change within a call.
+    # Nothing listens there, and this does not change during a call.
     is_passing = error.kind == "network" and not is_absent(error)
     return error.retryable and (passing or waits or is_passing)
 
 
 def is_absent(error: SearchError) -> bool:
-    """Return whether no server listens at the address."""
+    """Return whether the error means that no server listens at the address."""
     return "refused the connection" in error.message
 
 
@@ -190,7 +190,7 @@ def is_absent(error: SearchError) -> bool:
 def is_failure(error: SearchError, seconds: float) -> bool:
     """Return whether an error is the engine's, not the caller's or the local network's.
 
-    seconds: time that the engine had to answer.
+    seconds: the time that the engine had to answer.
     """
     if error.kind == "network":
         return error.details.get("code") != NAME_NOT_RESOLVED

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 
 HTML = {
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     # Not no-referrer: with it browsers send "Origin: null" with the desk's own forms.
     "Referrer-Policy": "same-origin",
 }
+# Path -> the file of this package and its type.
+FILES = {"/desk.css": ("style.css", "text/css"), "/desk.js": ("keys.js", "text/javascript")}
 CALLER = "desk"  # the caller's name in the history
 MAX_CHARS = 30_000  # characters of passages per page of results
 MAX_FIELDS = 50  # per query string or form
@@ -54,7 +56,7 @@ def wants_page(request: HttpRequest, others: Container[str]) -> bool:
     if request.method == "POST":  # /check is also a path of the API
         is_for_people = "text/html" in request.header("accept")
         return request.path in FORMS and (is_for_people or request.path != "/check")
-    if request.path == "/desk.css":
+    if request.path in FILES:
         return True
     accepts_pages = "text/html" in request.header("accept") and "format" not in fields_of(request)
     is_ours = request.path in PAGES or request.path not in others
@@ -63,8 +65,9 @@ def wants_page(request: HttpRequest, others: Container[str]) -> bool:
 
 def answer_page(request: HttpRequest, settings: Settings) -> Answer:
     """Return the answer to a request that wants_page accepts. Raises HttpError."""
-    if request.path == "/desk.css":
-        return 200, style(), {"Content-Type": "text/css; charset=utf-8"}
+    if request.path in FILES:
+        name, kind = FILES[request.path]
+        return 200, file_text(name), {"Content-Type": f"{kind}; charset=utf-8"}
     if request.method == "POST":
         return FORMS[request.path](request, settings)
     if not has_token(request, settings):
@@ -95,9 +98,9 @@ def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
 
 
 @functools.cache
-def style() -> str:
-    """Return the CSS for all pages."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "style.css")
+def file_text(name: str) -> str:
+    """Return the content of a file of this package."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
     with open(path, encoding="utf-8") as file:
         return file.read()
 
@@ -246,6 +249,7 @@ def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[st
         "id": str(entry["id"]),
         "day": time.strftime("%Y-%m-%d", moment),
         "time": time.strftime("%H:%M", moment),
+        "minute": str(int(entry["moment"]) // 60),
         "caller": entry["caller"],
         "kind": entry["kind"] if entry["ok"] else f"{entry['kind']} (failed)",
         "text": pages.get(text, {}).get("title") or entry["text"].replace("\n", " · "),

@@ -2,8 +2,7 @@
 
 The renderer supports headings, paragraphs, lists, tables, quotations, rules, code, links and
 emphasis. Anything else is escaped as text. Only http and https links remain; an image becomes its
-description. Every repetition in the patterns is bounded, so the time grows linearly with the text.
-The terminal's renderer overrides the methods that write blocks.
+description. The terminal's renderer overrides the methods that write blocks.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import re
 from functools import partial
 
 from websearch.markdown.fences import FENCE, is_closing
+from websearch.markdown.inline import INLINE, cells_of, plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,18 +24,6 @@ LANGUAGE = re.compile(r"[ \t]*([\w+#.-]{0,40})")
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
-CELL_BORDER = re.compile(r"(?<!\\)\|")
-# Limits in characters: 500 for link text; 2,000 for URLs, code and emphasized text.
-INLINE = re.compile(
-    r"\\(?P<escaped>[!-/:-@\[-`{-~])"
-    r"|(?P<ticks>`{1,8})(?P<code>(?:(?!(?P=ticks)).){1,2000})(?P=ticks)(?!`)"
-    r"|(?P<picture>!?)\[(?P<text>(?:\\.|[^\[\]\\]|\[[^\[\]]{0,200}\]){0,500})\]"
-    r"\((?P<address>[^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?)"
-    r"(?:[ \t]+\"[^\"\n]{0,200}\")?\)"
-    r"|<(?P<bare>https?://[^\s<>]{1,2000})>"
-    r"|\*\*(?P<strong>[^*\s](?:[^*]{0,2000}[^*\s])?)\*\*"
-    r"|(?<![\w*])[*_](?P<emphasis>[^*_\s](?:[^*_]{0,2000}[^*_\s])?)[*_](?![\w*])"
-)
 
 
 class Page:
@@ -96,8 +84,8 @@ class Page:
             return self.rule, index + 1
         if is_table_at(lines, index):
             end = next_line(lines, index + 2, lambda text: "|" not in text)
-            rows = [table_cells(row) for row in lines[index + 2 : end]]
-            return self.table(table_cells(line), rows), end
+            rows = [cells_of(row) for row in lines[index + 2 : end]]
+            return self.table(cells_of(line), rows), end
         return self.nested_at(lines, index, depth) if depth < MAX_DEPTH else ("", index)
 
     def nested_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
@@ -244,31 +232,9 @@ def link(address: str, text: str) -> str:
     return f'<a href="{html.escape(address)}" rel="noreferrer noopener">{shown}</a>'
 
 
-def plain_text(text: str) -> str:
-    """Return a line of Markdown without markup, for an outline."""
-    return INLINE.sub(
-        lambda match: next(
-            (
-                match[name]
-                for name in ("escaped", "code", "text", "bare", "strong", "emphasis")
-                if match[name] is not None
-            ),
-            "",
-        ),
-        text,
-    )
-
-
-def table_cells(line: str) -> list[str]:
-    """Return the cells in a table row; an escaped bar does not separate cells."""
-    inner = line.strip().removeprefix("|")
-    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
-    return [cell.strip() for cell in CELL_BORDER.split(inner)]
-
-
 def is_table_rule(line: str) -> bool:
     """Return whether a line separates a table's header from its rows, such as |---|:-:|."""
-    return all(re.fullmatch(r":?-+:?", cell) for cell in table_cells(line))
+    return all(re.fullmatch(r":?-+:?", cell) for cell in cells_of(line))
 
 
 def is_table_at(lines: list[str], index: int) -> bool:

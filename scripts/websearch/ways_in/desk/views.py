@@ -1,17 +1,22 @@
 """Write the desk's pages as HTML, from documents.
 
 Each page is head(), parts and FOOT, so a slow search can be sent in steps: first the form, then the
-progress, then the results. The style hides a progress line as soon as anything follows it, which is
-why the desk needs no script.
+progress, then the results. The style hides a progress line as soon as anything follows it. The only
+script is for keys.
 """
 
 from __future__ import annotations
 
+import calendar
 import html
+import itertools
+import re
 import time
 from string import Template
 from urllib.parse import urlencode
 
+from websearch.markdown.inline import cells_of
+from websearch.reading.finding import MAX_PLACES, PageFinder
 from websearch.ways_in.best_passages import best_passages, query_words, unanswered_questions
 from websearch.ways_in.desk.markdown_html import Page, link, render
 
@@ -30,6 +35,8 @@ CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
 RESULT_LINES, USUAL_LINES = 12, 7  # of passages, per result and on average; the rest is folded
 LINE_CHARS = 90
+BATCH = 5  # entries by one caller, shortly after each other, that are folded
+PLACES = [chr(0xFDD0 + n) for n in range(MAX_PLACES)]  # before the places found; in no page
 LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -40,6 +47,7 @@ HEAD = Template(
 <meta name="referrer" content="same-origin">
 <title>$title</title>
 <link rel="stylesheet" href="/desk.css">
+<script src="/desk.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -115,7 +123,7 @@ def notes(document: Document) -> str:
     """Return a document's warnings, the time of a stored answer, and the failed engines."""
     texts = [*document.get("warnings", [])]
     if document.get("from_cache") is True:
-        texts.append(f"From the store, fetched {document.get('fetched_at', 'earlier')}.")
+        texts.append(f"From the store, fetched {moment_name(document.get('fetched_at', ''))}.")
     texts += [
         f"{attempt['engine']} failed: {attempt['error']}"
         for attempt in document.get("attempts", [])
@@ -151,7 +159,7 @@ def search_form(fields: dict[str, str], engines: Sequence[str], focuses: Sequenc
     is_filtered = any(fields.get(name, "") not in ("", "general") for name in (*names, "site"))
     return f"""<form class="search" action="/" method="get" role="search">
 <div class="fields"><label class="grow">What do you want to know?
-<input id="q" name="q" type="search" accesskey="/" maxlength="2000" \
+<input id="q" name="q" type="search" maxlength="2000" \
 value="{html.escape(first_line)}"{"" if query else " autofocus"}></label>
 <button type="submit">Search</button></div>
 <details{" open" if several else ""}><summary>More questions</summary>
@@ -258,6 +266,45 @@ def read_form(url: str) -> str:
 """
 
 
+def places_found(found: Document, query: str) -> str:
+    """Return the places of a text in a page (see PageFinder.find), with links that jump to them."""
+    count, places = found["places_in_all"], found["places"]
+    rows = "".join(
+        f'<li><a href="#place-{number}">{html.escape(place.get("heading") or "Beginning")}</a>\n'
+        f"{render(row_text(place['text']), [query], first_level=4)}</li>\n"
+        for number, place in enumerate(places, 1)
+    )
+    what = "1 place" if count == 1 else f"{count:,} places"
+    what += f", {len(places)} shown" if len(places) < count else ""
+    return f'<section class="panel text"><h3>{what}</h3>\n<ol>\n{rows}</ol></section>\n'
+
+
+def row_text(text: str) -> str:
+    """Return a table's row without its head as a line of text; return other Markdown unchanged."""
+    is_row = text.startswith("|") and "\n" not in text
+    return " · ".join(filter(None, cells_of(text))) if is_row else text
+
+
+def with_places(text: str, places: Sequence[Document]) -> str:
+    """Return Markdown with one of PLACES before each place, given in their order."""
+    starts = [0, *(place["offset"] for place in places), len(text)]
+    parts = [text[start:end] for start, end in itertools.pairwise(starts)]
+    return "".join(map("".join, zip(["", *PLACES], parts, strict=False)))
+
+
+def as_anchors(shown: str) -> str:
+    """Return HTML in which the PLACES are the targets of jumps, before a tag that contains them."""
+
+    def in_front(tag: re.Match[str]) -> str:
+        return "".join(re.findall(signs, tag[0])) + re.sub(signs, "", tag[0])
+
+    signs = f"[{PLACES[0]}-{PLACES[-1]}]"
+    shown = re.sub(r"<[^<>]*>", in_front, shown)
+    for number, sign in enumerate(PLACES, 1):
+        shown = shown.replace(sign, f'<a id="place-{number}"></a>')
+    return shown
+
+
 def find_form(url: str, query: str) -> str:
     """Return the form that finds words, or the answer to a question, in the page shown."""
     return f"""<form class="search" action="/read" method="get" role="search">
@@ -279,19 +326,28 @@ def page_answers(text: str, query: str, words: Sequence[str]) -> str:
 
 
 def page_text(page: dict[str, Any], query: str = "") -> str:
-    """Return a page: facts, best passages, outline, and text with marked query words."""
+    """Return a page: facts, places or best passages, outline, and text with marked words."""
     if not page["ok"]:
         return error_box(page)
     address = page.get("final_url", page["url"])
     facts = [
         *(str(page[name]) for name in ("author", "published", "license") if page.get(name)),
         f"{page['chars']:,} characters" if "chars" in page else "",
-        f"fetched {page['fetched_at']}" if "fetched_at" in page else "",
+        f"fetched {moment_name(page['fetched_at'])}" if "fetched_at" in page else "",
         f"archived {page['archived']}" if "archived" in page else "",
     ]
     words = query_words(query) or query.split()
+    markdown, answers = str(page.get("text", "")), ""
+    found = PageFinder(markdown).find(query, MAX_PLACES) if words else {}
+    if "places" in found:
+        words, answers = [query], places_found(found, query)
+        markdown = with_places(markdown, found["places"])
+    elif words:
+        answers = page_answers(markdown, query, words)
     body = Page(words, first_level=3, has_anchors=True)
-    text = body.blocks(str(page.get("text", "")).split("\n"))
+    text = as_anchors(body.blocks(markdown.split("\n")))
+    headings = [(level, name, re.sub(f"[{PLACES[0]}-{PLACES[-1]}]", "", heading))
+                for level, name, heading in body.headings]  # fmt: skip
     cut = "The text is cut here." if page.get("truncated") else ""
     more = (
         f'<a href="{read_address(page["url"], q=query, offset=str(page["next_offset"]))}">'
@@ -300,12 +356,11 @@ def page_text(page: dict[str, Any], query: str = "") -> str:
         else ""
     )
     note = f'<p class="note">{html.escape(page["note"])}</p>\n' if "note" in page else ""
-    answers = page_answers(str(page.get("text", "")), query, words) if words else ""
     return (
         f'<p class="address">{link(address, html.escape(address))}'
         f" · {html.escape(' · '.join(filter(None, facts)))}"
         f' · <a href="{read_address(page["url"], format="markdown")}">Markdown</a></p>\n'
-        f"{note}{find_form(page['url'], query)}{answers}{outline(body.headings)}"
+        f"{note}{find_form(page['url'], query)}{answers}{outline(headings)}"
         f'<article class="text">\n{text}</article>\n'
         f'<p class="note">{cut} {more}</p>\n'
     )
@@ -401,11 +456,21 @@ def day_name(day: str) -> str:
     return f"{parsed.tm_mday} {time.strftime('%B %Y', parsed)}"
 
 
+def moment_name(moment: str) -> str:
+    """Return a moment (ISO 8601, UTC) as a person writes it: today, 09:39."""
+    try:
+        seconds = calendar.timegm(time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return moment or "earlier"
+    day, clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds)).split()
+    return f"{day_name(day)}, {clock}"
+
+
 def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = "") -> str:
     """Return the history by day, newest first, with buttons that forget an entry or a day.
 
-    entries: {id, day, time, caller, kind, text, is_page, address}; address opens the entry's
-    answer. wanted: the text that all of them contain.
+    entries: {id, day, time, minute, caller, kind, text, is_page, address}; address opens the
+    entry's answer. wanted: the text that all of them contain.
     """
     if not entries and wanted:
         return f'<p class="note">No entry contains {html.escape(wanted)}.</p>\n'
@@ -423,10 +488,36 @@ def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = ""
         groups = {"Questions": [entry for entry in listed if not entry["is_page"]],
                   "Pages": [entry for entry in listed if entry["is_page"]]}  # fmt: skip
         for title, group in groups.items():
-            rows = "".join(history_entry(entry, token) for entry in group)
+            rows = "".join(run_of_entries(run, token) for run in runs_of(group))
             parts.append(f'<h3>{title}</h3>\n<ul class="entries">\n{rows}</ul>\n' if rows else "")
     parts.append('<form action="/history/forget"><button>Forget everything …</button></form>\n')
     return "".join(parts)
+
+
+def runs_of(entries: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
+    """Return entries in runs by the same caller, of the same kind, at most a minute apart."""
+    runs: list[list[dict[str, str]]] = []
+    for entry in entries:
+        last = runs[-1][-1] if runs else entry
+        same = all(entry[name] == last[name] for name in ("caller", "kind"))
+        if runs and same and int(last["minute"]) - int(entry["minute"]) <= 1:
+            runs[-1].append(entry)
+        else:
+            runs.append([entry])
+    return runs
+
+
+def run_of_entries(entries: list[dict[str, str]], token: str) -> str:
+    """Return entries of the history; those of a batch are folded."""
+    rows = "".join(history_entry(entry, token) for entry in entries)
+    if len(entries) < BATCH:
+        return rows
+    last, first = entries[0]["time"], entries[-1]["time"]
+    times = first if first == last else f"{first} to {last}"
+    title = f"{times} · {html.escape(entries[0]['caller'])} · {len(entries)} in a batch"
+    return (
+        f'<li><details><summary>{title}</summary><ul class="entries">\n{rows}</ul></details></li>\n'
+    )
 
 
 def history_entry(entry: dict[str, str], token: str) -> str:
