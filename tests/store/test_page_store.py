@@ -398,6 +398,25 @@ class Clear(StoreCase):
         self.assertLess(time.monotonic() - begin, page_store.FORGET_SECONDS + SLACK)
         self.assertEqual([text for text in statements if text.startswith("VACUUM")], [])
 
+    def test_words_that_are_left_after_the_answer_leave_the_file_before_the_process_ends(
+        self,
+    ) -> None:
+        limits = {"FORGET_SECONDS": 0.0, "WAIT_SECONDS": 0.0, "MERGED_AT_ONCE": 5}
+        for name, number in limits.items():
+            self.addCleanup(setattr, page_store, name, getattr(page_store, name))
+            setattr(page_store, name, number)
+        store = self.filled()
+        source = random.Random(SEED)
+        texts = [" ".join(f"{source.getrandbits(40):x}" for _ in range(500)) for _ in range(30)]
+        store.put_pages([page(f"https://b.test/{n}", text) for n, text in enumerate(texts)])
+        self.assertEqual(store.clear("rust async"), removed(2, 2))
+        self.assertIn(b"heronword", self.kept_bytes())
+        store.close()
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                thread.join(SLACK)
+        self.assertNotIn(b"heronword", self.kept_bytes())
+
     def test_clearing_nothing_is_not_an_error_and_makes_no_file(self) -> None:
         store = self.open()
         for query in ("", "rust"):
@@ -778,6 +797,7 @@ class Unusable(StoreCase):
             self.assertEqual(self.use(again)[0]["content"]["query"], "q")
             self.assertEqual(again.warnings, [])
             again.clear()
+            self.assertFalse(aside.exists())
             again.close()
             self.damage(b"")
 

@@ -281,6 +281,9 @@ class TreeBuilder:
             return end + 1
         self.close_implied(name)
         parent = self.stack[-1]
+        if len(self.stack) == MAX_DEPTH and self.changes_nothing(name):
+            self.too_deep[name] = self.too_deep.get(name, 0) + 1
+            return end + 1
         node = Node(name, attributes, parent)
         parent.children.append(node)
         self.nodes.append(node)
@@ -298,6 +301,15 @@ class TreeBuilder:
         else:
             self.too_deep[name] = self.too_deep.get(name, 0) + 1
         return end + 1
+
+    def changes_nothing(self, name: str) -> bool:
+        """Return whether an element that does not fit on the stack leaves the text as it is.
+
+        Such an element has no content: a span is nothing, and a div after a div ends no more.
+        """
+        last = self.stack[-1].children[-1:]
+        after_div = bool(last) and isinstance(last[0], Node) and last[0].tag == "div"
+        return name == "span" or (name == "div" and after_div)
 
     def raw_text(self, node: Node, start: int) -> int:
         """Read the content of a RAW_TEXT element; return the offset at which to continue.

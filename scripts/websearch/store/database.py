@@ -205,7 +205,13 @@ class StoreFile:
         self._version = SCHEMA_VERSION
 
     def clear_file(self) -> bool:
-        """Empty the file except for the spending counts; return whether that worked."""
+        """Empty the file except for the spending counts; return whether that worked.
+
+        Stores of earlier versions are deleted.
+        """
+        for version in range(1, SCHEMA_VERSION):
+            with contextlib.suppress(OSError):
+                os.remove(f"{self.path}.version-{version}")
         self.use(lambda db: db.execute("SELECT 1 FROM cache LIMIT 1").fetchone(), None)
         if False in self._failed:
             return False

@@ -21,6 +21,7 @@ MAX_TERMS = 32  # per query; more terms make a long question slower
 MAX_INDEXED = 1_000_000
 # Characters normalized at once: sorting the combining marks of a letter takes quadratic time.
 FOLDED_AT_ONCE = 200
+CHARS_PER_BLOCK = 400  # of a page, whose write merges as many blocks of the index
 MERGED_AT_ONCE = 500  # index blocks of 4 KB: about 0.1 s
 
 # The index contains words only (content=''); marks are part of words in Hindi and Thai.
@@ -203,6 +204,8 @@ def create_index(db: sqlite3.Connection) -> None:
         db.execute(_CREATE)
         # Merges then go on with what they have begun, whatever was written in between.
         db.execute("INSERT INTO page_index (page_index, rank) VALUES ('usermerge', 2)")
+        # Each merge of the whole index makes the merges that SQLite adds to a write larger.
+        db.execute("INSERT INTO page_index (page_index, rank) VALUES ('automerge', 0)")
 
 
 def index_page(db: sqlite3.Connection, page_id: int, title: str, text: str) -> None:
@@ -210,6 +213,7 @@ def index_page(db: sqlite3.Connection, page_id: int, title: str, text: str) -> N
     create_index(db)
     if has_index(db):
         db.execute(_INSERT, (page_id, index_text(title), index_text(text)))
+        merge_index(db, len(text) // CHARS_PER_BLOCK + 1)
 
 
 def unindex_page(db: sqlite3.Connection, page_id: int) -> None:

@@ -51,7 +51,8 @@ REMOVED_PART = 32  # a step removes this part of the pages and answers, a call f
 REMOVED_PARTS = 4
 PAGES_AT_ONCE = 25  # per step at most: about 0.1 s
 STORED_UNTIL = 1.05  # share of the limit; a merge may then add as much for a moment
-FORGET_SECONDS = 2.0  # for removing words from the index; later writes go on with it
+FORGET_SECONDS = 2.0  # for removing words from the index before the answer
+FORGOTTEN_SECONDS = 60.0  # after the answer
 CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
 NO_FULL_TEXT = (
     "Stored pages cannot be searched: the SQLite of this Python lacks FTS5. Use another Python, "
@@ -106,7 +107,7 @@ class PageStore(StoreFile):
     def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
         super().__init__(path)
         self._max_bytes = max_bytes
-        self._is_large = False
+        self._is_large = self._has_forgotten = False  # what the answer does not wait for
 
     # ----- answers
 
@@ -288,10 +289,19 @@ class PageStore(StoreFile):
         removed = self.use(write, None, writing=True)
         end = time.monotonic() + FORGET_SECONDS
         self._merge(-MERGED_AT_ONCE)  # only this removes the words
-        while time.monotonic() < end and self._merge(MERGED_AT_ONCE):
-            continue
-        self._release(0, end)
+        self._has_forgotten = not self.finish_merges(end)
         return removed
+
+    def finish_merges(self, end: float) -> bool:
+        """Merge parts of the index until the time end, shrink the file; return whether all is done.
+
+        end: on the clock of time.monotonic().
+        """
+        while is_left := self._merge(MERGED_AT_ONCE):
+            if time.monotonic() >= end:
+                break
+        self._release(0, end)
+        return not is_left
 
     def stats(self) -> dict[str, Any]:
         """Return path, bytes, answers, pages, history, oldest, newest (UTC)."""
@@ -325,24 +335,30 @@ class PageStore(StoreFile):
             self.use(write, None, writing=True)
 
     def close(self) -> None:
-        """Close the file. If it is above its limit, it shrinks when the answer is out."""
+        """Close the file. When the answer is out, forgetting ends and a large file shrinks."""
         super().close()
-        if self._is_large and self.path != ":memory:" and _upkeep.acquire(blocking=False):
+        has_forgotten, is_large = self._has_forgotten, self._is_large
+        self._has_forgotten = self._is_large = False
+        if self.path != ":memory:" and (has_forgotten or (is_large and not _upkeep.locked())):
             import threading
 
-            self._is_large = False
-            try:
-                threading.Thread(target=self._shrink_later).start()  # the process waits for it
-            except RuntimeError:  # the process is ending
-                _upkeep.release()
+            with contextlib.suppress(RuntimeError):  # the process is ending
+                threading.Thread(target=self._keep_up, args=(has_forgotten,)).start()
 
-    def _shrink_later(self) -> None:
-        """Shrink the file on a connection of this thread, and let others do so again."""
+    def _keep_up(self, has_forgotten: bool) -> None:
+        """Do what is left, on a connection of this thread, unless another thread is shrinking.
+
+        The process waits for the thread.
+        """
         import threading
 
         threading.main_thread().join(WAIT_SECONDS)
+        if not _upkeep.acquire(blocking=has_forgotten):
+            return
         try:
             with contextlib.closing(PageStore(self.path, self._max_bytes)) as store:
+                if has_forgotten:
+                    store.finish_merges(time.monotonic() + FORGOTTEN_SECONDS)
                 store.shrink(UPKEEP_SECONDS)
         finally:
             _upkeep.release()

@@ -54,6 +54,28 @@ CODE = (
         ),
         "```\n a\n-b\n+c\n```",
     ),
+    # Expressive Code and Shiki: a diff if a line is removed; other marks are no part of the code.
+    (
+        (
+            '<pre><code><div class="ec-line del"><div class="code">b = 1</div></div>'
+            '<div class="ec-line ins"><div class="code">b = 2</div></div></code></pre>'
+        ),
+        "```\n-b = 1\n+b = 2\n```",
+    ),
+    (
+        (
+            '<pre><code><span class="line">a</span>\n<span class="line diff remove">b</span>\n'
+            '<span class="line diff add">c</span></code></pre>'
+        ),
+        "```\n a\n-b\n+c\n```",
+    ),
+    (
+        (
+            '<pre><code><span class="line">a</span>\n<span class="line diff add">b</span>'
+            "</code></pre>"
+        ),
+        "```\na\nb\n```",
+    ),
     # Fern, Hexo, Doxygen, DocC, Dokka, Redoc: line numbers, a language, a control, JSON in lists.
     (
         (

@@ -52,6 +52,19 @@ class Code(unittest.TestCase):
                 ),
                 "import a from 'a';\nconst a = require('a');",
             ),
+            # Names of languages: Microsoft's documentation, Confluence, VuePress.
+            ("<pre><code class=lang-azurecli>az login</code></pre>", "```azurecli\naz login\n```"),
+            (
+                '<pre data-syntaxhighlighter-params="brush: java; gutter: false">int a;</pre>',
+                "```java\nint a;\n```",
+            ),
+            (
+                (
+                    "<div class=code-tab><div class='language-sh line-numbers-mode'><pre><code>"
+                    "quill</code></pre></div></div>"
+                ),
+                "```sh\nquill\n```",
+            ),
             # A link in code that is only punctuation is an operator, not a permalink.
             ('<pre>proc <a href="#==,a">`==`</a>(a: <a href=b#a>T</a>)</pre>', "proc `==`(a: T)"),
             ('<pre>a <a href="x#op">==</a> b</pre>', "```\na == b\n```"),
@@ -127,6 +140,42 @@ class Generators(unittest.TestCase):
         text = documentation(f"{note}<div><ul role=tablist>{tabs}</ul></div>{panels}", "Starlight")
         self.assertIn("Caution\n\nIt is hot.", text)
         self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
+
+    def test_types_of_parameters_are_no_bylines(self) -> None:
+        body = "<div><b>load</b> <span class=api-property-meta>integer</span></div>"
+        self.assertIn("**load** integer", documentation(body, "Fern"))
+
+    def test_a_remark_in_a_tree_of_files_is_text(self) -> None:
+        tree = "<ul><li><span>quill.js</span> <span class=comment>the entry</span></li></ul>"
+        self.assertIn("- quill.js the entry", documentation(tree, "Starlight"))
+
+    def test_a_note_that_is_named_an_aside_is_text(self) -> None:
+        note = '<aside class="starlight-aside starlight-aside--tip"><p>Press softly.</p></aside>'
+        self.assertIn("Press softly.", documentation(note, "Astro"))
+        aside = '<aside class="page-aside"><p>Press softly.</p></aside>'
+        self.assertNotIn("Press softly.", documentation(aside, "Astro"))
+
+    def test_labels_of_tabs_without_panels_of_their_own(self) -> None:
+        tab = "<button role=tab {}>{}</button>"
+        rows = tab.format("", "npm") + tab.format("aria-selected=true", "yarn")
+        shown = "<div><div role=tabpanel><pre>yarn add quill</pre></div><span></span></div>"
+        text = documentation(f"<div><div role=tablist>{rows}</div>{shown}</div>", "Mintlify")
+        self.assertIn("**yarn**\n\n```\nyarn add quill\n```", text)
+        self.assertNotIn("npm", text)
+        rows = "<li id=a><p>npm</p></li><li id=b><p>yarn</p></li>"
+        panel = "<div class=tabpanel aria-labelledby={}><pre>{} add quill</pre></div>"
+        panels = panel.format("a", "npm") + panel.format("b", "yarn")
+        text = documentation(f"<div><ul>{rows}</ul></div>{panels}", "Antora")
+        for name in ("npm", "yarn"):
+            self.assertIn(f"**{name}**\n\n```\n{name} add quill\n```", text)
+        buttons = "<button>cURL</button><button>Python</button>"
+        codes = "<pre><code>curl quill</code></pre><pre><code>import quill</code></pre>"
+        for inside, text in (
+            (codes, "**cURL**\n\n```\ncurl quill\n```\n\n**Python**\n\n```\nimport quill\n```"),
+            ("<p>One stroke.</p><p>Two strokes.</p>", "One stroke.\n\nTwo strokes."),
+        ):
+            tabs = f"<div><div class=CodeTabs-toolbar>{buttons}</div><div>{inside}</div></div>"
+            self.assertTrue(documentation(tabs, "ReadMe").endswith(f"\n\n{text}"))
 
     def test_a_declaration_stays_if_each_of_its_names_is_a_link(self) -> None:
         names = " ".join(

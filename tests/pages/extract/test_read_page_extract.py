@@ -1006,6 +1006,14 @@ class HostileMarkup(unittest.TestCase):
             self.assertIn("the words at the bottom", text, tag)
             markdown.extract_markdown(html)
 
+    def test_three_megabytes_of_nested_boxes_have_their_text(self) -> None:
+        html = "<div><span>" * 136_000 + "the words at the bottom" + "</span></div>" * 136_000
+        self.assertEqual(page_of(html)["text"], "the words at the bottom")
+
+    def test_boxes_that_are_too_deep_begin_lines(self) -> None:
+        html = "<div>" * 200 + "<div>one<div>two<span>three</span>"
+        self.assertEqual(page_of(html)["text"], "one\n\ntwothree")
+
     def test_the_text_of_odd_input_is_read(self) -> None:
         attributes = " ".join(f"a{number}='{number}'" for number in range(1_000))
         for html, words in (

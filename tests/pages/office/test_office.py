@@ -94,6 +94,7 @@ STYLES = "".join(
         ("berschrift1", "heading 1", ""),
         ("Kapitel", "Chapter", "berschrift1"),
         ("Titel", "Title", ""),
+        ("Untertitel", "Subtitle", "Titel"),
         ("Code", "Source Code", ""),
         ("Zitat", "Quote", ""),
     )
@@ -137,6 +138,11 @@ BOX = f"<w:txbxContent>{p('In a box.')}</w:txbxContent>"
 INNER = f"<w:tbl>{row('b', 'c')}</w:tbl>"
 WORD = (
     ("a style that is based on a heading", p("Harbours", "Kapitel"), "# Harbours"),
+    (
+        "a title and a style that is based on it",
+        p("Harbours", "Titel") + p("In winter", "Untertitel") + p("Text."),
+        "# Harbours\n\nIn winter\n\nText.",
+    ),
     ("an outline level", p("Depth", "", '<w:outlineLvl w:val="2"/>'), "### Depth"),
     (
         "runs that an editor split",
@@ -321,6 +327,10 @@ class Word(unittest.TestCase):
 
     def test_heads_and_feet_of_pages_appear_once_without_page_numbers(self) -> None:
         field = '<w:fldSimple w:instr=" PAGE "><w:r><w:t>7</w:t></w:r></w:fldSimple>'
+        prompt = (
+            "<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr>"
+            f"<w:sdtContent>{p('[Type here]')}</w:sdtContent></w:sdt>"
+        )
         references = "".join(
             f'<w:{kind}Reference r:id="rId{number}"/>'
             for kind, number in (("header", 11), ("header", 12), ("footer", 13))
@@ -330,7 +340,7 @@ class Word(unittest.TestCase):
         parts: dict[str, str | bytes] = {
             f"word/{name}.xml": f"<w:hdr {office.PREFIXES}>{text}</w:hdr>"
             for name, text in (
-                ("h1", p("Contract 5")), ("h2", p("Contract 5")),
+                ("h1", p("Contract 5") + prompt), ("h2", p("Contract 5")),
                 ("f", p(run("Secret until May ") + field)),
             )
         }  # fmt: skip

@@ -20,6 +20,8 @@ _CODE_LANGUAGE = (
 _CODE_LANGUAGE_ALSO = (
     r"(?i)(?:^|[\s-])(?:lang|source|hljs|sh|src)[-_:\s]\s?([\w+#.-]{1,20})(?=[\s;]|$)"
 )
+_OF_CODE = r"(?i)(?:^|\s)lang-([a-z][\w+#.-]{2,19})(?=\s|$)"  # certain on the code itself
+CONFLUENCE = "data-syntaxhighlighter-params"
 NO_LANGUAGES = name_set(
     "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
     "notranslate nohighlight fallback highlight source-code example"
@@ -46,7 +48,8 @@ def code_language(node: Node) -> str:
         get = element.attributes.get
         name = next(filter(None, map(get, (*LANGUAGE_NAMES, "language"))), "").strip()
         if not name or name.lower() in NO_LANGUAGES:
-            name = class_language(get("class", ""), element in nearest)
+            names = f"{get('class', '')} {get(CONFLUENCE, '')}"
+            name = class_language(names, element in nearest)
         if language := re.sub(r"[^A-Za-z0-9+#_-]", "", name[:20]):
             return language
     return ""
@@ -58,7 +61,8 @@ def class_language(names: str, is_code: bool) -> str:
 
     is_code: whether this is the class of the code itself, where a bare "rust" also counts.
     """
-    for language in re.findall(_CODE_LANGUAGE, names):
+    of_code = re.findall(_OF_CODE, names) if is_code else []
+    for language in re.findall(_CODE_LANGUAGE, names) + of_code:
         if language.lower() not in NO_LANGUAGES:
             return str(language)
     words = re.findall(_CODE_LANGUAGE_ALSO, names) + (names.split() if is_code else [])
@@ -70,7 +74,9 @@ def is_code_box(node: Node) -> bool:
     if words_of(node).isdisjoint(CODE_BOX_WORDS):
         return False
     lines = shown_children(node)
-    is_lines = all(line.tag == "div" and words_of(line) & LINE_WORDS for line in lines)
+    is_lines = all(
+        line.tag == "div" and words_of(line) & LINE_WORDS and not line.has_block for line in lines
+    )
     return bool(lines) and is_lines
 
 

@@ -17,6 +17,7 @@ from websearch.base.html_tree import (
     name_set,
     text_beginning,
 )
+from websearch.pages.extract.element_names import words_of
 
 LANGUAGES = name_set(
     "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
@@ -53,6 +54,8 @@ MAX_NEAR = 6  # enclosing elements to search for the code of a line number
 MAX_NUMBER = 8  # characters
 MAX_CODE_LABEL = 40  # characters of a language or file name in a pre, next to its code
 MAX_LABEL_PARTS = 30  # elements in a pre outside its code
+REMOVED_WORDS = name_set("deletion del remove removed")  # of a line in a diff
+ADDED_WORDS = name_set("addition ins add added")
 MAX_LOOKS = 200_000  # elements per page to examine inside boxes that are named as code
 
 
@@ -68,6 +71,8 @@ def mark_code(nodes: list[Node]) -> None:
             drop_code_label(node)
         elif node.tag == "code" and (lists := [n for n in children_of(node) if n.tag == "ul"]):
             mark_json(node, lists)
+        elif node.tag == "code":
+            mark_diff(node)
         if not node.attributes or not may_be_code(node.attributes):
             continue
         if is_number(node):
@@ -168,18 +173,27 @@ def mark_code_tables(rows: dict[Node, list[Node]]) -> None:
     for table, found in lines.items():
         if len(found) == count_rows(table):
             table.tag = "pre"
-            write_diff_signs(found)
+            write_diff_signs([children_of(row)[-1] for row in found])
 
 
-def write_diff_signs(rows: list[Node]) -> None:
+def mark_diff(code: Node) -> None:
+    """Write the signs of a diff before lines whose classes say that they were removed or added."""
+    lines = children_of(code)
+    removed = [line for line in lines if diff_sign(line) == "-"]
+    if removed and all("line" in words_of(line) for line in lines):
+        write_diff_signs(lines)
+
+
+def write_diff_signs(lines: list[Node]) -> None:
     """Write the signs before the lines of a diff, which pages keep in attributes or classes."""
-    lines = [children_of(row)[-1] for row in rows]
     signs = [diff_sign(line) for line in lines]
     if not any(map(str.strip, signs)):
         return
     for line, sign in zip(lines, signs, strict=True):
-        if not sign or text_beginning(line, MAX_NUMBER)[:1] != sign:
-            line.children.insert(0, sign or " ")
+        inside = [child for child in children_of(line) if child.tag == "div"]
+        text = (inside or [line])[-1]
+        if not sign or text_beginning(text, MAX_NUMBER)[:1] != sign:
+            text.children.insert(0, sign or " ")
 
 
 def diff_sign(line: Node) -> str:
@@ -188,7 +202,7 @@ def diff_sign(line: Node) -> str:
         if sign := part.attributes.get("data-code-marker", ""):
             return sign[:1]
     names = set(re.split(r"[\s_-]", line.attributes.get("class", "")))
-    return "+" if "addition" in names else "-" if "deletion" in names else ""
+    return "-" if names & REMOVED_WORDS else "+" if names & ADDED_WORDS else ""
 
 
 def count_rows(table: Node) -> int:

@@ -106,6 +106,7 @@ NOTE_WORDS = name_set(
     "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
     "deprecated deprecation seealso"
 )
+PARAMETER_WORDS = name_set("property param parameter")
 BOOK_TYPES = name_set("sidebar footnote")  # values of data-type in HTMLBook
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
 # The complete text of a link that acts on a heading, a term or code next to it.
@@ -425,16 +426,19 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue
         if rule == "caption" and not page.is_article:
             continue
-        if page.keeps_comments and rule == "comments":
+        is_remark = node.tag == "span" and page.is_documentation  # such as one on a file in a tree
+        if rule == "comments" and (page.keeps_comments or is_remark):
             continue
         if page.keeps_comments and rule == "byline" and node in page.comments:
             continue  # the author and time of a post
+        if rule == "byline" and not words.isdisjoint(PARAMETER_WORDS):
+            continue  # the type of a parameter
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         if rule == "consent" and not is_consent(node):
             continue
-        if rule == "sidebar" and node.parent and is_note(node.parent, page):
-            continue  # a part of the note
+        if rule == "sidebar" and any(is_note(one, page) for one in (node, node.parent) if one):
+            continue  # a note, or a part of one
         return rule
     # A table for screen readers contains the numbers of a drawn chart.
     is_kept = node.tag == "table" or is_opened(node, page)

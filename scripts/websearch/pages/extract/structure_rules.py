@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set
-from websearch.pages.extract.element_names import is_unseen
+from websearch.pages.extract.element_names import is_unseen, words_of
 from websearch.pages.extract.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
@@ -17,6 +17,10 @@ from websearch.pages.extract.page_tree import (
     look_of,
     places,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_TEASER = 400  # characters; a longer box that begins with a link is part of the text
 MAX_COMMENT = 2_000  # characters; a longer dated box is more likely a post
@@ -41,6 +45,7 @@ CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose in a box at the end of the core, such as a note on the author
+TAB_TAGS = ("label", "button")
 MAX_TABS = 30  # tabs per row; a row with more elements is something else
 MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # these may repeat text on purpose
@@ -168,36 +173,61 @@ def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
 def label_panels(page: PageTree) -> None:
     """Label each panel in a set of tabs with its tab, and drop the row of tabs.
 
-    Either the tabs refer to their panels, or the row is followed by one panel for each tab.
+    Either the tabs refer to their panels, or the row is followed by one panel for each tab or by
+    that of the selected tab.
     """
-    around = [
-        node if node.tag != "label" else node.parent
+    ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
+    panel_of = {
+        ids.get(node.attributes["aria-labelledby"]): node
         for node in page.nodes
-        if node.tag == "label" or node.attributes.get("role") == "tablist"
+        if "aria-labelledby" in node.attributes and is_panel(node)
+    }
+    around = [
+        node if node.attributes.get("role") == "tablist" else node.parent
+        for node in page.nodes
+        if node.tag in TAB_TAGS or node in panel_of or node.attributes.get("role") == "tablist"
     ]
-    rows = [(row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row))]
+    rows = [
+        (row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row, panel_of))
+    ]
     if not rows:
         return
-    ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
     place = places({row.parent for row, _ in rows if row.parent})
     for row, tabs in rows:
-        panels = [ids.get(panel_name(tab)) for tab in tabs]
-        if None in panels or len(set(panels)) < len(tabs):
-            panels = [*panels_after(row, place.get(row, 0), len(tabs))]
-        if not panels or any(panel and is_in_tab(panel) for panel in panels):
-            continue
-        for tab, panel in zip(tabs, panels, strict=True):
-            if panel and panel not in ancestors(tab):
+        panels = [ids.get(panel_name(tab)) or panel_of.get(tab) for tab in tabs]
+        for tab, panel in labels_of_panels(row, place.get(row, 0), tabs, panels):
+            row.dropped = "tabs"
+            if panel not in ancestors(tab):
                 move_label(tab, panel)
-        row.dropped = "tabs"
     page.spread()
     page.measure()
+
+
+def labels_of_panels(
+    row: Node, place: int, tabs: list[Node], panels: list[Node | None]
+) -> list[tuple[Node, Node]]:
+    """Return the tabs of a row with their panels. panels: those that tab or panel name."""
+    if len(set(panels)) == 1 and None not in panels:
+        return []  # the tabs filter one list
+    if None in panels or len(set(panels)) < len(tabs):
+        is_named = any(panel and is_panel(panel) for panel in panels)
+        panels = [*panels_after(row, place, tabs)] or (panels if is_named else [])
+    if len(panels) == 1:
+        tabs = [tab for tab in tabs if tab.attributes.get("aria-selected") == "true"] or tabs
+    if any(panel and is_in_tab(panel) for panel in panels):
+        return []
+    return [(tab, panel) for tab, panel in zip(tabs, panels, strict=False) if panel]
 
 
 def panel_name(tab: Node) -> str:
     """Return the id of the panel that a tab controls or links to, or ""."""
     get = tab.attributes.get
     return get("aria-controls", "") or get("href", "").partition("#")[2]
+
+
+def is_panel(node: Node) -> bool:
+    """Return whether a role or class says that an element is the panel of a tab."""
+    return node.attributes.get("role") == "tabpanel" or "tabpanel" in words_of(node)
 
 
 def is_in_tab(panel: Node) -> bool:
@@ -218,8 +248,11 @@ def move_label(tab: Node, panel: Node) -> None:
         waiting += [child for child in inner.children if isinstance(child, Node)]
 
 
-def tabs_of(node: Node) -> list[Node]:
-    """Return the tabs in a row of at least two, by role or as labels of inputs, or []."""
+def tabs_of(node: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
+    """Return the tabs in a row of at least two, or [].
+
+    They have the role of a tab or a panel, or are labels of inputs or buttons.
+    """
     inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
     if node.attributes.get("role") == "tablist":
         tabs = [
@@ -229,20 +262,32 @@ def tabs_of(node: Node) -> list[Node]:
             if isinstance(tab, Node) and tab.attributes.get("role") == "tab"
         ]
     else:
-        tabs = [child for child in inside if child.tag == "label" and "for" in child.attributes]
+        tabs = [
+            tab
+            for tab in inside
+            if tab.tag == "button" or "for" in tab.attributes or tab in panel_of
+        ]
     return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
 
 
-def panels_after(row: Node, place: int, count: int) -> list[Node]:
-    """Return the panels of a row of tabs: the elements after it, or those in the next element."""
+def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
+    """Return the panels of a row of tabs: the elements after it, or those in the next element.
+
+    Of several tabs, the selected one may be the only one with a panel. Panels of buttons are code.
+    """
     siblings = row.parent.children if row.parent else []
+    count = len(tabs)
     below = siblings[place + 1 : place + 2 * count + 1]  # white space between them counts as text
     after = [child for child in below if isinstance(child, Node)][:count]
     inside = [child for child in after[0].children if isinstance(child, Node)] if after else []
-    if len(inside) == count and len({panel.tag for panel in inside}) == 1:
+    panels = [node for node in (*after, *inside) if is_panel(node)]
+    if len(panels) == 1:
+        return panels
+    tags = {panel.tag for panel in inside}
+    is_known = tabs[0].tag != "button" or "role" in tabs[0].attributes
+    if len(inside) == count and len(tags) == 1 and (is_known or "pre" in tags):
         return inside
-    is_set = all(panel.attributes.get("role") == "tabpanel" for panel in after)
-    return after if is_set and len(after) == count else []
+    return after if len(after) == count and set(after) <= set(panels) else []
 
 
 def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:

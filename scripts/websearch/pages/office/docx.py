@@ -129,8 +129,12 @@ class WordReader:
         """Return the paragraphs of the heads or feet of pages, each once, without page numbers."""
         targets = (self.relations.get(reference.get("r:id", "")) for reference in body.iter(tag))
         names = dict.fromkeys(relation.target for relation in targets if relation)
+        trees = [self.archive.tree(name) for name in names]
+        for field in (inner for tree in trees for inner in tree.iter("sdt")):
+            if field.find("sdtPr/showingPlcHdr") is not None:
+                field.clear()  # "[Type here]"
         self.in_margin = True
-        blocks = [block for name in names for block in self.blocks_of(self.archive.tree(name))]
+        blocks = [block for tree in trees for block in self.blocks_of(tree)]
         self.in_margin = False
         lines = filter(None, (cell_line(part) for block in blocks for part in flattened(block)))
         words = (line for line in lines if any(map(str.isalpha, line)))  # not a typed page number
@@ -165,7 +169,7 @@ class WordReader:
         properties = parent.find("pPr")
         style = self.style(value(properties, "pStyle"))
         level = number_of(value(properties, "outlineLvl"), BODY_LEVEL)
-        heading = level + 1 if level < BODY_LEVEL else style.heading or style.kind == "title"
+        heading = level + 1 if level < BODY_LEVEL else style.heading or int(style.kind == "title")
         was_hidden, self.is_hidden = self.is_hidden, style.is_hidden
         pieces = list(self.pieces(parent, (), ""))
         self.is_hidden = was_hidden
@@ -188,9 +192,10 @@ class WordReader:
             level = number_of(value(definition.find("pPr"), "outlineLvl"), BODY_LEVEL)
             numbers, look = definition.find("pPr/numPr"), definition.find("rPr")
             is_set = look is not None and look.find("vanish") is not None
+            inherited = "" if base.kind == "title" else base.kind  # subtitles and authors
             self.styles[style_id] = Style(
                 int(heading[1]) if heading else (level + 1) % (BODY_LEVEL + 1) or base.heading,
-                next((kind for kind, names in KINDS.items() if re.match(names, name)), base.kind),
+                next((kind for kind, names in KINDS.items() if re.match(names, name)), inherited),
                 base.numbering if numbers is None
                 else (value(numbers, "numId"), value(numbers, "ilvl")),
                 is_on(look, "vanish") if is_set else base.is_hidden,
