@@ -1,5 +1,5 @@
 """Turn a URL or bytes into a page: its Markdown, title and dates.
 
-fetch/ gets the bytes, sites/ asks the API of a site, extract/, office/ and pdf/ read the bytes.
+fetch/ gets the bytes, sites/ calls a site's API, and extract/, office/ and pdf/ read the bytes.
 Called by reading/; independent of searches.
 """

@@ -1,7 +1,7 @@
-"""Decide the verdict on each element: text, beside the text, furniture of the site, or unseen.
+"""Decide the verdict on each element: text, beside the text, site furniture or unseen.
 
-What is beside the text may answer a question: a price, a product's specifications, a player's
-figures, an author, opening hours. No rule can tell these from boilerplate by their place or name,
+Elements beside the text may answer a question: a price, a product's specifications, a player's
+figures, an author, opening hours. No rule can tell these from boilerplate by position or name,
 so they are kept separately: in page order, with their headings, without menus.
 """
 
@@ -49,18 +49,18 @@ MAX_BESIDE = 20_000  # characters of Markdown
 MAX_EXPLAINED, MAX_EXPLAINED_TEXT = 100, 60  # elements, and characters of each text
 MENU_SHARE = 0.8  # share of a box's text in links that makes it a menu, unless it has a value
 MIN_MENU = 3  # links in a menu
-MAX_NEIGHBORS = 5  # links of a box that leads to the previous, next and parent pages
+MAX_NEIGHBORS = 5  # links in a box that links to the previous, next and parent pages
 MENU_ITEMS = ("li", "a", "nav")
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
-MIN_TEXT = 60  # characters of a text outside links that make a box more than labels
+MIN_TEXT = 60  # characters of text outside links that make a box more than labels
 MAX_CARD = 120  # characters of a link that is written on one line
 MAX_TEXT = 300  # characters of a box that are searched for a value split among its elements
 
 
 def new_parts(parts: list[str], known: set[str]) -> list[str]:
-    """Return the parts that are not known or repeated, and values below new parts.
+    """Return the parts that are new, and repeated values directly below new parts.
 
-    Two products may have the same price; a copy repeats the name, too.
+    Two products may have the same price; a copy also repeats the name.
     """
     found: list[str] = []
     is_new = False
@@ -73,7 +73,7 @@ def new_parts(parts: list[str], known: set[str]) -> list[str]:
 
 
 def verdict_of(reason: str) -> str:
-    """Return the verdict for the reason that decided about an element."""
+    """Return the verdict for the reason that an element was dropped or kept."""
     return VERDICTS.get(reason, BESIDE)
 
 
@@ -94,10 +94,10 @@ class BesideText:
         self.outermost = self.find_outermost()
 
     def markdown(self, base: str, text: str, keep_links: bool = False) -> str:
-        """Return the blocks as Markdown, without what text or an earlier block has.
+        """Return the blocks as Markdown, without parts that text or an earlier block contains.
 
-        If they are too long, only those with a value are written. A heading right above one of its
-        own or a higher level was that of a menu.
+        If they are too long, only blocks with a value are written. A heading directly above another
+        heading of the same or a higher level belonged to a menu.
         """
         blocks = [node for node in self.outermost if not node.dropped]
         if sum(node.chars for node in blocks) > MAX_BESIDE:
@@ -139,9 +139,9 @@ class BesideText:
         return [element for element in listed[:MAX_EXPLAINED] if element["chars"]]
 
     def find_outermost(self) -> dict[Node, str]:
-        """Return the outermost elements that are not in the text, with the reasons; judge them."""
+        """Return the outermost elements missing from the text, with reasons, and judge each one."""
         found: dict[Node, str] = {}
-        taken: set[Node | None] = set()  # the elements in those found
+        taken: set[Node | None] = set()  # the elements in found and inside them
         inside: set[Node | None] = set(self.parts)
         for node in self.page.nodes:
             if node.parent in inside:
@@ -159,15 +159,15 @@ class BesideText:
         return found
 
     def restore(self, block: Node) -> None:
-        """Judge the elements of a block on their own, not by a rule for an element around them.
+        """Judge the elements of a block individually, not by a rule for an element around them.
 
-        Of a menu, only the items with a value of the page's data stay.
+        In a menu, keep only the items that contain a value from the page's data.
         """
         reasons = {block: block.dropped}
         menus = {block} if block.dropped == "menu" else set()
         order = [block]
         block.dropped = ""
-        for node in order:  # the loop extends it
+        for node in order:  # the loop extends order
             for child in children_of(node):
                 reason = self.own_reason(child)
                 if node in menus or reason == "menu":
@@ -197,14 +197,14 @@ class BesideText:
         return self.page.unseen_reason(node) or ("hidden" if is_hidden else "")
 
     def own_reason(self, node: Node) -> str:
-        """Return the reason that an element itself gives for its verdict, or ""."""
+        """Return the reason that the element itself has for its verdict, or ""."""
         is_control = node.dropped == "control"
         return self.unseen_reason(node) or (
             "control" if is_control else element_rule(node, self.page)
         )
 
     def is_menu(self, node: Node) -> bool:
-        """Return whether an element has hardly more than links with short labels."""
+        """Return whether an element contains little more than links with short labels."""
         count = self.links[node]
         return (
             count >= MIN_MENU
@@ -213,7 +213,7 @@ class BesideText:
         )
 
     def count(self, node: Node) -> None:
-        """Count the text of an element and its links, and look for a value in it."""
+        """Count the characters in an element's text and links; note whether it contains a value."""
         node.chars = node.link = count = 0
         node.has_block = False
         for child in node.children:
@@ -233,7 +233,7 @@ class BesideText:
             node.has_block = False  # a card on one line: its name, price and rating
         is_verse = node.tag == "p" and any(child.tag == "br" for child in children_of(node))
         inside = elements_below(node) if node.tag == "a" else ()
-        titles = [inner for inner in inside if inner.tag in HEADINGS]  # of a card
+        titles = [inner for inner in inside if inner.tag in HEADINGS]  # titles of cards
         for title in titles:
             title.tag = title.tag if title.chars < node.chars else "p"
         count, node.link = (1, node.chars) if node.tag == "a" else (count, node.link)

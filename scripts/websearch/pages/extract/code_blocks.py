@@ -11,7 +11,7 @@ from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.tables import is_shown
 
-# Class names that contain the language of code. Matches of the first pattern are certain; matches
+# Class names that contain the code's language. Matches of the first pattern are certain; matches
 # of the second may also be a human language or another kind of source.
 _CODE_LANGUAGE = (
     r"(?i)(?:^|\s)(?:language|highlight-source|highlight|brush|sourceCode)(?:[-:]\s?|\s)"
@@ -43,7 +43,7 @@ def code_language(node: Node) -> str:
             break
         nearest.append(code)
     boxes = [element for element in ancestors(node)[1:] if element.tag not in TABLE_PARTS]
-    above = boxes[:MAX_ABOVE]  # skip table parts: a table may put numbers next to the lines
+    above = boxes[:MAX_ABOVE]  # skip parts of tables: a table may put line numbers next to the code
     for element in nearest + above:
         get = element.attributes.get
         name = next(filter(None, map(get, (*LANGUAGE_NAMES, "language"))), "").strip()
@@ -57,7 +57,7 @@ def code_language(node: Node) -> str:
 
 @functools.lru_cache(maxsize=1024)  # one box may contain a thousand code blocks
 def class_language(names: str, is_code: bool) -> str:
-    """Return the language in a class attribute such as "language-python", or "".
+    """Return the language that a class attribute such as "language-python" names, or "".
 
     is_code: whether this is the class of the code itself, where a bare "rust" also counts.
     """
@@ -70,7 +70,7 @@ def class_language(names: str, is_code: bool) -> str:
 
 
 def is_code_box(node: Node) -> bool:
-    """Return whether an element without a pre is a code box: each child is a line of code."""
+    """Return whether an element without a pre is a code box, whose children are lines of code."""
     if words_of(node).isdisjoint(CODE_BOX_WORDS):
         return False
     lines = shown_children(node)
@@ -81,7 +81,7 @@ def is_code_box(node: Node) -> bool:
 
 
 def has_lines(node: Node) -> bool:
-    """Return whether the children of an element are lines of code without text between them.
+    """Return whether an element's children are lines of code without text between them.
 
     Style sheets display line elements, and several code elements in a pre, as blocks.
     """
@@ -96,7 +96,7 @@ def has_lines(node: Node) -> bool:
 
 
 def shown_children(node: Node) -> list[Node]:
-    """Return the child elements of an element that are not dropped."""
+    """Return an element's children that are elements and not dropped."""
     return [child for child in children_of(node) if is_shown(child)]
 
 
@@ -114,7 +114,7 @@ def collect_code(node: Node, parts: list[str]) -> None:
                 and last.tag != "br"
                 and not (is_shown(last) and last.children)
             )
-            text = child.removeprefix("\xa0") if is_numbered else child  # Doxygen's
+            text = child.removeprefix("\xa0") if is_numbered else child  # Doxygen's lines
             if not (is_box and child.isspace() and "\n" in child):
                 parts.append(text.replace("\r\n", "\n"))
         elif child.tag == "br":

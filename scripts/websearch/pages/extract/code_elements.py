@@ -30,7 +30,7 @@ LANGUAGES = name_set(
     "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
     "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
 )
-# Complete class names of the number before a line of code.
+# Complete class names of line numbers in code.
 GUTTER_CLASSES = name_set(
     "ln lnt lineno line-number line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
     "code-line-number react-syntax-highlighter-line-number rouge-gutter gutter "
@@ -45,18 +45,18 @@ _CODE_SIGN = r"(?i)code|gutter|\bln|\blineno|line-?num|blob-num|hljs-ln|rouge-gu
 KEEPING_STYLE = r"white-space\s{0,9}:\s{0,9}(?:pre|break-spaces)"  # keeps line breaks
 LANGUAGE_NAMES = ("data-lang", "data-language", "data-code-lang", "data-syntax")
 BOX_TAGS = name_set("div figure section code span code-block")
-# Elements that never appear in a code block or are already code blocks.
+# Elements that never appear in code blocks or already are code blocks.
 NO_CODE = HEADINGS | name_set(
     "pre textarea p ul ol dl table blockquote img picture video iframe form article"
 )
 NEAR = name_set("pre code table")
 MAX_NEAR = 6  # enclosing elements to search for the code of a line number
 MAX_NUMBER = 8  # characters
-MAX_CODE_LABEL = 40  # characters of a language or file name in a pre, next to its code
+MAX_CODE_LABEL = 40  # characters of a language or file name next to the code in a pre
 MAX_LABEL_PARTS = 30  # elements in a pre outside its code
-REMOVED_WORDS = name_set("deletion del remove removed")  # of a line in a diff
+REMOVED_WORDS = name_set("deletion del remove removed")  # characters of a diff line
 ADDED_WORDS = name_set("addition ins add added")
-MAX_LOOKS = 200_000  # elements per page to examine inside boxes that are named as code
+MAX_LOOKS = 200_000  # elements per page to examine inside boxes with a name for code
 
 
 def mark_code(nodes: list[Node]) -> None:
@@ -88,7 +88,7 @@ def mark_code(nodes: list[Node]) -> None:
 
 
 def mark_json(code: Node, lists: list[Node]) -> None:
-    """Turn JSON in nested lists, as Redoc shows it, into a pre with a line for each value."""
+    """Turn JSON in nested lists, as Redoc shows it, into a pre with one line per value."""
     if text_beginning(code, MAX_NUMBER)[:1] not in ("{", "["):
         return
     code.tag, code.attributes = "pre", {"data-lang": "json"}
@@ -107,7 +107,7 @@ def mark_json(code: Node, lists: list[Node]) -> None:
 
 
 def drop_code_label(pre: Node) -> None:
-    """Reduce a pre to its only code element if the remaining text is a short label in a box.
+    """Reduce a pre to its only code element if its other text is a short label in a box.
 
     Chat programs put the language and a copy button into the pre, as divs above the code.
     """
@@ -132,7 +132,7 @@ def drop_code_label(pre: Node) -> None:
 
 
 def may_be_code(attributes: dict[str, str]) -> bool:
-    """Return whether attributes could be those of code or a line number; a quick test."""
+    """Return whether the attributes may belong to code or a line number; a quick test."""
     is_named = "class" in attributes and has_code_sign(attributes["class"])
     keeps_lines = "white-space" in attributes.get("style", "")
     return is_named or keeps_lines or any(name in attributes for name in LANGUAGE_NAMES)
@@ -140,7 +140,7 @@ def may_be_code(attributes: dict[str, str]) -> bool:
 
 @functools.lru_cache(maxsize=4096)  # a page repeats most of its classes
 def has_code_sign(classes: str) -> bool:
-    """Return whether a class attribute contains part of a name for code or line numbers."""
+    """Return whether a class attribute contains part of a name used for code or line numbers."""
     return re.search(_CODE_SIGN, classes) is not None
 
 
@@ -161,7 +161,7 @@ def is_number(node: Node) -> bool:
 
 
 def mark_code_tables(rows: dict[Node, list[Node]]) -> None:
-    """Turn a table into a pre if every row consists of a number and a line of code."""
+    """Turn a table into a pre if every row consists of a line number and a line of code."""
     lines: dict[Node, list[Node]] = {}  # rows per table
     for row, numbers in rows.items():
         table = row.parent
@@ -177,7 +177,7 @@ def mark_code_tables(rows: dict[Node, list[Node]]) -> None:
 
 
 def mark_diff(code: Node) -> None:
-    """Write the signs of a diff before lines whose classes say that they were removed or added."""
+    """Write diff signs before lines whose classes mark them as removed or added."""
     lines = children_of(code)
     removed = [line for line in lines if diff_sign(line) == "-"]
     if removed and all("line" in words_of(line) for line in lines):
@@ -185,7 +185,7 @@ def mark_diff(code: Node) -> None:
 
 
 def write_diff_signs(lines: list[Node]) -> None:
-    """Write the signs before the lines of a diff, which pages keep in attributes or classes."""
+    """Write the signs, which pages keep in attributes or classes, before the lines of a diff."""
     signs = [diff_sign(line) for line in lines]
     if not any(map(str.strip, signs)):
         return
@@ -197,7 +197,7 @@ def write_diff_signs(lines: list[Node]) -> None:
 
 
 def diff_sign(line: Node) -> str:
-    """Return the sign of a line in a diff: "+", "-" or " "; "" if it has none."""
+    """Return the sign of a diff line: "+", "-" or " "; "" if it has none."""
     for part in (line, *children_of(line)):
         if sign := part.attributes.get("data-code-marker", ""):
             return sign[:1]
@@ -213,7 +213,7 @@ def count_rows(table: Node) -> int:
 
 
 def says_code(node: Node) -> bool:
-    """Return whether an element's class marks it as code or an attribute contains a language.
+    """Return whether an element's class marks it as code or an attribute names a language.
 
     A code element whose style keeps line breaks is code as well.
     """
@@ -238,7 +238,7 @@ def elements_in(node: Node, limit: int) -> list[Node]:
 
 
 def is_code(node: Node, inside: list[Node]) -> bool:
-    """Return whether an element named as code contains only code; inside: its descendants.
+    """Return whether an element with a name for code contains only code; inside: its descendants.
 
     Code without line breaks in a line of text is a code span.
     """

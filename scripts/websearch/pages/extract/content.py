@@ -1,9 +1,9 @@
 """Find the main content of an HTML page.
 
-The rules depend on the kind of page (page_tree.PageTree): an article (its markup says so), a thread
-or question page (its URL or data says so), documentation (its generator says so, or it has code and
+The rules depend on the kind of page (page_tree.PageTree): an article (by its markup), a thread
+or question page (by its URL or data), documentation (by its generator, or by code and
 headings with anchors) or none of these. Rules for articles drop teasers, related links, repeated
-boxes and boxes next to the text; in documentation, all of these are content.
+boxes and boxes next to the text; in documentation, all of these count as content.
 
 find_content applies the rules in this order, because each step uses the result of earlier steps:
 
@@ -84,7 +84,7 @@ LEAD_NAMES = name_set(
     "summary description subhead subheading deck excerpt chapeau vorspann"
 )
 TOO_LITTLE = 0.25  # share of the page's text; if less is left, fewer rules apply
-MIN_TEXT = 200  # characters of a page that show that empty content is a mistake
+MIN_TEXT = 200  # minimum characters in a page for which empty content is a mistake
 ENOUGH_PROSE = 500  # characters of running text that let an article skip step 4
 STEP_DOWN = 0.85  # share of its parent's prose that a child needs to be chosen instead
 NAMED_SHARE = 0.4  # share of the prose that the element named as the text needs
@@ -99,7 +99,7 @@ _READERS_COMMENTS = (
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
 TAG_WORDS = name_set("tag tags taglist category categories")  # say little about a post
-MIN_BYLINES = 3  # of one look that name the authors and dates of posts or cards
+MIN_BYLINES = 3  # bylines of one look that name the authors and dates of posts or cards
 MIN_POST = 150  # characters of prose in a post that has comments
 LONG_POST = 1_000  # the same if no name marks readers' comments; each comment is shorter
 # Complete classes or ids of the element with the page's text: "entry-content", "td-post-content".
@@ -110,11 +110,11 @@ _TEXT_NAME = (
 )
 LISTS = name_set("ul ol dl")
 MIN_PART_TEXT = 60  # characters outside links in a part of documentation
-MAX_TITLE = 300  # characters
-MIN_LEAD = 40  # characters
+MAX_TITLE = 300  # characters of a title
+MIN_LEAD = 40  # characters of a lead
 MIN_UNNAMED_LEAD = 120  # characters of a lead without a typical name; subheadings are shorter
 _SENTENCE_END = r"[.!?\u2026\u3002][\"\u201d\u00bb\u2019)]?$"
-MAX_LEADS = 2  # paragraphs
+MAX_LEADS = 2  # paragraphs in a lead
 MAIN_SHARE = 0.3  # share of the page's text that a main element needs to be trusted
 CONTENT_SHARE = 0.65  # share of the main element's text that the content needs
 
@@ -128,7 +128,7 @@ def comments_are_content(page: PageTree) -> bool:
     inside = page.comments
     prose = 0
     are_readers = False
-    for node in page.nodes[1:]:  # not the root: its class may say that the page has comments
+    for node in page.nodes[1:]:  # not the root: its class may report that the page has comments
         if node.parent in inside:
             inside.add(node)
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
@@ -153,7 +153,7 @@ def comments_are_content(page: PageTree) -> bool:
 
 
 def longest_text(nodes: set[Node]) -> int:
-    """Return the most characters of prose that the paragraphs of one element have."""
+    """Return the maximum number of characters of prose in the paragraphs of a single element."""
     prose: dict[Node, int] = {}
     for node in nodes:
         if node.parent and node.own >= MIN_ARTICLE_PROSE and node.tag in BLOCKS:
@@ -172,9 +172,9 @@ def around_article(page: PageTree) -> set[Node]:
 
 
 def repeated_bylines(page: PageTree) -> set[Node]:
-    """Return the bylines of posts, reviews and cards: outside articles, of a look that repeats.
+    """Return the bylines of posts, reviews and cards: outside articles, those whose look repeats.
 
-    Tags count if one of a look has a value, such as a salary.
+    Tags count if one of the tags with the same look contains a value, such as a salary.
     """
     if page.is_article or page.is_documentation:
         return set()
@@ -191,7 +191,7 @@ def repeated_bylines(page: PageTree) -> set[Node]:
 
 
 def says_much(byline: Node) -> bool:
-    """Return whether a byline is more than tags, or has a value."""
+    """Return whether a byline is more than tags or contains a value."""
     is_byline = not words_of(byline).isdisjoint(NAME_RULES["byline"] - TAG_WORDS)
     return is_byline or VALUE.search(text_beginning(byline, MAX_TITLE)) is not None
 
@@ -247,7 +247,7 @@ def keep_more(page: PageTree, leniency: int) -> None:
     """Apply fewer rules to the whole page again (IGNORED_RULES).
 
     leniency: 1 omits the rules based only on names, 2 also the rules on hidden text, 3 all except
-    the rule on elements that never have content. Some pages use boilerplate names for content (a
+    the rule on elements that never contain content. Some pages use boilerplate names for content (a
     shop's "promo" grid), and some show their text by script.
     """
     for node in page.nodes:
@@ -259,16 +259,16 @@ def keep_more(page: PageTree, leniency: int) -> None:
 
 
 def is_named_text(node: Node) -> bool:
-    """Return whether an element is named as the text of the page."""
+    """Return whether an element's name marks it as the text of the page."""
     if node.tag == "article" or node.attributes.get("itemprop", "").lower() == "articlebody":
         return True
     return bool(re.search(_TEXT_NAME, names_of(node)))
 
 
 def named_text(page: PageTree) -> Node:
-    """Return the element that is named as the text of the page, or the root.
+    """Return the element whose name marks it as the text of the page, or the root.
 
-    It must have a good share of the prose and, on a page that is not an article, of all text. An
+    It must contain a good share of the prose and, on a page that is not an article, of all text. An
     element with a twin (same tag and class) is only a part of the text.
     """
     if page.keeps_comments:
@@ -317,7 +317,7 @@ def choose_content(page: PageTree) -> Node:
 
 
 def is_opened(best: Node, siblings: list[Node]) -> bool:
-    """Return whether an element is a list next to text, which belongs to the text as well."""
+    """Return whether an element is a list next to other parts of the text, so both belong to it."""
     beside = (node for node in siblings if node is not best and node.chars)
     return best.tag in LISTS and any(map(is_part, beside))
 
@@ -351,7 +351,7 @@ def elements_with_text(page: PageTree) -> set[Node]:
 
 
 def drop_title(page: PageTree) -> None:
-    """Drop the first main heading, because the title is a separate field.
+    """Drop the first main heading, because the output has a separate title field.
 
     Keep it if documentation has several main headings and the first is not the page's title.
     """
@@ -389,13 +389,13 @@ def find_lead(page: PageTree, content: Node) -> list[Node]:
 
 
 def is_named_lead(node: Node, path: set[Node]) -> bool:
-    """Return whether a paragraph, its parent or its grandparent is named as a lead."""
+    """Return whether the name of a paragraph, its parent or its grandparent marks a lead."""
     near = [node, node.parent, node.parent.parent if node.parent else None]
     return any(box and box not in path and words_of(box) & LEAD_NAMES for box in near)
 
 
 def is_unnamed_lead(node: Node) -> bool:
-    """Return whether an element was not dropped, is long enough and ends with a sentence."""
+    """Return whether an element is long enough, ends with a sentence and was not dropped."""
     if node.dropped or node.own < MIN_UNNAMED_LEAD:
         return False
     return bool(re.search(_SENTENCE_END, text_of(node)))
@@ -415,9 +415,9 @@ class Content:
 
 
 def widen(page: PageTree, content: Node) -> Node:
-    """Return the main element or the whole page if the content has too little of its text.
+    """Return the main element or the whole page if the content contains too little of its text.
 
-    Collections and landing pages have short texts everywhere and prose only in a corner.
+    Collections and landing pages have short texts throughout and prose only in one part.
     """
     whole = page.root
     for node in page.nodes:

@@ -2,7 +2,7 @@
 
 The most reliable sources come first: the URL, meta elements, JSON-LD, elements whose names mention
 dates, time elements. Dates in references, tables, captions and running text do not count, because
-they are dates of something else, and a missing date is better than a wrong date.
+they belong to something else, and a missing date is better than a wrong date.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 # Sources of dates, most trusted first. On pages with a known date, the first three and named
 # elements are right in 92% to 97% of cases, dates near the heading in 88%.
-# alone: the only day in all elements marked as dates, even outside the text. label: the only day
+# alone: the only date in all elements marked as dates, even outside the text. label: the only date
 # in lines that say "published" or "updated", even in the footer.
 STAGES = ("address", "meta", "json-ld", "element", "time", "heading", "alone", "label")
-# Characters of the line with a date; longer lines are running text. Near the heading, where only
-# the position marks a date, the line must be a byline.
+# Maximum characters in a line with a date; longer lines are running text. Near the heading, where
+# only the position marks a date, the line must be a byline.
 MAX_LINE, MAX_BYLINE = 400, 80
 MAX_PARTS = 200  # elements inside a date or byline
 MAX_HEADINGS = 200  # headings per page to compare with its title
@@ -45,7 +45,7 @@ MAX_MARKED = 2_000  # elements per page to search
 MAX_ADDRESS = 2_000  # characters of a URL to search
 MAX_TITLE = 300  # characters of the page's title and of a heading
 MIN_HEADING = 12  # characters of a heading to look for in the page's title
-NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
+NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements before and after the heading
 NEAR_ALONE = 20  # elements from the heading to a time element, for the source "alone"
 HEAD = 6  # elements after the heading that form the article's header
 
@@ -73,7 +73,7 @@ UPDATED_META = (
 )  # fmt: skip
 PUBLISHED_DATA = ("datePublished", "uploadDate", "dateCreated")
 UPDATED_DATA = ("dateModified",)
-# Words that mean something else inside other words ("metadata", "infobox") must be separate.
+# Words that must be separate, because they mean something else in "metadata" or "infobox".
 _DATE_NAMES = (
     r"(?i)(?<!access)(?<!vali)(?<!candi)date(?!line|base)|datum|datal|data_|fecha|timestamp|publi[sc]"
     r"|posted|postmeta|byline|created|submitted|parution|subline|erschien|news-?details"
@@ -91,7 +91,7 @@ _OTHER_NAMES = (
     r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
     r"|bibliograph|infobox|wp-caption"
 )
-NO_LINES = BLOCKS | name_set("script style noscript")  # elements that are no part of a line
+NO_LINES = BLOCKS | name_set("script style noscript")  # elements that are not part of a line
 # Names that an article's header never has.
 _NOT_ALONE = (
     r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
@@ -99,19 +99,19 @@ _NOT_ALONE = (
     r"|current|today|weather|archive|newest|cookie|consent|most-?read|more-|mehr-|clock|masthead"
     r"|site-?header|top-?bar"
 )
-# Like _OTHER_NAMES, except right below the heading, where an article's header uses such names.
+# Like _OTHER_NAMES, except directly below the heading, where an article's header uses such names.
 _FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
 
-# The name of a page about an event, whose days are not the page's.
+# Names of pages about an event, whose dates are not the page's own.
 _EVENT = r"(?i)(?<![a-z])events?(?![a-z])"
 
-# Names of days other than a page's own: of an event, a deadline, an offer, a birth.
+# Names of dates other than the page's own: of an event, a deadline, an offer, a birth.
 _OTHER_DAYS = (
     r"(?i)event-?(?:date|time|day|start)|(?:start|end)-?(?:date|time)|expir|deadline|valid-?(?:thr|unt|from)"
     r"|due-?date|birth|departure|arrival|check-?(?:in|out)-?date"
 )
 
-# A day in a URL: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024 only
+# A date in a URL: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024 only
 # if the first number cannot be a month.
 _ADDRESS_DAY = (
     r"(?<!\d)(199\d|20\d\d)(?:/(\d\d?|[a-z]{3})/(\d\d?)(?=/)"
@@ -119,7 +119,7 @@ _ADDRESS_DAY = (
 )
 _ADDRESS_DAY_FIRST = r"(?<![\d.-])(1[3-9]|2\d|3[01])([.-])(\d\d)\2(199\d|20\d\d)(?!\d)"
 
-# Words in a line with the page's date.
+# Words in a line that contains the page's date.
 _PUBLISHED_LABEL = (
     r"(?i)publish|posted|written on|veröffentlicht|erschienen|online seit|gepostet|geschrieben"
     r"|publié|mise? en ligne|publicad|pubblicat|gepubliceerd|geplaatst|publicer|publiser"
@@ -147,9 +147,9 @@ def find_dates(
 ) -> PageDates:
     """Return a page's publication and update dates, if known.
 
-    An update is omitted unless its day is later than the publication day.
+    An update is omitted unless its date is later than the publication date.
     meta: contents of the meta elements by lower-case name
-    items: the page's JSON-LD items; items for its subject come first
+    items: the page's JSON-LD items; items about its subject come first
     language: language of the page, such as en-US
     """
     month_first = language.lower() in ("en", "en-us")
@@ -191,9 +191,9 @@ def field_dates(
 
 
 def in_local_time(published: Written, others: list[Written]) -> Written:
-    """Return the local day for a time in UTC, if another source has it.
+    """Return the local date for a UTC time if another source has the local date.
 
-    A time in UTC may fall on the day before or after the day that the page shows.
+    A UTC time may fall on the day before or after the date that the page shows.
     """
     if published.moment is None:
         return published
@@ -205,7 +205,7 @@ def in_local_time(published: Written, others: list[Written]) -> Written:
 
 
 def address_dates(address: str) -> list[Written]:
-    """Return the day in the path of a URL, as a list."""
+    """Return the date in a URL's path, as a list."""
     path = address[:MAX_ADDRESS].partition("://")[2].partition("/")[2].partition("?")[0]
     match = re.search(_ADDRESS_DAY, f"/{path}/")
     if match:
@@ -219,7 +219,7 @@ def address_dates(address: str) -> list[Written]:
 
 
 def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
-    """Return the dates in elements by stage, nearest to the heading first.
+    """Return the dates in elements, by stage, nearest to the heading first.
 
     element: elements whose names, or those of an enclosing element, mention dates
     time: time elements
@@ -268,10 +268,10 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
 
 
 def lone_date(page: PageTree, month_first: bool) -> list[Written]:
-    """Return the only day in time elements near the heading and in elements named as published.
+    """Return the only date in time elements near the heading and in elements named as published.
 
     This is the last resort: some themes put an article's header into an aside or sidebar. Several
-    days could be those of other pages, and readers' comments have dates of their own.
+    dates could belong to other pages, and readers' comments have dates of their own.
     """
     heading = heading_index(page)
     others = comment_elements(page)
@@ -290,7 +290,7 @@ def lone_date(page: PageTree, month_first: bool) -> list[Written]:
 
 
 def labeled_dates(page: PageTree, month_first: bool) -> list[Written]:
-    """Return the only day in short lines that say "published", and that of "updated", if any."""
+    """Return the only date in short lines that say "published", and the only one for "updated"."""
     others: set[Node] = set()
     days: dict[tuple[date, bool], Written] = {}
     for node in page.nodes:
@@ -300,7 +300,7 @@ def labeled_dates(page: PageTree, month_first: bool) -> list[Written]:
             line = line_of(node)
             found = written_dates(line, month_first) if len(line) <= 2 * MAX_BYLINE else []
             for written in found:
-                if len(found) == 1:  # the label may also come after the day
+                if len(found) == 1:  # the label may also follow the date
                     written.is_update = re.search(UPDATED_LABEL, line) is not None
                 if written.is_update or re.search(_PUBLISHED_LABEL, line):
                     days.setdefault((written.day, written.is_update), written)
@@ -365,7 +365,7 @@ def names_of_date(node: Node) -> str:
 
 @functools.lru_cache(4096)
 def has_name(pattern: str, names: str) -> bool:
-    """Return whether a pattern is in the names of an element; cached because names repeat."""
+    """Return whether an element's names match a pattern; cached because names repeat."""
     return bool(re.search(pattern, re.sub(r"(?<=[a-z])(?=[A-Z])", "-", names)))
 
 

@@ -15,12 +15,12 @@ HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
     "d-none invisible print-only element-invisible offscreen sortkey"
 )
-# Elements that a click unfolds are content, although a browser does not show them at first.
+# Elements that a click unfolds are content, although browsers initially hide them.
 PANEL_WORDS = name_set(
     "accordion tab tabs tabpanel collapse collapsible toggle expander faq answer"
 )
-COPY_WORDS = name_set("clone cloned duplicate")  # of slides
-# A class name with such a word means that the element has a sidebar next to it: "and-w-sidebar".
+COPY_WORDS = name_set("clone cloned duplicate")  # class words of slides
+# A class name with such a word shows that the element has a sidebar next to it: "and-w-sidebar".
 LAYOUT_WORDS = name_set("w with and has layout")
 # Prefixes of class names that describe an element's state or subject, not its role.
 MODIFIERS = (
@@ -95,7 +95,7 @@ def is_unseen(node: Node) -> bool:
 
 
 def plain_words(text: str) -> str:
-    """Return the words of a text in lower case, with a space before, between and after them."""
+    """Return a text's words in lower case, with a space before, between and after them."""
     words = re.findall(r"[^\W_]+", text.lower())
     return f" {' '.join(words)} "
 

@@ -15,7 +15,7 @@ from websearch.base.html_tree import MATHML, MAX_VALUE_CHARS, Node, name_set, te
 from websearch.base.untrusted import unescape
 from websearch.pages.extract.mathml import MAX_MATHML, mathml_tex
 
-FORMULA = "#formula"  # tag of an element with the TeX of a formula; pages cannot use it
+FORMULA = "#formula"  # tag of an element that contains a formula's TeX; pages cannot use it
 UNREADABLE = "[formula]"
 MAX_TEX = 20_000  # characters of a formula; a longer formula is unreadable
 MAX_NUMBER = 20  # characters of an equation's number
@@ -26,7 +26,7 @@ BOXES = name_set(
     "MathJax_SVG MathJax_SVG_Display MathJax_CHTML MJXc-display mwe-math-element hurmet-tex"
 ) | {ROW}
 DRAWN = name_set("katex-html math mjx-math svg")  # tags and classes of a drawn formula
-# Elements of running text; an element that contains them is not the box of a formula.
+# Elements of running text; an element that contains them is not a formula's box.
 TEXT_ELEMENTS = name_set("p h1 h2 h3 h4 h5 h6 ul ol dl table pre article section main form")
 # Classes for TeX that a script will draw, \(x\); used by Pandoc, Arithmatex and Stack Exchange.
 RAW_CLASSES = name_set("math arithmatex math-container")
@@ -36,28 +36,28 @@ SOURCE_TAGS = name_set("math img script mjx-container")
 # Values of TEX_ATTRIBUTES that are not TeX: a switch, or data.
 _NO_TEX = r"(?:true|false|yes|no|on|off|\d|inline|block|display|\[?\{\s*[\"'].*)"
 _SURE_TEX = r"\\[a-zA-Z]|\^|_\{"
-_TEX = r"\\[a-zA-Z]+\s*[{_^(\\]|[_^]\{|^\\[(\[]|^\$.+\$$|^\\[a-zA-Z]+$"  # in the alt of an image
+_TEX = r"\\[a-zA-Z]+\s*[{_^(\\]|[_^]\{|^\\[(\[]|^\$.+\$$|^\\[a-zA-Z]+$"  # TeX in an image's alt
 _IMAGE_CLASS = r"(?i)(?:^|[\s-])(?:latex|math|tex|mwe-math|equation|formula)(?:$|[\s-])"
 # URLs of images that contain TeX as the query, as a query value or as the file name.
 _IMAGE_QUERY = r"(?i)(?:codecogs\.com/[^?]{1,40}|(?:math|mime)tex\.cgi)\?(.+)"
 _IMAGE_VALUE = r"(?i)[?&](?:latex|tex|math|formula|chl)=([^&]+)"
 _IMAGE_NAME = r"(?i)%5C[a-z]+(?:%7B|%5E|[{^])"
 _IMAGE_LOOK = r"&space;|\\(?:inline|dpi\{\d+\}|(?:bg|fg)_\w+)"
-_DISPLAY = r"(?i)(?<!inline)(?:^|[\s_-])(?:display|block)(?:$|\s)"  # in a class
+_DISPLAY = r"(?i)(?<!inline)(?:^|[\s_-])(?:display|block)(?:$|\s)"  # in a class attribute
 _ANNOTATION = r"(?i)<(?:\w{1,9}:)?annotation\s([^<>]*)>"
 _RAW = r"(?s)\s*(?:\\\(.*\\\)|\\\[.*\\\]|\$.+\$)\s*"
 _WRAPPED = r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)|\{\\(?:display|text)style\b(.*)\}"
 _COMMENT = r"(?<!\\)%[^\n]*(?:\n|$)"
-_MARKUP = r"(?<=<)(?=[a-zA-Z/!?])|(?<=\])(?=[(\[])|(?<=!)(?=\[)"  # Markdown that a space can break
+_MARKUP = r"(?<=<)(?=[a-zA-Z/!?])|(?<=\])(?=[(\[])|(?<=!)(?=\[)"  # Markdown that a space breaks
 
 
 # ===== which elements are formulas ================================================================
 
 
 def read_formulas(nodes: list[Node]) -> list[Node]:
-    """Return a page's elements in order; each formula becomes a FORMULA element without children.
+    """Return a page's elements in order, with each formula as a FORMULA element without children.
 
-    nodes: the elements in document order. A box keeps its place; the elements in it are omitted.
+    nodes: the elements in document order. A box keeps its position; the elements in it are omitted.
     """
     kept: list[Node] = []
     around: set[Node] | None = None
@@ -106,7 +106,7 @@ def has_formula_class(names: str) -> bool:
 
 
 def around_text(nodes: list[Node]) -> set[Node]:
-    """Return the elements around running text, which are not boxes of formulas."""
+    """Return the elements around running text, which are not formula boxes."""
     around: set[Node] = set()
     for node in nodes:
         parent = node.parent if node.tag in TEXT_ELEMENTS else None
@@ -127,7 +127,7 @@ def classes_of(node: Node) -> list[str]:
 
 
 def is_script(node: Node) -> bool:
-    """Return whether an element is a script with a formula for MathJax 2."""
+    """Return whether an element is a script that contains a formula for MathJax 2."""
     return node.tag == "script" and node.attributes.get("type", "").lower().startswith("math/")
 
 
@@ -140,7 +140,7 @@ def is_display(node: Node) -> bool:
 
 
 def twins_of_scripts(nodes: list[Node]) -> set[Node]:
-    """Return the boxes that MathJax 2 puts right before the scripts with their TeX."""
+    """Return the boxes that MathJax 2 puts directly before the scripts that contain their TeX."""
     twins: set[Node] = set()
     for parent in {node.parent for node in nodes if is_script(node)}:
         before: list[Node] = []
@@ -194,7 +194,7 @@ def attribute_tex(node: Node) -> str:
 
 
 def whole_value(node: Node, name: str) -> str:
-    """Return the value of an attribute, or "" if it is long enough to have been cut."""
+    """Return an attribute's value; "" if it is so long that it may have been truncated."""
     value = node.attributes.get(name, "").strip()
     return value if len(value) < MAX_VALUE_CHARS else ""
 
@@ -209,7 +209,7 @@ def image_tex(node: Node) -> str:
     if found := re.search(_IMAGE_QUERY, address):
         return re.sub(_IMAGE_LOOK, " ", unquote(found[1]))
     found = re.search(_IMAGE_VALUE, address)
-    if found and ("chl=" not in found[0] or "cht=tx" in address):  # not another kind of chart
+    if found and ("chl=" not in found[0] or "cht=tx" in address):  # not a different kind of chart
         return unquote_plus(found[1])
     name = re.split(r"[?#]", address, maxsplit=1)[0].rpartition("/")[2]
     if re.search(_IMAGE_NAME, name):
@@ -222,7 +222,7 @@ def image_tex(node: Node) -> str:
 
 
 def put_formula(node: Node, inside: list[Node], sources: list[tuple[int, str]]) -> bool:
-    """Turn an element into a FORMULA with its best source; return False if it shows no formula.
+    """Turn an element into a FORMULA with its best source; return False if it contains no formula.
 
     inside: the element and its descendants.
     """
@@ -245,7 +245,7 @@ def is_drawn(node: Node) -> bool:
 
 
 def write_row(row: Node, below: list[Node]) -> Node:
-    """Turn a row of LaTeXML's equations into a numbered displayed formula; return the formula."""
+    """Turn a row of LaTeXML's equations into a numbered display formula; return the formula."""
     sources = [tex_of(node)[1] for node in below if node.tag == "math"]
     parts = [re.sub(r"^\\displaystyle\b", "", source) for source in sources]
     numbers = [text_beginning(node, MAX_NUMBER) for node in below if NUMBER in classes_of(node)]
@@ -282,6 +282,6 @@ def formula_text(tex: str, is_block: bool) -> str:
 
 
 def on_one_line(formula: str) -> str:
-    """Return a formula for use in a line; bars are replaced, because they end table cells."""
+    """Return a formula for use within a line; replace bars, because they end table cells."""
     formula = formula.replace("$$", "$").replace("\\|", "\\Vert ").replace("|", "\\vert ")
     return re.sub(r" (?=\$$)", "", formula)

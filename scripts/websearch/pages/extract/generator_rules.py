@@ -1,7 +1,7 @@
 """Recognize the frames that documentation generators put around the text of a page.
 
 The rules apply only to pages that identify their generator as Doxygen, Haddock, mdBook, rustdoc or
-Nim's docgen, because the class names of these are known. Generators that add only the usual links
+Nim's docgen, because their class names are known. Generators that add only the usual links
 (prev and next, permalinks, "[source]") need no rules.
 """
 
@@ -17,8 +17,8 @@ _SIGNS = (
     r"|\b(haddock)-(?:bundle|util)\."
 )
 MAX_SIGN_START = 5_000  # characters of a page to search for _SIGNS
-# Generator -> ids (#) and classes (.) of its frames: graphs, lists of the whole project, source
-# locations, labels of parts that a click unfolds.
+# Generator -> ids (#) and classes (.) of its frames: graphs, lists for the whole project, source
+# locations, labels for parts that a click unfolds.
 FRAMES = {
     "doxygen": name_set(
         "#top #titlearea #main-nav #nav-path #side-nav .navpath .tabs .tabs2 .tabs3"
@@ -29,7 +29,7 @@ FRAMES = {
     "nim": name_set("#global-links #searchInputDiv .pragmadots .link-seesrc .theme-select-wrapper"),
     "rustdoc": name_set("#toggle-all-docs .collapse-toggle .hideme .out-of-band .rightside"),
 }
-MAX_VERSION = 100  # characters
+MAX_VERSION = 100  # characters of a version
 MAX_BEFORE_NAME = 10  # children of an item's box before its version
 # Generator -> the complete text of its "read more" links.
 MORE = {"doxygen": "More...", "rustdoc": "Read more"}
@@ -50,8 +50,8 @@ def named_program(start: str, generator: str) -> str:
 def write_versions(nodes: list[Node]) -> list[Node]:
     """Put the versions since which rustdoc's items are stable below their names; return the nodes.
 
-    Before the heading is "1.6.0 · Source". Most items have the version of the page's own item, the
-    first; it is not repeated. Some have only a mark that no version has made them const.
+    Before the heading is "1.6.0 · Source". Most items have the same version as the page's own item,
+    which comes first; it is not repeated. Some only show that they are not yet const.
     """
     signs = [node for node in nodes if node.attributes.get("class") == "since"]
     texts = [text_beginning(sign, MAX_VERSION) for sign in signs]

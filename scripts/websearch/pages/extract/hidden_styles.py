@@ -13,10 +13,10 @@ from websearch.base.html_tree import Node, name_set, texts_below
 from websearch.pages.extract.element_names import HIDDEN_CLASSES, opens_by_click
 from websearch.pages.extract.style_rules import PageStyles, Styles, declarations
 
-MAX_LABEL = 80  # characters of a text for screen readers that replaces an icon
+MAX_LABEL = 80  # characters of a screen-reader text that replaces an icon
 MAX_WALK = 200_000  # elements to examine below and next to suspects
-FADING = 4  # kinds of transparent elements that show that a script fades in the page
-FAR = 900  # pixels beyond the edge; menus that slide in are nearer
+FADING = 4  # kinds of transparent elements which show that a script fades in the page
+FAR = 900  # pixels beyond the edge; menus that slide in are closer
 # Words in names of elements that a script fades in when the reader scrolls to them.
 _ANIMATED = (
     r"(?i)(?:^|[-_ ])(?:aos|wow|fade|fades|fadein|reveal|animate|animated|animation|lazy|js|sal"
@@ -47,7 +47,7 @@ def unseen_elements(nodes: list[Node]) -> set[Node]:
 
 
 def wrappers(nodes: list[Node]) -> set[Node]:
-    """Return a page's body, its main element and all elements around these and the main heading."""
+    """Return a page's body, its main element, its main heading and all elements around them."""
     found: set[Node] = set()
     for node in nodes:
         around: Node | None = node if node.tag in ("h1", "main", "body") else None
@@ -66,7 +66,7 @@ class HiddenText:
         self.styles = styles
         self.inside: set[Node | None] = set()
         self.walk = MAX_WALK
-        self.words: dict[Node, int] = {}  # number of words in parents of suspects
+        self.words: dict[Node, int] = {}  # number of words in each suspect's parent
         self.is_white: bool | None = None  # whether every background of the page is white
         self.fades = False  # whether a script fades in the page's elements
 
@@ -87,7 +87,7 @@ class HiddenText:
         self.fades = len(looks) >= FADING or any(tag == "h1" for tag, _ in looks)
 
     def may_hide(self, own: Styles) -> bool:
-        """Return whether a block of declarations is enough to hide text."""
+        """Return whether a block of declarations is sufficient to hide text."""
         if is_transparent(own):
             return True
         if size_name(own) or is_far_or_clipped(
@@ -123,7 +123,7 @@ class HiddenText:
         return is_transparent(own) and not self.fades and not self.comes_later(node, own)
 
     def comes_later(self, node: Node, own: Styles) -> bool:
-        """Return whether the styles or names of an element fade or move it in later."""
+        """Return whether an element's styles or names make it fade or move in later."""
         if any(own.get(name, "none") != "none" for name in _FADES) or node.tag == "figcaption":
             return True  # captions in slideshows
         transform = own.get("transform", "")
@@ -136,9 +136,9 @@ class HiddenText:
         return self.has_other_state(node, own)
 
     def has_other_state(self, node: Node, own: Styles) -> bool:
-        """Return whether a rule shows an element in another state, or a sibling is visible.
+        """Return whether a rule shows an element in a different state, or a sibling is visible.
 
-        Slideshows show one picture: .slide.active, or opacity: 1 next to 0.
+        Slideshows show one picture at a time: .slide.active, or opacity: 1 next to 0.
         """
         for name in ("opacity", "transform", "clip", "clip-path", "left", "position"):
             value = own.get(name)
@@ -169,15 +169,15 @@ class HiddenText:
         return self.words[parent] == len(text)
 
     def is_tiny_or_transparent(self, node: Node, own: Styles) -> bool:
-        """Return whether letters have no size, no distinct color, or are far off the screen.
+        """Return whether letters have no size, no distinct color or a position far off the screen.
 
-        Descendants inherit this. If one may undo it, the element counts as visible.
+        Descendants inherit this. If a descendant may undo it, the element counts as visible.
         """
         name = size_name(own) or ("color" if self.is_background_colored(node, own) else "")
         return bool(name) and not self.is_undone(node, name)
 
     def is_undone(self, node: Node, name: str) -> bool:
-        """Return whether a descendant sets a property again, or may set it."""
+        """Return whether a descendant sets or may set a property again."""
         waiting = [node]
         while waiting:
             for child in waiting.pop().children:
@@ -191,7 +191,7 @@ class HiddenText:
         return any(value != self.styles.of(node)[name] for value in self.styles.may_set(node, name))
 
     def is_background_colored(self, node: Node, own: Styles) -> bool:
-        """Return whether letters are transparent or have the color of their background."""
+        """Return whether letters are transparent or have the same color as their background."""
         clip = own.get("background-clip", "") + own.get("-webkit-background-clip", "")
         is_drawn = "text" in clip or "text-shadow" in own or "-webkit-text-fill-color" in own
         color = color_of(own.get("color", ""))
@@ -207,7 +207,7 @@ class HiddenText:
         return self.is_white_page() and not self.has_lost_styles(node)
 
     def has_lost_styles(self, node: Node) -> bool:
-        """Return whether a page was saved without the styles of its classes."""
+        """Return whether a page was saved without the style sheets for its classes."""
         around: Node | None = node
         while around and not self.styles.css:
             if "class" in around.attributes:
@@ -240,7 +240,7 @@ def size_name(own: Styles) -> str:
 
 
 def is_transparent(own: Styles) -> bool:
-    """Return whether an element has no opacity or no size."""
+    """Return whether an element has zero opacity or zero size."""
     drawn = f"{own.get('transform', '')} {own.get('filter', '')}"
     return number(own.get("opacity", "")) == 0 or bool(re.search(_GONE, drawn))
 
@@ -279,7 +279,7 @@ def number(text: str) -> float:
 
 
 def length(text: str, otherwise: float, percent: float = 0.0) -> float:
-    """Return the approximate pixels of a CSS length; otherwise: result for any other value."""
+    """Return the approximate pixels of a CSS length; otherwise: the result for any other value."""
     found = re.match(_LENGTH, text)
     try:
         return float(found[1]) * {**_PIXELS, "%": percent}[found[2] or ""] if found else otherwise
@@ -300,7 +300,7 @@ def color_of(text: str) -> str:
 
 
 def color_of_parts(kind: str, parts: list[str]) -> str:
-    """Return the color of a function's parts: red, green, blue or hue, saturation, lightness."""
+    """Return the color for a function's parts: red, green, blue or hue, saturation, lightness."""
     *_, alpha = (*parts, "") if len(parts) == 3 else parts
     if len(parts) not in (3, 4) or number(alpha) not in (0, 1, 100):
         return ""

@@ -11,8 +11,8 @@ from websearch.pages.extract.page_tree import ancestors, text_of
 
 # Markers around superscripts and subscripts; html_tree.py removes these characters from pages.
 RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
-MAX_SCRIPTS = 3  # nested levels
-# A fraction whose parts are raised and lowered; with the fraction slash, the lower part may be
+MAX_SCRIPTS = 3  # levels of nesting
+# A fraction with a raised and a lowered part; with the fraction slash, the lower part may be
 # plain.
 _TOP, _BOTTOM = rf"{RAISED}(\d{{1,4}}){SCRIPT_END}", rf"{LOWERED}(\d{{1,4}}){SCRIPT_END}"
 _FRACTION = rf"(\w?){_TOP}\s?(?:[/\u2044\u2215]\s?{_BOTTOM}|\u2044(\d{{1,4}}))"
@@ -50,7 +50,7 @@ def emphasis_of(node: Node) -> str:
 
 
 def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
-    """Return an image's text, marked as an image; in tables, short texts are words of the cell."""
+    """Return an image's text, marked as an image; in a table, write short texts as words."""
     if not in_cell or len(alt) > CELL_IMAGE_CHARS:
         return f"[image: {alt}]"
     cell = next((around for around in ancestors(node) if around.tag in ("td", "th")), node)
@@ -67,7 +67,7 @@ def write_scripts(text: str) -> str:
 
 
 def write_fraction(found: re.Match[str]) -> str:
-    """Return a fraction as plain text, apart from a whole number before it: 1 3/4."""
+    """Return a fraction as plain text, with a space after a preceding whole number: 1 3/4."""
     before, top, *bottom = found.groups()
     return f"{before and before + ' '}{top}/{bottom[0] or bottom[1]}"
 
@@ -122,7 +122,7 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
 def are_parts(before: Node, after: Node) -> bool:
     """Return whether neighbors are parts of different kinds in a box that has only such parts.
 
-    "Ada Holt" and "Engineer", not pieces of a word in other styles or colors.
+    Examples are "Ada Holt" and "Engineer", not pieces of a word in different styles or colors.
     """
     box = after.parent
     if not box or before.parent is not box or len(box.children) > MAX_PARTS:
@@ -136,7 +136,7 @@ def are_parts(before: Node, after: Node) -> bool:
     if second[:1] in CURRENCIES and first[-1:].isdigit():
         return True
     if box.tag == "span" or (before.tag == after.tag and not are_named):
-        is_new = second[:1].isupper() or second[:1].isdigit()  # no piece of a word or number
+        is_new = second[:1].isupper() or second[:1].isdigit()  # not a piece of a word or number
         return len(first) > 2 and first[-1:].islower() and is_new
     is_box = box.tag in PART_BOXES
     return is_box and len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
@@ -157,11 +157,11 @@ def is_note_mark(node: Node, base: str) -> bool:
 
 
 def is_classifier(node: Node) -> bool:
-    """Return whether an element is the type of a term, which Sphinx shows after a colon."""
+    """Return whether an element contains a term's type, which Sphinx shows after a colon."""
     return "classifier" in words_of(node)
 
 
 def is_same_page_link(address: str, base: str) -> bool:
-    """Return whether a link points to a place on the page with the URL base."""
+    """Return whether a link points to a position on the page whose URL is base."""
     page, _, place = address.partition("#")
     return bool(place) and page in ("", base.partition("#")[0])

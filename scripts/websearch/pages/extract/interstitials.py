@@ -19,14 +19,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
-MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not an interstitial
+MAX_WALL_TEXT = 1_500  # characters of text; a longer page is not an interstitial
 MAX_TITLE = 200  # characters of a title or heading
 MAX_SHOWN = 3_000  # characters of a page's text to search for sentences
-_TITLE_BREAK = r" [|\u00b7\u2022\u2013\u2014\u00bb:-] "  # between a title and the site's name
+_TITLE_BREAK = r" [|\u00b7\u2022\u2013\u2014\u00bb:-] "  # separators before a site's name
 _TITLE_ENDS = " .!?:\u2026\u3002\uff01\uff1f\u00bf\u00a1\"'"
 LITTLE_TEXT = 400  # characters; most interstitials have fewer, most articles have more
 ENOUGH = 3  # points that make a page an interstitial
-# URLs to which sites redirect visitors: (kind, pattern for the start of the URL).
+# Patterns for the start of URLs to which sites redirect visitors: (kind, pattern).
 ADDRESSES = (
     ("consent", r"https?://(?:consent\.(?:google|youtube|yahoo)\.|guce\.)"),
     ("login", r"https?://[\w.-]{0,60}\blinkedin\.com/(?:authwall|checkpoint|login|uas/login)"),
@@ -237,7 +237,7 @@ def address_wall(url: str) -> str:
 
 
 def interstitial(page: PageTree, html: str, text: str) -> str:
-    """Return a page's kind of interstitial, a key of MESSAGES, or "" if it is not an interstitial.
+    """Return the page's kind of interstitial, a key of MESSAGES; "" if it is not an interstitial.
 
     text: the page's content, shorter than MAX_WALL_TEXT.
     """
@@ -254,7 +254,7 @@ def interstitial(page: PageTree, html: str, text: str) -> str:
 
 
 def points_of(kind: str, titles: set[str], shown: str) -> int:
-    """Return the number of signals for a kind of interstitial; a title or heading counts twice."""
+    """Return the number of signals for a kind of interstitial; a title or heading counts double."""
     points = 0
     if titles & known_titles(kind):
         points = 2
@@ -274,7 +274,7 @@ def has_element(kind: str, html: str) -> bool:
 
 
 def titles_of(page: PageTree) -> set[str]:
-    """Return the title and the first heading of a page and their parts, in plain letters."""
+    """Return the title, the first heading and the parts of both, in plain letters."""
     titles: set[str] = set()
     for tags in ({"title"}, {"h1"}, HEADINGS):
         node = next((node for node in page.nodes if node.tag in tags), None)

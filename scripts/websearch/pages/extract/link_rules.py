@@ -1,4 +1,4 @@
-"""Drop links to other pages from the content: lists, sections on related pages, promotions."""
+"""Drop links to other pages from the content: lists, sections about related pages, promotions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINK_TEXTS = {
         |похожие|комментари|поделиться|смотрите\ также|по\ теме|популярн|теги|relaterade
         |kommentarer|čtěte|související|komentáře|diskuse|další\ články|関連|あわせて|おすすめ
         |コメント|相关|推荐|评论|分享|관련|댓글|ilgili|benzer|yorum""",
-    # Of short paragraphs, some of which credit a picture.
+    # Short paragraphs that promote something or credit a picture.
     "promotion": r"""related|more:|follow\ (?:us|me|him|her)|click\ here|continue\ reading|watch:
         |listen:|download:|photo:|image:|photograph\ by|source:|tags?:|posted\ in|filed\ under
         |reach\ the\ reporters?|have\ a\ tip|contact\ the|write\ to|lesen\ sie|mehr:|foto:|bild:
@@ -45,24 +45,24 @@ LINK_TEXTS = {
 _TOPIC = rf"(?ix)\W*(?:{LINK_TEXTS['topics']})"
 _RELATED_HEADING = rf"{_TOPIC[:-1]}|{LINK_TEXTS['onward']}|{LINK_TEXTS['heading']})"
 _PROMOTION = rf"(?ix)\W*(?:{LINK_TEXTS['onward']}|{LINK_TEXTS['promotion']})"
-MAX_RELATED_HEADING = 60  # characters
-MAX_IN_BOX = 20  # characters other than its heading in a box that contains only the heading
+MAX_RELATED_HEADING = 60  # characters of a heading
+MAX_IN_BOX = 20  # maximum characters outside the heading in a box that contains only the heading
 MAX_SECTION = 60  # elements and texts to examine after a heading
 MIN_SECTION = 300  # characters that make a section part of the content
-MAX_PROMOTION = 150  # characters
+MAX_PROMOTION = 150  # characters of a promotion
 LINK_LIST_SHARE = 0.8  # share of text in links that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
 LISTS = name_set("ul ol")
 MIN_MENU = 3  # links in a menu
 MIN_SENTENCE = 50  # characters of a linked sentence that is not a teaser
 MAX_CHILDREN = 20  # cells and texts in a table row that lays out columns
-# Words of documentation's links to the previous, next and parent pages.
+# Words in documentation's links to the previous, next and parent pages.
 _NEIGHBOR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
 _NEIGHBOR_LINK = (
     r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
 )
 NEIGHBOR_KEYS = ("p", "n", "u", "h")
-MAX_NEIGHBORS = 300  # characters
+MAX_NEIGHBORS = 300  # characters of a box with such links
 MIN_DATA_ROWS = 3
 MOST_CELL_LINKS = 1.5  # links per cell of a data table, on average
 TOC_WORDS = name_set("toc contents localtoc")  # class or id words of the page's table of contents
@@ -114,16 +114,16 @@ def lists_beside_text(page: PageTree, content: Node, lists: list[Node]) -> list[
 
 
 def own_sections(page: PageTree, lists: list[Node]) -> set[Node]:
-    """Return the lists of links that are sections of the text, with their headings or without.
+    """Return the lists of links that are sections of the text, with or without their headings.
 
-    A later section with the same kind of heading has running text, and the heading is not one above
+    A later section with the same kind of heading has running text, and the heading is not for
     related links. A box is a section if it begins with a heading and has the same tag and class. In
     an article, boxes contain links to other articles.
     """
     listed = set(lists)
     found: set[Node] = set()
     for parent in dict.fromkeys(node.parent for node in lists):
-        kinds: set[str] = set()  # of the later headings before running text
+        kinds: set[str] = set()  # kinds of the later headings before running text
         after: Node | None = None  # the list that follows
         has_text = False
         for child in reversed(parent.children if parent else []):
@@ -192,10 +192,10 @@ def is_menu_line(node: Node) -> bool:
 def with_data_tables(page: PageTree) -> set[Node]:
     """Return the data tables with a link or two per cell, and all elements around them.
 
-    Data tables have header cells and rows; tables of links have many links per cell.
+    Data tables have header cells and rows; link tables have many links per cell.
     """
     inner: dict[Node, Node] = {}  # element -> the innermost table around it
-    counts: dict[Node, dict[str, int]] = {}  # table -> tag -> number of such elements in it
+    counts: dict[Node, dict[str, int]] = {}  # table -> tag -> number of elements with it
     for node in page.nodes:
         if node.tag == "table":
             inner[node] = node
@@ -262,7 +262,7 @@ def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Nod
 
 
 def links_in(node: Node) -> list[Node]:
-    """Return the links below an element that are not dropped."""
+    """Return the links inside an element that are not dropped."""
     found: list[Node] = []
     waiting = [node]
     while waiting:
@@ -275,7 +275,7 @@ def links_in(node: Node) -> list[Node]:
 
 
 def links_to_neighbors(node: Node) -> bool:
-    """Return whether a box has hardly more than links to the previous, next and parent pages."""
+    """Return whether a box is little more than links to the previous, next and parent pages."""
     if node.chars > MAX_NEIGHBORS:
         return False
     neighbors = [link for link in links_in(node) if is_neighbor(link)]
@@ -288,13 +288,13 @@ def links_to_neighbors(node: Node) -> bool:
 
 
 def drop_related(page: PageTree, content: Node) -> None:
-    """Drop headings above related links, with their sections up to a heading of no lower level.
+    """Drop headings above related links with their sections, up to a heading of no lower level.
 
-    If a box contains only the heading, the section follows the box, up to such a box. A paragraph
+    If a box contains only the heading, the section runs from it to the next such box. A paragraph
     without links, or a block with much of the content, ends the section and is kept.
     """
     if page.is_documentation:
-        return  # "See also", "Tags" and "Comments" are sections of its text
+        return  # in documentation, "See also", "Tags" and "Comments" are sections of the text
     place: dict[Node, int] = {}
     for node in page.nodes:
         if node.parent and node.parent.dropped:
@@ -337,9 +337,9 @@ def is_off_topic(section: list[Node]) -> bool:
 def related_section(
     heading: Node, box: Node, siblings: list[Node | str], content: Node
 ) -> list[Node]:
-    """Return the siblings that form the section of a heading above related links.
+    """Return the siblings that form the section below a heading above related links.
 
-    box: the heading, or the box that contains only the heading; siblings: what follows the box
+    box: the heading, or the box that contains only the heading; siblings: the nodes after the box
     """
     section: list[Node] = []
     for sibling in siblings[:MAX_SECTION]:

@@ -13,7 +13,7 @@ LIST_STYLES = {
     "lower-roman": "i", "upper-roman": "I",
 }  # fmt: skip
 _LIST_STYLE = r"(?i)list-style(?:-type)?\s{0,9}:\s{0,9}([a-z-]{1,30})"
-MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers that become letters and Roman numerals
+MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers written as letters and as Roman numerals
 ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -21,7 +21,7 @@ ROMAN = (
 
 
 def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list[str]:
-    """Return the marker of each item of a list: "- ", "3. ", or "- c. " for letters.
+    """Return the marker for each item of a list: "- ", "3. ", or "- c. " for letters.
 
     Numbers count up from the previous item, or down in a reversed list.
     """
@@ -56,7 +56,7 @@ def list_kind(node: Node) -> str:
 
 
 def item_label(number: int, kind: str) -> str:
-    """Return the number of an item in the style of its list."""
+    """Return an item's number in the style of its list."""
     if kind in ("a", "A") and 0 < number <= MAX_LETTER:
         rounds, letter = divmod(number - 1, 26)
         text = chr(ord("a") + letter) * (rounds + 1)

@@ -51,15 +51,15 @@ if TYPE_CHECKING:
 
     from websearch.pages.extract.content import Content
 
-BREAK = "\0"  # a line break inside a paragraph, until it is written; clean text has no NUL
-MAX_MARKDOWN = 5_000_000  # characters per page; nested lists can multiply a character by 1,000
+BREAK = "\0"  # a line break inside a paragraph until it is written; clean text contains no NUL
+MAX_MARKDOWN = 5_000_000  # characters per page; nested lists can multiply one character by 1,000
 MAX_NESTING = 12  # levels of lists and quotations; deeper levels are written without indentation
 MAX_HEADING = 500  # characters of a heading or term; longer text is written as a paragraph
-MAX_TITLES = 3  # nested headings and terms
-MAX_LINKED = 20  # blocks inside a link that are tried for its URL
+MAX_TITLES = 3  # levels of nested headings and terms
+MAX_LINKED = 20  # blocks inside a link that are considered for its URL
 MAX_UNSEEN = 9  # characters of a paragraph that may consist of invisible characters
 MAX_NEAR = 3  # elements around an image whose text may repeat its alternative text
-NEAR_CHARS = 1_000  # characters of an element's text that are searched for the alternative text
+NEAR_CHARS = 1_000  # characters of the surrounding text that are searched for the alternative text
 MIN_PICTURE_WORDS = 3  # words of an alternative text that is not repeated
 CODE_HEADING = name_set("code header")  # class words of rustdoc's headings that are code
 # Class words of Doxygen's tables of declarations, and prefixes of the classes of their cells.
@@ -73,12 +73,12 @@ SCRIPTS = {"sup": RAISED, "sub": LOWERED}
 
 
 def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
-    """Return the content of an HTML page as Markdown. url: base of relative links."""
+    """Return the content of an HTML page as Markdown. url: base URL for relative links."""
     return content_markdown(find_content(html), url, keep_links)[0]
 
 
 def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
-    """Return found content as Markdown, and whether it was cut at MAX_MARKDOWN."""
+    """Return found content as Markdown, and whether the Markdown was cut at MAX_MARKDOWN."""
     writer = MarkdownWriter(url, keep_links)
     return writer.markdown(*content.parts), writer.cut
 
@@ -93,11 +93,11 @@ class MarkdownWriter:
     def __init__(self, base: str = "", keep_links: bool = False) -> None:
         self.base = base
         self.keep_links = keep_links
-        self.nesting = 0  # levels of lists and quotations
-        self.titles = 0  # headings and terms around the current element
-        self.in_cell = False  # in a cell of a pipe table, which cannot contain blocks
+        self.nesting = 0  # current levels of lists and quotations
+        self.titles = 0  # current levels of headings and terms
+        self.in_cell = False  # whether the cell is in a pipe table, which cannot contain blocks
         self.near_texts: dict[Node, str] = {}  # results of text_near
-        self.pictures: set[str] = set()  # alternative texts; a page shows some pictures again
+        self.pictures: set[str] = set()  # alternative texts so far; a page may show a picture twice
         self.chars_left = MAX_MARKDOWN
         self.cut = False
 
@@ -107,7 +107,7 @@ class MarkdownWriter:
         return escape(clean_text("\n\n".join(blocks)))
 
     def text(self, text: str) -> str:
-        """Return marked text of the page, cut at the limit."""
+        """Return text from the page as marked text, cut at the limit."""
         return mark_signs(self.fit(text))
 
     def fit(self, text: str) -> str:
@@ -120,7 +120,7 @@ class MarkdownWriter:
     def reserve(self, chars: int) -> bool:
         """Reserve space for added characters; return whether there was enough.
 
-        If there was not, the Markdown ends here.
+        If there is not enough space, the Markdown ends here.
         """
         enough = chars <= self.chars_left
         self.chars_left -= chars if enough else self.chars_left
@@ -152,7 +152,7 @@ class MarkdownWriter:
         return self.tab_label(node) + writer(self, node)
 
     def tab_label(self, node: Node) -> list[str]:
-        """Return the label of an element's tab as a bold line, if it has one."""
+        """Return the label of the element's tab as a bold line, if the element has a tab."""
         text = self.line(shown_children(node.label)) if node.label else ""
         text = " ".join(write_scripts(text).replace(BREAK, " ").split())
         return [f"**{text}**"] if text else []
@@ -209,7 +209,7 @@ class MarkdownWriter:
     def term_block(self, node: Node) -> list[str]:
         """Return a term or summary as a bold line, or its blocks if it does not fit on a line.
 
-        The type of a term (Sphinx) follows after a colon.
+        A term's type (Sphinx) follows a colon.
         """
         blocks, text = self.one_line(node)
         text = text.replace("**", "")
@@ -219,7 +219,7 @@ class MarkdownWriter:
         return [f"**{name.strip()}**{colon}{kind}"] if name.strip() else blocks
 
     def linked_blocks(self, node: Node) -> list[str]:
-        """Return the blocks inside a link; the first one-line paragraph or heading gets its URL."""
+        """Return the blocks inside a link; the first one-line paragraph or heading gets the URL."""
         found = self.blocks(node)
         if not self.keep_links:
             return found
@@ -245,7 +245,7 @@ class MarkdownWriter:
         lines: list[str] = []
         for marker, (_, blocks) in zip(item_markers(node, items), items, strict=True):
             if len(blocks) == 1 and blocks[0].startswith("- "):
-                lines.append(blocks[0])  # an item that is only a list
+                lines.append(blocks[0])  # an item that contains only a list
                 continue
             width = re.match(r"- |\d+\. ", marker)
             indented = self.indented(join_tight(blocks), width.end() if width else 0)
@@ -253,9 +253,9 @@ class MarkdownWriter:
         return ["\n".join(lines)] if lines else []
 
     def indented(self, text: str, width: int) -> str:
-        """Indent all lines of a text except the first and empty lines."""
+        """Indent all lines of a text except the first line and empty lines."""
         if not self.reserve(width * text.count("\n")):
-            return ""  # code without indentation would end at its second line
+            return ""  # without indentation, the code would end at its second line
         return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
 
     def list_items(self, node: Node) -> list[tuple[Node | None, list[str]]]:
@@ -283,7 +283,7 @@ class MarkdownWriter:
     def definition_block(self, node: Node) -> list[str]:
         """Return a definition list as a list of bold terms, each with its definitions below."""
         self.nesting += 1
-        items: list[tuple[list[str], list[str]]] = []  # terms, blocks of their definitions
+        items: list[tuple[list[str], list[str]]] = []  # terms and the blocks of their definitions
         is_defined = False
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
@@ -305,7 +305,7 @@ class MarkdownWriter:
     def table_block(self, node: Node) -> list[str]:
         """Return a data table as a pipe table, or a layout table as the blocks of its cells.
 
-        Rows in Doxygen's tables of declarations become lines of code.
+        Rows of Doxygen's declaration tables become lines of code.
         """
         parts = table_parts(node)
         if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
@@ -326,7 +326,7 @@ class MarkdownWriter:
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
 
     def declaration(self, cells: list[Node]) -> list[str]:
-        """Return a row in a table of declarations: code, or the description of the previous row."""
+        """Return a row of a declaration table: code, or the description of the previous row."""
         if not any(cell.attributes.get("class", "").startswith(DECLARED) for cell in cells):
             return [block for cell in cells for block in self.block(cell)]
         pieces: list[tuple[str, str]] = []
@@ -380,12 +380,12 @@ class MarkdownWriter:
 
     def linked_code(self, node: Node) -> str:
         """Return inline code as code spans, in links if links are kept."""
-        pieces: list[tuple[str, str]] = []  # texts with their targets
+        pieces: list[tuple[str, str]] = []  # texts and their link targets
         collect_linked(node, "", pieces)
         return self.linked_pieces(pieces)
 
     def linked_pieces(self, pieces: list[tuple[str, str]]) -> str:
-        """Return pieces of code, (text, link target or ""), as code spans."""
+        """Return pieces of code, as (text, link target or ""), written as code spans."""
         written: list[str] = []
         keeps = self.keep_links
         kept = [(text, link if keeps and link[:1] != "#" else "") for text, link in pieces]
@@ -403,7 +403,7 @@ class MarkdownWriter:
         alt = " ".join(node.attributes.get("alt", "").split())
         if re.fullmatch(EMOJI, alt):
             return alt
-        # A file's name, or an icon that stands for a word, such as "[Note]"
+        # A file's name, or an icon that replaces a word, such as "[Note]"
         no_text = r"(?i).*\.(?:jpe?g|png|gif|webp|svg)|\[\w+\]"
         if not re.search(r"[^\W\d_]{2}", alt) or re.fullmatch(no_text, alt):
             return ""
@@ -419,7 +419,7 @@ class MarkdownWriter:
         return f"![{alt}]({source})"
 
     def formula(self, node: Node) -> str:
-        """Return a formula without escapes; a displayed formula becomes a paragraph."""
+        """Return a formula without escapes; a display formula becomes a paragraph."""
         text = self.fit(text_of(node))
         if not text.startswith("$"):
             return mark_signs(text)
@@ -448,7 +448,7 @@ class MarkdownWriter:
         address = "".join(address.split())
         try:
             url = "" if address[:1] in ("", "#") else urljoin(self.base, address)
-        except ValueError:  # brackets around something that is not an IPv6 address
+        except ValueError:  # brackets around something other than an IPv6 address
             return ""
         if not re.match(r"(?i)https?://|mailto:", url) or len(url) > MAX_ADDRESS_CHARS:
             return ""
@@ -480,12 +480,12 @@ def is_block_content(child: Node | str) -> bool:
 
 
 def has_link(text: str) -> bool:
-    """Return whether marked text contains a link or image from the writer."""
+    """Return whether marked text contains a link or image that the writer added."""
     return re.search(rf"(?<!{MARK})\]\(", text) is not None
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return a line as paragraphs: two line breaks end a paragraph, a single break is kept."""
+    """Return a line as paragraphs: two line breaks end a paragraph; a single break is kept."""
     found: list[str] = []
     if not text or text.isspace():
         return found
@@ -503,7 +503,7 @@ def length_without_targets(text: str) -> int:
 
 
 def emphasis(text: str, mark: str, end: str = "") -> str:
-    """Return text between marks, spaces outside; unchanged if empty, multi-line or marked."""
+    """Put marks around a text inside its outer spaces, unless it is empty, multi-line or marked."""
     inner = text.strip()
     if not inner or BREAK in inner or inner.startswith(mark):
         return text
@@ -512,7 +512,7 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
 
 
 def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> None:
-    """Append the texts in an inline element with their link targets or "" to pieces."""
+    """Append to pieces the texts in an inline element, with their link targets or ""."""
     for child in node.children:
         if isinstance(child, str):
             pieces.append((child, target))
@@ -534,7 +534,7 @@ def join_tight(blocks: list[str]) -> str:
 
 
 def definition_text(terms: list[str], blocks: list[str]) -> str:
-    """Join terms and their definition, with blank lines if a term is a block or a table follows."""
+    """Join terms and definition, with blank lines if a term is a block or a table follows."""
     if any(map(is_structured, terms)) or (blocks and blocks[0].startswith("|")):
         return join_tight(terms + blocks)
     return "\n".join([*terms, join_tight(blocks)] if blocks else terms)

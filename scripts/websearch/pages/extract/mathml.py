@@ -9,9 +9,9 @@ from websearch.base.html_tree import name_set
 from websearch.base.untrusted import unescape
 
 MAX_MATHML = 300_000  # characters; longer MathML is not converted
-MAX_DEPTH = 60  # levels of elements; only the text of deeper elements is written
+MAX_DEPTH = 60  # levels of elements; deeper elements are written as text only
 LEAVES = name_set("mi mn mo mtext ms")
-BEFORE = "\0"  # in parts: scripts after it go before their base
+BEFORE = "\0"  # in the list of parts: the scripts after it go before their base
 UNSEEN = dict.fromkeys(name_set("mphantom annotation annotation-xml none maligngroup"), "")
 UNSEEN["mprescripts"] = BEFORE
 _SIGNS = (
@@ -58,7 +58,7 @@ def mathml_tex(mathml: str) -> str:
     """Convert the source of a math element to TeX; "" if it is too long or empty."""
     if len(mathml) > MAX_MATHML:
         return ""
-    stack: list[tuple[str, str, list[str]]] = [("mrow", "", [])]  # name, tag, parts as TeX
+    stack: list[tuple[str, str, list[str]]] = [("mrow", "", [])]  # name, tag and parts as TeX
     too_deep = 0
     for piece in mathml.split("<")[1:]:
         tag, _, text = piece.partition(">")
@@ -85,7 +85,7 @@ def mathml_tex(mathml: str) -> str:
 
 
 def close_element(stack: list[tuple[str, str, list[str]]]) -> str:
-    """Write the innermost open element into its parent; return the name of the closed element."""
+    """Write the innermost open element into its parent; return the closed element's name."""
     name, tag, parts = stack.pop()
     write = leaf_tex if name in LEAVES else element_tex
     stack[-1][2].append(write(name, tag, parts))
@@ -125,7 +125,7 @@ def element_tex(name: str, tag: str, parts: list[str]) -> str:
 
 
 def script_tex(name: str, tag: str, parts: list[str]) -> str:
-    """Return parts above, below or next to each other as TeX."""
+    """Return parts as TeX, set above, below or next to each other."""
     head = ""
     if BEFORE in parts:
         place = parts.index(BEFORE)
@@ -146,7 +146,7 @@ def script_tex(name: str, tag: str, parts: list[str]) -> str:
 
 
 def table_tex(name: str, tag: str, parts: list[str]) -> str:
-    """Return a table or row as TeX; a row's label comes after the row."""
+    """Return a table or row as TeX; a row's label follows the row."""
     if name == "mlabeledtr":
         return " & ".join(parts[1:]) + "\\qquad " + "".join(parts[:1])
     if name == "mtr" or len(parts) < 2:
@@ -157,7 +157,7 @@ def table_tex(name: str, tag: str, parts: list[str]) -> str:
 
 
 def in_row(parts: list[str]) -> str:
-    """Return parts side by side; a table between brackets becomes a matrix with brackets."""
+    """Return parts as TeX side by side; a table between brackets becomes a matrix with brackets."""
     if len(parts) == 3 and parts[0] in FENCES and parts[1].startswith("\\begin{matrix}"):
         inner = parts[1].removeprefix("\\begin{matrix}").removesuffix("\\end{matrix}")
         return f"\\begin{{{FENCES[parts[0]]}}}{inner}\\end{{{FENCES[parts[0]]}}}"

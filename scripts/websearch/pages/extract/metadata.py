@@ -36,12 +36,12 @@ MAX_TEXT = 400  # characters of a title or name
 _ARTICLES = r"Article|Posting|Report|Recipe|Question"
 _SUBJECTS = rf"{_ARTICLES}|Product|Review|Video|Event|Course|HowTo"
 _PAGES = r"Page$"  # types of items that describe the page itself
-# Words before an author's name; the short ones in other languages may be part of a name.
+# Words before an author's name; the short words in other languages may be part of a name.
 _BYLINE = (
     r"(?i)^(?:(?:written|posted|published|words|story|text)\s+)?(?:by\b|authors?\s{0,9}:)[\s:]{0,9}"
 )
 _FOREIGN_BYLINE = r"(?i)^(?:von|par|por|di|autore?s?|auteure?|skribent)\s{0,9}:?\s"
-# Between a name and a date, a reading time or a control.
+# Separators between a name and a date, a reading time or a control.
 _AFTER_NAME = (
     r"(?i)\s{0,9}[|\u2022\u00b7]|\s[\u2013\u2014-]\s|\s\(?\d|\sfull bio\b|\sfollow(?:\s|$)"
     r"|,?\s(?:last )?(?:updated|published|posted)\b"
@@ -96,7 +96,7 @@ def find_metadata(page: PageTree, address: str = "") -> Metadata:
 
 
 def meta_values(page: PageTree) -> dict[str, str]:
-    """Return the contents of the meta elements by lower-case name; each name's first value wins."""
+    """Return the contents of meta elements by lower-case name; the first value per name wins."""
     values: dict[str, str] = {}
     for node in page.nodes:
         if node.tag == "meta":
@@ -108,7 +108,7 @@ def meta_values(page: PageTree) -> dict[str, str]:
 
 
 def data_items(page: PageTree) -> list[dict[str, Any]]:
-    """Return the items of the page's JSON-LD that describe its subject or the page.
+    """Return the JSON-LD items that describe the page or its subject.
 
     Articles come first, pages last.
     """
@@ -120,7 +120,7 @@ def data_items(page: PageTree) -> list[dict[str, Any]]:
 
 
 def linked_data(page: PageTree, needed: str = "") -> Iterator[Any]:
-    """Yield the values of a page's JSON-LD scripts; needed: text that a script must contain."""
+    """Yield the values in a page's JSON-LD scripts; needed: text that a script must contain."""
     for node in page.nodes:
         if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
             text = "".join(child for child in node.children if isinstance(child, str))
@@ -163,7 +163,7 @@ def types_of(item: dict[str, Any]) -> str:
 
 
 def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
-    """Return a page subject's title, author and text, each from the first item that has it."""
+    """Return the title, author and text of a page's subject, each from the first item with it."""
     fields: dict[str, str] = {}
     for item in items:
         if re.search(_SUBJECTS, types_of(item)):
@@ -196,10 +196,10 @@ def first_text(page: PageTree, tag: str) -> str:
 
 
 def page_heading(page: PageTree) -> str:
-    """Return the page's title by its markup, or "".
+    """Return the page's title according to its markup, or "".
 
-    It is the main heading that the content has lost as its title, else the title element, unless
-    that begins with the first main heading: a banner may have one with the name of the site.
+    It is the main heading that was dropped from the content as the title, else the title element,
+    unless that begins with the first main heading, which may be the site's name in a banner.
     """
     headings = [node for node in page.nodes if node.tag == "h1"]
     for node in headings:
@@ -240,7 +240,7 @@ def marked_author(page: PageTree) -> str:
 
 
 def author_name(text: str) -> str:
-    """Return the name in a byline, without dates, reading times and controls; "" without one."""
+    """Return the name in a byline, without dates, reading times and controls; "" without a name."""
     name = re.sub(_BYLINE, "", " ".join(text[:MAX_TEXT].split())).strip()
     if after := re.search(_AFTER_NAME, f" {name}"):
         words = name[: max(0, after.start() - 1)].split()

@@ -39,7 +39,7 @@ ELEMENT_RULES = {
     "footer": "end of the page",
 }  # fmt: skip
 NAMED_CONTENT = name_set("main article h1")  # never judged by class or id
-# Rule -> words of class and id. Names are split into words; complete names are in HIDDEN_CLASSES.
+# Rule -> words of class and id. Names are split into words; HIDDEN_CLASSES has complete names.
 # The first matching rule decides; the text of a consent element must also mention consent.
 NAME_RULES = {
     "consent": name_set(
@@ -89,19 +89,19 @@ NAME_RULES = {
         "searchbox"
     ),
 }
-# Text elements of documentation, whose names describe the meaning ("span.author"), not the role.
+# Text elements in documentation, whose names describe a meaning ("span.author"), not a role.
 TEXT_TAGS = HEADINGS | name_set(
     "p pre dl dt dd li td th tr table caption figcaption summary span code em strong b i cite abbr"
 )
 UNFOLDED = HEADINGS | {"dt"}  # a button inside unfolds the next element
-TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # words for the role even in TEXT_TAGS
-HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # their ids may come from their text
+TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # roles, even in TEXT_TAGS
+HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # tags whose ids may come from their text
 MAX_BEGINNING = 16  # elements and texts to search for an element's heading
 CELLS = name_set("td th tr caption dt dd")
 INLINE = name_set("a abbr b cite code em i mark q s small span strong sub sup time u")
-MIN_WORDS = 3  # words beside an inline element that make it part of a sentence
-IN_TEXT = frozenset(("gutter", "consent", "comments", "hidden class"))  # rules inside a text
-# A box with such a name is a note inside the text, even if it is an aside.
+MIN_WORDS = 3  # words next to an inline element that make it part of a sentence
+IN_TEXT = frozenset(("gutter", "consent", "comments", "hidden class"))  # rules for parts of a text
+# A box with such a name is a note inside the text, even if the box is an aside.
 NOTE_WORDS = name_set(
     "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
     "deprecated deprecation seealso"
@@ -120,14 +120,14 @@ ACTIONS = frozenset(
      "save recipe", "rate this recipe", "cook mode", "prevent your screen from going dark",
      "cook mode prevent your screen from going dark", "keep screen awake", "keep screen on")
 )  # fmt: skip
-LINK_ACTIONS = name_set("pin print save share")  # of links that lead to no other text
+LINK_ACTIONS = name_set("pin print save share")  # of links that go to no other text
 _ACTION_ADDRESS = r"(?i)#?$|javascript:|.{0,200}(?:pinterest|/pin/|print)"
 ACTION_TAGS = name_set("a div p span")
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
-MAX_CONTROL, MAX_ACTION = 40, 50  # characters
+MAX_CONTROL, MAX_ACTION = 40, 50  # characters of an action's text
 MAX_NEAR = 4  # elements around a link to search for code
-# A URL of source code: its folder, a view or a line.
+# A URL of source code: a source folder, a view or a line.
 _SOURCE_ADDRESS = (
     r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L\d|[-_]source\.html"
 )
@@ -146,12 +146,12 @@ PREFERENCES = (
     r"|configuración de (?:las )?cookies|impostazioni (?:dei )?cookie|ustawienia cookies"
 )
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
-# An element with words from both sets is the text of a picture.
+# An element with words from both sets contains the text of a picture.
 IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
 IMAGE_TEXT_WORDS = name_set(
     "caption subtitle description desc credit copyright source metadata legend"
 )
-MAX_IMAGE_TEXT = 300  # characters
+MAX_IMAGE_TEXT = 300  # characters of a picture's text
 # Rule -> share of the page's prose above which a match is not boilerplate.
 MOST_PROSE = {
     "overlay": 0.12, "signup": 0.12, "advertisement": 0.2, "sidebar": 0.5, "hidden": 0.6,
@@ -171,7 +171,7 @@ IGNORED_RULES: tuple[frozenset[str], ...] = (
     SOFT_RULES | HIDDEN_RULES,
     (SOFT_RULES | HIDDEN_RULES | frozenset(NAME_RULES)) - {"consent"},
 )
-# Classes and ids in a thread for facts about the author of a post, except the name.
+# Classes and ids in a thread for details about a post's author, except the name.
 _ABOUT_USER = (
     r"(?i)signature|user-?(?:extras|title|stats)|postprofile|flair|expandlink|last-?edit|reputation"
     r"|badges"
@@ -200,7 +200,7 @@ def element_rule(node: Node, page: PageTree) -> str:
 def is_action(node: Node) -> bool:
     """Return whether the whole text of an element is one of ACTIONS or LINK_ACTIONS.
 
-    Beside text, as in "fn copied(self)", it is a word.
+    Next to text, as in "fn copied(self)", such a text is a word.
     """
     if node.tag not in ACTION_TAGS or not 0 < node.chars <= MAX_ACTION:
         return False
@@ -214,8 +214,8 @@ def is_action(node: Node) -> bool:
 
 
 def is_in_text(node: Node) -> bool:
-    """Return whether an element is a cell, term or item beside others, or inside a sentence."""
-    if node.tag in CELLS:  # in a table that lays out a page, they have blocks
+    """Return whether an element is a cell, term or item among others, or inside a sentence."""
+    if node.tag in CELLS:  # in a table for page layout, cells have blocks
         cells = children_of(node) if node.tag == "tr" else [node]
         return not any(cell.has_block for cell in cells)
     siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
@@ -255,7 +255,7 @@ def is_about_privacy(page: PageTree) -> bool:
 
 
 def begins_with(parent: Node, child: Node) -> bool:
-    """Return whether an element is the first child with text."""
+    """Return whether an element is its parent's first child with text."""
     for other in parent.children:
         if other is child:
             return True
@@ -270,7 +270,7 @@ def never_content(node: Node, page: PageTree) -> bool:
         return False
     # Forums put their threads into one big noscript element for clients without JavaScript.
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
-    # A question that unfolds its answer may be a button inside a heading.
+    # A question whose answer a click unfolds may be a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
     is_open = node.tag == "dialog" and ("open" in node.attributes or node in page.unfolded)
     return not (crawler_copy or unfolds or is_open)
@@ -293,8 +293,8 @@ def is_control(node: Node, page: PageTree) -> bool:
     """Return whether a link is a heading's permalink or acts on the element next to it.
 
     In documentation, examples are "[source]", and "Edit" or "Run" next to code or on a separate
-    line. In code, and alone in a table cell, punctuation is an operator. An image that links to a
-    place on the page is an arrow.
+    line. In code or as a cell's only text, punctuation is an operator. An image that links to a
+    position on the page is an arrow.
     """
     if not node.chars:
         return page.is_documentation and node.attributes.get("href", "")[:1] == "#"
@@ -317,14 +317,14 @@ def is_control(node: Node, page: PageTree) -> bool:
 
 
 def is_whole_text(link: Node) -> bool:
-    """Return whether a link has code, or is all text of a table cell, so it is not beside it."""
+    """Return whether a link contains code or all text of a table cell, so nothing is next to it."""
     if has_code(link):
         return True
     return bool(link.parent and link.parent.tag in ("td", "th") and link.parent.chars == link.chars)
 
 
 def has_code(link: Node) -> bool:
-    """Return whether a link contains code: its text is an operator or the name of a function."""
+    """Return whether a link contains code: an operator or a function's name."""
     return any(child.tag == "code" for child in children_of(link))
 
 
@@ -338,7 +338,7 @@ def ancestors_near(node: Node) -> list[Node]:
 
 
 def is_opened(node: Node, page: PageTree) -> bool:
-    """Return whether a click shows an element, by its control or its names."""
+    """Return whether a click shows the element, according to its control or its names."""
     return node in page.unfolded or opens_by_click(node)
 
 
@@ -361,13 +361,13 @@ def is_site_header(node: Node) -> bool:
 
 
 def is_image_text(node: Node, words: frozenset[str]) -> bool:
-    """Return whether an element is named as the text of a picture."""
+    """Return whether an element's name marks it as the text of a picture."""
     named = not words.isdisjoint(IMAGE_WORDS) and not words.isdisjoint(IMAGE_TEXT_WORDS)
     return named and node.chars < MAX_IMAGE_TEXT
 
 
 def is_about_user(node: Node) -> bool:
-    """Return whether an element of a thread has facts about a post's author other than the name."""
+    """Return whether an element shows details about a post's author other than the name."""
     return bool(re.search(_ABOUT_USER, names_of(node)))
 
 
@@ -399,7 +399,7 @@ def role_words(node: Node, page: PageTree) -> frozenset[str]:
 
 
 def own_heading(node: Node) -> Node | None:
-    """Return an element if it is a heading, else the heading at its beginning, or None."""
+    """Return the element if it is a heading, else the heading that it begins with, or None."""
     waiting: list[Node | str] = [node]
     for _ in range(MAX_BEGINNING):
         if not waiting:
@@ -426,7 +426,7 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue
         if rule == "caption" and not page.is_article:
             continue
-        is_remark = node.tag == "span" and page.is_documentation  # such as one on a file in a tree
+        is_remark = node.tag == "span" and page.is_documentation  # such as a button in a file tree
         if rule == "comments" and (page.keeps_comments or is_remark):
             continue
         if page.keeps_comments and rule == "byline" and node in page.comments:
@@ -438,7 +438,7 @@ def name_rule(node: Node, page: PageTree) -> str:
         if rule == "consent" and not is_consent(node):
             continue
         if rule == "sidebar" and any(is_note(one, page) for one in (node, node.parent) if one):
-            continue  # a note, or a part of one
+            continue  # a note or part of a note
         return rule
     # A table for screen readers contains the numbers of a drawn chart.
     is_kept = node.tag == "table" or is_opened(node, page)

@@ -1,4 +1,4 @@
-"""Gather footnotes outside the content: after the article, hidden or right after their reference.
+"""Gather footnotes outside the content: after the article, hidden or next to their reference.
 
 Readers see such a note after a click or on hover. It is written once, after the content, as
 "[1]: ...", and its reference becomes "[1]". Notes in the content, such as a list at its end, stay
@@ -20,20 +20,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
-MAX_NOTES = 500  # per page
+MAX_NOTES = 500  # notes per page
 MAX_NOTE = 4_000  # characters; a longer element is not a note
 MIN_NOTE = 3  # characters; if a target has fewer, its parent is the note
 MAX_MARK = 20  # characters of a reference
 MAX_BEGINNING = 4  # levels and children to search for the first text of a note
 MARK_TAGS = name_set("a sup button label span")
 NOTE_TAGS = name_set("span small aside div section p")
-# Class words of a note right after its reference; SIDE_WORDS are used only for notes.
+# Class words of a note directly after its reference; SIDE_WORDS are used only for notes.
 AFTER_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
 SIDE_WORDS = name_set("sidenote marginnote footnote")
 MARK_WORDS = NOTE_WORDS | SIDE_WORDS
 # The text of a reference before its note, but not "i" or "?", which open explanations.
 _NUMBERED_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
-# Rules that drop lists of sources and links; references to these are clear without their targets.
+# Rules that drop lists of sources and links; references to them are clear without their targets.
 LINK_RULES = ("links", "related heading")
 PLACES = ("id", "name")
 NAMING = ("aria-describedby", "popovertarget", "aria-controls", "data-target")
@@ -48,10 +48,10 @@ class NoteGatherer:
         self.around = set(ancestors(content))
         self.page = page
         self.ids: dict[str, Node] = {}  # filled at the first reference with a target
-        self.places: dict[Node, Node | None] = {}  # target of references -> its note
+        self.places: dict[Node, Node | None] = {}  # target of a reference -> its note
         self.notes: list[Node] = []
         self.known: set[Node] = set()
-        self.count = 0  # notes right after references; style sheets number them
+        self.count = 0  # notes directly after references; style sheets number them
 
     def gather(self) -> list[Node]:
         """Return the notes, each as a paragraph that begins with its number."""
@@ -61,7 +61,7 @@ class NoteGatherer:
         return self.notes
 
     def look_at(self, parent: Node) -> None:
-        """Gather the notes for the references directly in an element."""
+        """Gather the notes for references that are children of an element."""
         mark: Node | None = None
         for place, child in enumerate(parent.children):
             if isinstance(child, str):
@@ -80,7 +80,7 @@ class NoteGatherer:
                 mark = None
 
     def take_after_mark(self, mark: Node | None, note: Node) -> bool:
-        """Take the note right after a reference, if it qualifies; return whether it was taken."""
+        """Take the note directly after a reference, if it qualifies; return whether it did."""
         self.count += 1
         label = (label_of(mark) if mark else "") or str(self.count)
         is_taken = self.take(label, note)
@@ -89,7 +89,7 @@ class NoteGatherer:
         return is_taken
 
     def take_target(self, mark: Node) -> None:
-        """Take the note that a reference points to, if it is not in the content."""
+        """Take the note that a reference points to, unless it is in the content."""
         label, names = label_of(mark), names_of_target(mark)
         if names and not self.ids:
             self.ids = places_of(self.page)
@@ -101,7 +101,7 @@ class NoteGatherer:
             rewrite_mark(mark, label)
 
     def note_at(self, place: Node) -> Node | None:
-        """Return the note at a reference's target, which is the target or its parent, or None."""
+        """Return the note at a reference's target, which is the target or its parent; else None."""
         if place not in self.places:  # many references may point to one note
             is_short = len(text_beginning(place, MIN_NOTE + MAX_MARK)) < MIN_NOTE
             note = place.parent if is_short else place
@@ -109,7 +109,7 @@ class NoteGatherer:
         return self.places[place]
 
     def take(self, label: str, note: Node) -> bool:
-        """Add a note of fitting length, not around the content; return whether it was added."""
+        """Add a note of suitable length not around the content; return whether it was added."""
         if note in self.around or not is_note(note):
             return False
         self.known.add(note)
@@ -176,14 +176,14 @@ def names_of_target(mark: Node) -> list[str]:
 def is_after_mark(note: Node, mark: Node | None) -> bool:
     """Return whether an element after a reference is its note, by its class, role or style.
 
-    Without a reference, only SIDE_WORDS count.
+    If there is no reference, only SIDE_WORDS count.
     """
     if is_mark(note) and not note.has_block:
         return False
     words = words_of(note)
     if not words.isdisjoint(SIDE_WORDS):
         is_in_line = mark is not None and note.tag not in ("div", "section", "p")
-        return is_in_line or "footnote" not in words  # a block could be in a list of notes
+        return is_in_line or "footnote" not in words  # a block could be part of a list of notes
     if mark is None:
         return False
     is_role = note.attributes.get("role") in ("tooltip", "note", "doc-footnote")
@@ -191,7 +191,7 @@ def is_after_mark(note: Node, mark: Node | None) -> bool:
 
 
 def rewrite_mark(mark: Node, label: str) -> None:
-    """Turn an element into the reference to a gathered note."""
+    """Turn an element into a reference to a gathered note."""
     mark.tag, mark.attributes, mark.dropped = "span", {}, ""
     mark.children, mark.has_block = [f"[{label}]"], False
 
@@ -210,7 +210,7 @@ def show(note: Node) -> None:
 
 
 def begin_with(note: Node, label: str) -> None:
-    """Put the label before the first text of a note and remove its original number."""
+    """Put the label before a note's first text and remove the note's original number."""
     first = note
     for _ in range(MAX_BEGINNING):
         inside = list(filter(has_text, first.children[:MAX_BEGINNING]))

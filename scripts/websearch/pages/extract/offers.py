@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
 
 MAX_ITEMS = 500  # JSON-LD items to examine
-MAX_OFFERS = 6  # offers in the line
+MAX_OFFERS = 6  # offers in the output line
 MAX_NAME = 60  # characters of an offer's name
 MAX_AMOUNT = 20  # characters of a price
-# Types of items for sale; offers in an article or a list of products are not the page's subject.
+# Types of items for sale; offers in an article or a product list are not the page's subject.
 _SOLD = r"Product|SoftwareApplication|WebApplication|MobileApplication|Vehicle|Book|Course|Event"
 _AMOUNT = r"\d{1,9}(?:[.,'\u00a0 ]\d{3}){0,3}(?:[.,]\d{1,4})?"
 AVAILABILITY = {
@@ -36,9 +36,9 @@ AVAILABILITY = {
 
 
 def offer_line(page: PageTree, text: str) -> str:
-    """Return a line with the price of a page's product; "" if the page's text contains it.
+    """Return a line with the price of the page's product; "" if the page's text contains the price.
 
-    text: text of the page. Pages that sell several products get no price.
+    text: text of the page. Pages that sell several products get no line.
     """
     offers = data_offers(page) or marked_offers(page)
     lacking = [offer for offer in offers if not has_amount(text, offer["price"])]
@@ -49,7 +49,7 @@ def offer_line(page: PageTree, text: str) -> str:
 
 
 def offer_text(offer: dict[str, str], is_named: bool) -> str:
-    """Return an offer as text: its name, price and availability."""
+    """Return an offer as text: its name (if is_named), price and availability."""
     price = " ".join(filter(None, (offer["price"], offer["currency"])))
     price = ", ".join(filter(None, (price, offer["availability"])))
     name = disarm_text(one_line(offer["name"], MAX_NAME)) if is_named else ""
@@ -57,7 +57,7 @@ def offer_text(offer: dict[str, str], is_named: bool) -> str:
 
 
 def has_amount(text: str, price: str) -> bool:
-    """Return whether a text contains an amount from a price, with any separators."""
+    """Return whether a text contains the amount of a price, with any separators."""
     return any(re.search(amount_pattern(amount), text) for amount in re.findall(_AMOUNT, price))
 
 
@@ -84,7 +84,7 @@ def data_offers(page: PageTree) -> list[dict[str, str]]:
 
 
 def sold_items(data: object) -> list[dict[str, Any]]:
-    """Return the items for sale in a JSON-LD value that have offers."""
+    """Return the items in a JSON-LD value that are for sale and have offers."""
     items, sold = [data], []
     for item in itertools.islice(items, MAX_ITEMS):  # the loop extends items
         if isinstance(item, list):
@@ -103,7 +103,7 @@ def offers_in(value: object) -> list[dict[str, Any]]:
 
 
 def read_offer(offer: dict[str, Any]) -> dict[str, str]:
-    """Return a JSON-LD offer's name, price, currency and availability; {} if it has no price."""
+    """Return the name, price, currency and availability of a JSON-LD offer; {} without a price."""
     named = next(iter(offers_in(offer.get("priceSpecification"))), {})
     low, high = (amount_of(offer.get(name)) for name in ("lowPrice", "highPrice"))
     span = f"{low} to {high}" if low and high and low != high else low
@@ -120,7 +120,7 @@ def read_offer(offer: dict[str, Any]) -> dict[str, str]:
 
 
 def marked_offers(page: PageTree) -> list[dict[str, str]]:
-    """Return the only offer in the page's Open Graph elements or microdata, or []."""
+    """Return the page's only offer in Open Graph elements or microdata, or []."""
     marked: dict[str, list[str]] = {"price": [], "priceCurrency": [], "availability": []}
     for node in page.nodes:
         name = node.attributes.get("itemprop", "") if node.attributes else ""
@@ -147,7 +147,7 @@ def marked_offers(page: PageTree) -> list[dict[str, str]]:
 
 
 def amount_of(value: object) -> str:
-    """Return a price as its page writes it, or a number with at most two decimals, or ""."""
+    """Return a price as the page writes it, or a number with at most two decimals, or ""."""
     if isinstance(value, float):
         value = f"{value:.2f}".removesuffix(".00") if 0 <= value < 1e12 else ""
     if not isinstance(value, str):
@@ -157,11 +157,11 @@ def amount_of(value: object) -> str:
 
 
 def currency_of(value: object) -> str:
-    """Return a value if it is a currency code, or ""."""
+    """Return a value if it is a currency code, else ""."""
     return value if isinstance(value, str) and re.fullmatch(r"[A-Z]{3}", value) else ""
 
 
 def availability_of(value: object) -> str:
-    """Return the plain words for a schema.org availability, or ""."""
+    """Return plain words for a schema.org availability, or ""."""
     name = value.rpartition("/")[2] if isinstance(value, str) else ""
     return AVAILABILITY.get(re.sub(r"[\W_]", "", name[:MAX_NAME]).lower(), "")

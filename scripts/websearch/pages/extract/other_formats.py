@@ -38,26 +38,26 @@ MAX_ENTRIES = 200  # entries per feed
 MAX_ENTRY_CHARS = 500_000  # characters of all entry texts in a feed
 MAX_FEED_HEAD = 50_000  # characters before the first entry to search for the title
 MAX_OUTPUT = 2_000  # characters per output of a notebook cell
-# Lines of a mail times its parts inside each other: what parsing it costs.
+# Lines of a mail times its nested parts: the cost of parsing it.
 MAX_MAIL_WORK = 1_000_000
 _MAIL_LEVEL = rb"(?i)boundary|message/"
 MAIL_HEAD = ("From", "To", "Cc", "Date")
-MAX_PARTS = 100  # parts of a mail
+MAX_PARTS = 100  # parts per mail
 MAX_EVENTS = 500  # events per calendar
 _MOMENT = r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z?))?"
 _CALENDAR_LINE = r"([A-Za-z-]{1,40})((?:;[^:\"]{0,200}(?:\"[^\"]{0,200}\")?){0,20}):(.*)"
 MAX_FIELD = 300  # characters of an entry's title, URL or date
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
-SEPARATORS = ("\t", ";", "|", ",")  # field separators; the first wins a tie
+SEPARATORS = ("\t", ";", "|", ",")  # field separators; on a tie, the first wins
 MAX_SAMPLE = 50_000  # characters to search for the separator
-_SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # first line that Excel writes and hides
+_SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # first line that Excel writes and does not show
 MAX_ROWS = 50_000  # rows per table
 MAX_CELL = 2_000  # characters
-MAX_COLUMNS = 500  # the header is padded to the widest row, which could have millions of commas
+MAX_COLUMNS = 500  # columns; the header is padded to the widest row, which may have millions
 FEED_DATES = ("pubdate", "published", "updated", "dc:date")
 FEED_TEXTS = ("content:encoded", "content", "description", "summary")
 _PLAIN_TYPE = r"""\stype=["']text["']"""  # attribute of an Atom text without HTML
-_TERMINAL_CODE = r"\x1b\[[0-9;]{0,20}[A-Za-z]"  # colors
+_TERMINAL_CODE = r"\x1b\[[0-9;]{0,20}[A-Za-z]"  # codes for colors in a terminal
 _NOTEBOOK = r'\{\s{0,99}"(?:cells|metadata|nbformat\w{0,6}|worksheets)":'
 _JSON_FEED = r'"version":\s{0,9}"https?://jsonfeed\.org/'
 _LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
@@ -75,7 +75,7 @@ BINARY_STARTS = (
 )  # fmt: skip
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\f\r\x1b")
 MIN_CONTROLS = 3  # tolerated control characters
-# Pattern for media types -> kind for the error, because the type is the server's text.
+# Pattern for media types -> kind in the error, because the server chooses the type's text.
 MEDIA_TYPES = (
     (r"image/(?!svg)", "an image"), (r"audio/", "a sound file"), (r"video/", "a video"),
     (r"font/", "a font"), (r"application/pdf", "an invalid PDF file"),
@@ -155,7 +155,7 @@ def fenced(text: str, language: str) -> str:
 
 
 def read_csv(text: str) -> PageContent:
-    """Return the content of a CSV file: a Markdown table, or the same text if it is not a table.
+    """Return the content of a CSV file: a Markdown table, or the text itself if it is not a table.
 
     Only the header row is padded to the widest row.
     """
@@ -168,7 +168,7 @@ def read_csv(text: str) -> PageContent:
     try:
         rows = [row for row in itertools.islice(reader, MAX_ROWS) if row]
         is_cut = next(reader, None) is not None
-    except csv.Error:  # a field of more than 131,072 characters
+    except csv.Error:  # a field longer than 131,072 characters
         rows, is_cut = [], False
     width = max(map(len, rows), default=0)
     if not 1 < width <= MAX_COLUMNS:
@@ -183,9 +183,9 @@ def read_csv(text: str) -> PageContent:
 
 
 def separator_of(text: str) -> str:
-    """Return the CSV separator with which most rows have the same number of fields.
+    """Return the CSV separator that gives most rows the same number of fields.
 
-    A separator with which the first row also has that number is preferred, because decimal commas
+    Prefer a separator that also gives the first row that number of fields, because decimal commas
     would split all rows except the column names.
     """
     import csv
@@ -212,7 +212,7 @@ def json_markdown(text: str) -> str:
 
 
 def indented_json(text: str) -> str:
-    """Return indented JSON text; "" if it is invalid, too long or too deep."""
+    """Return indented JSON text; "" if the JSON is invalid, too long or too deep."""
     if len(text) > MAX_JSON:
         return ""
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
@@ -239,7 +239,7 @@ class Entry(NamedTuple):
 
 
 def feed_markdown(text: str, url: str, keep_links: bool) -> PageContent:
-    """Return the content of an RSS, Atom or JSON feed; its first entries are sections.
+    """Return the content of an RSS, Atom or JSON feed.
 
     The first MAX_ENTRIES entries become sections. The title is untrusted text.
     """
@@ -285,7 +285,7 @@ def xml_entries(text: str) -> tuple[str, list[Entry], bool]:
 
 
 def json_entries(text: str) -> tuple[str, list[Entry], bool]:
-    """Return title and first entries of a JSON Feed 1.1 (jsonfeed.org), and whether it was cut."""
+    """Return a JSON Feed 1.1's (jsonfeed.org) title and first entries, and whether it was cut."""
     feed = json_fields(text.lstrip("\ufeff")) or {}
     items = list_field(feed, "items")
     entries = []
@@ -309,9 +309,9 @@ def as_html(text: str) -> str:
 
 
 def read_mail(body: bytes, url: str, keep_links: bool) -> PageContent | None:
-    """Return a mail (RFC 5322): its head, its text and the names of its attachments.
+    """Return a mail (RFC 5322): its headers, its text and the names of its attachments.
 
-    Return None if it is nested too deeply.
+    Return None if the mail is nested too deeply.
     """
     import email
     import email.utils
@@ -352,7 +352,7 @@ def read_mail(body: bytes, url: str, keep_links: bool) -> PageContent | None:
 
 
 def header_text(value: str) -> str:
-    """Return a mail header's value with its encoded words as text."""
+    """Return the value of a mail header, with encoded words as text."""
     from email.errors import HeaderParseError
     from email.header import decode_header, make_header
 
@@ -363,7 +363,7 @@ def header_text(value: str) -> str:
 
 
 def calendar_markdown(text: str) -> PageContent:
-    """Return a calendar (RFC 5545): an item for each event, with time, name, place and words."""
+    """Return a calendar (RFC 5545): an item per event, with time, name, place and description."""
     events: list[dict[str, str]] = []
     title = ""
     inside = ""
@@ -387,7 +387,7 @@ def calendar_markdown(text: str) -> PageContent:
 
 
 def event_line(event: dict[str, str]) -> str:
-    """Return an event of a calendar as a list item."""
+    """Return a calendar event as a list item."""
     get = event.get
     time = " to ".join(filter(None, (get("DTSTART"), get("DTEND"))))
     rule = f"repeats: {get('RRULE')}" if get("RRULE") else ""
@@ -396,13 +396,13 @@ def event_line(event: dict[str, str]) -> str:
 
 
 def calendar_text(value: str) -> str:
-    """Return a value of a calendar without its escapes, on one line."""
+    """Return a calendar value without escapes, on one line."""
     plain = re.sub(r"\\([nN,;\\])", lambda sign: " " if sign[1] in "nN" else sign[1], value)
     return one_line(plain, MAX_OUTPUT)
 
 
 def moment_text(value: str, zone: str) -> str:
-    """Return a calendar's time such as 20250304T183000 as 2025-03-04 18:30, with its time zone."""
+    """Return a calendar time such as 20250304T183000 as 2025-03-04 18:30, with its time zone."""
     match = re.fullmatch(_MOMENT, value)
     if not match:
         return value
@@ -441,7 +441,7 @@ def cell_blocks(cell: dict[str, Any], language: str) -> list[str]:
     """Return the source of a notebook cell and its text output."""
     source = lines_text(cell.get("source") or cell.get("input")).strip("\n")
     kind = cell.get("cell_type")
-    if kind == "heading":  # nbformat 3
+    if kind == "heading":  # in nbformat 3
         return [f"## {source}"]
     if kind != "code":
         return [source]
@@ -477,6 +477,6 @@ def element_text(text: str, name: str) -> str:
 
 
 def link_target(entry: str) -> str:
-    """Return the URL in the first link element of an Atom entry."""
+    """Return the URL in an Atom entry's first link element."""
     match = re.search(_LINK_ADDRESS, entry)
     return unescape(match[1]) if match else ""

@@ -1,8 +1,8 @@
 """Use the data that a page contains for search engines and scripts.
 
-Pages name their facts in schema.org data (Recipe, Product, FAQPage, ...): a box that shows listed
-values of it is content, whatever its name and place. A visible single value, such as a price or an
-address, is at least beside the text. Values that the text lacks follow it.
+Pages state facts in schema.org data (Recipe, Product, FAQPage, ...): a box that shows listed
+values from it is content, regardless of name and position. A visible single value, such as a price
+or an address, is at least beside the text. Values that the text lacks are appended.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_SCRIPTS = 200  # scripts to examine per page
-MAX_WORD = 25  # mean characters per word; longer words are URLs, hashes and class names
+MAX_WORD = 25  # mean characters per word; words in URLs, hashes and class names are longer
 MAX_VALUE, MAX_VALUES_TEXT = 200, 5_000  # characters of one value, and of all values
-_CODED = r"://|[<>{}]"  # characters of URLs and markup
+_CODED = r"://|[<>{}]"  # characters that only URLs and markup contain
 _OTHER_VALUES = (
     r"(?i)^(?:_?(?:seo|meta\w*|i18n|locales?|translations?|messages|labels|dictionary|footer\w*|"
     r"header|nav\w*|menu\w*|cookie\w*|consent\w*|config\w*|runtimeConfig|env|query|params|css|"
@@ -53,9 +53,9 @@ LISTED = {
     "JobPosting": name_set("responsibilities qualifications skills jobBenefits"),
     "FAQPage": name_set("mainEntity"),
     "QAPage": name_set("mainEntity"),
-    "": name_set("amenityFeature"),  # of any kind of place
+    "": name_set("amenityFeature"),  # for any kind of place
 }
-# The same for single values: of events, places, businesses, lists, persons, offers and jobs.
+# The same for single values of events, places, businesses, lists, persons, offers and jobs.
 STATED = {
     "ItemList": name_set("itemListElement"),
     "": name_set(
@@ -64,8 +64,8 @@ STATED = {
         "priceRange baseSalary minValue maxValue ratingValue reviewCount"
     ),
 }
-MARKED = frozenset().union(*LISTED.values()) - {"mainEntity"}  # itemprops of elements
-# Properties of a listed item that form a row, and those with further items.
+MARKED = frozenset().union(*LISTED.values()) - {"mainEntity"}  # itemprop values of elements
+# Properties of a listed item that form a row, and properties that contain more items.
 ROW = ("name", "value", "unitText", "text")
 INNER = name_set("itemListElement acceptedAnswer suggestedAnswer name value unitText text")
 MAX_LISTED = 3_000  # characters of a listed value
@@ -77,15 +77,15 @@ VALUE = re.compile(
 )
 MAX_PATTERN = 100  # single values to search for, in texts of at most MAX_VALUE characters
 MIN_LETTERS = 15  # letters of values outside the content that show that a box was lost
-BOX_SHARE = 0.5  # share of a box's letters in such values
-LISTS = name_set("ul ol dl table tbody")  # kept whole
-MAX_ROW = 120  # letters of a row on one line
-MIN_PAIRS = 3  # in boxes of one look
-MAX_PARTS = 6  # elements and texts of a label and its value
+BOX_SHARE = 0.5  # minimum share of a box's letters in such values
+LISTS = name_set("ul ol dl table tbody")  # boxes that are kept whole
+MAX_ROW = 120  # letters in a row that is written on one line
+MIN_PAIRS = 3  # pairs in boxes of one look
+MAX_PARTS = 6  # elements and texts in a label and its value
 MAX_HEADING = 60  # characters of a heading in a pair
 PAIR_HEADINGS = name_set("h4 h5 h6")
 PAIR_TAGS = PAIR_HEADINGS | name_set("div p span b strong em i a time")
-ROW_BREAKS = PAIR_HEADINGS | name_set("p a")  # are no part of a row that is a pair
+ROW_BREAKS = PAIR_HEADINGS | name_set("p a")  # tags that are not part of a row with a pair
 _AMOUNT = r"(?:about |ca\. )?[\d\u00bc-\u00be\u2150-\u215e][^\n]{0,15}"
 
 
@@ -93,7 +93,7 @@ _AMOUNT = r"(?:about |ca\. )?[\d\u00bc-\u00be\u2150-\u215e][^\n]{0,15}"
 
 
 def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Node]]:
-    """Restore the boxes with the page's own data; return those before and after the content."""
+    """Restore the boxes with the page's own data; return the boxes before and after the content."""
     values = {key_of(value) for value in listed_values(page, LISTED)}
     marked = [node for node in page.nodes if node.attributes.get("itemprop") in MARKED]
     if not values and not marked:
@@ -109,7 +109,7 @@ def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Nod
     lost = {keys[node]: node for node in reversed(found) if keys[node] not in known}
     if sum(letters[node] for node in lost.values()) < MIN_LETTERS:
         return [], []
-    data: dict[Node, int] = {}  # element -> letters of lost values in it
+    data: dict[Node, int] = {}  # element -> letters of dropped values in it
     for node in lost.values():
         for around in ancestors(node):
             data[around] = data.get(around, 0) + letters[node]
@@ -127,7 +127,7 @@ def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Nod
 
 
 def stated_pattern(page: PageTree) -> re.Pattern[str]:
-    """Return a pattern of the single values in the page's JSON-LD; dates are those of datetime."""
+    """Return a pattern for the single values in the page's JSON-LD, with dates shortened to the day."""
     values = {value.strip() for value in listed_values(page, STATED)}
     values |= {
         value[: len("2026-05-04")] for value in values if re.match(r"\d{4}-\d\d-\d\d", value)
@@ -138,7 +138,7 @@ def stated_pattern(page: PageTree) -> re.Pattern[str]:
 
 
 def with_stated(page: PageTree, pattern: re.Pattern[str]) -> set[Node]:
-    """Return the elements that show single values of the page's data or mark them (itemprop)."""
+    """Return the elements that show single values or have their itemprop, and those around them."""
     found: set[Node] = set()
     for node in page.nodes:
         get = node.attributes.get
@@ -174,14 +174,14 @@ def listed_values(page: PageTree, table: dict[str, frozenset[str]]) -> Iterator[
 
 
 def key_of(text: str) -> int:
-    """Return a sum over the letters of a text: equal for equal words in any order and element."""
+    """Return a sum over a text's letters: equal for equal words in any order or element."""
     return sum(hash(sign) for sign in text.casefold() if sign.isalnum())
 
 
 def keys_below(page: PageTree) -> tuple[dict[Node, int], dict[Node, int]]:
-    """Return key_of the text of each element and the number of its letters, without hidden parts.
+    """Return the key_of each element's text and its number of letters, without hidden parts.
 
-    Values in a hidden part count: some pages hide all of their text until a script shows it.
+    Values inside a hidden part count: some pages hide all their text until a script shows it.
     """
     keys: dict[Node, int] = {}
     letters: dict[Node, int] = {}
@@ -212,7 +212,7 @@ def nodes_with(values: set[int], page: PageTree, keys: dict[Node, int]) -> Itera
 def box_around(
     node: Node, data: dict[Node, int], letters: dict[Node, int], kept: set[Node]
 ) -> Node:
-    """Return the largest box around an element with a value that consists of values."""
+    """Return the largest box around an element with a value that consists mostly of values."""
     box = node
     while box.parent and box.parent not in kept:
         is_data = data[box.parent] >= BOX_SHARE * letters[box.parent]
@@ -223,13 +223,13 @@ def box_around(
 
 
 def is_within(node: Node, boxes: dict[Node, str], content: Node) -> bool:
-    """Return whether an element is in the content or another box."""
+    """Return whether an element is inside the content or inside another of the boxes."""
     around = ancestors(node)[1:]
     return content in around or not boxes.keys().isdisjoint(around)
 
 
 def heading_before(box: Node) -> Node | None:
-    """Return the heading right before a box, or None."""
+    """Return the heading directly before a box, or None."""
     siblings = box.parent.children if box.parent else []
     before = itertools.takewhile(lambda node: node is not box, siblings)
     last = [node for node in before if isinstance(node, Node)][-1:]
@@ -237,7 +237,7 @@ def heading_before(box: Node) -> Node | None:
 
 
 def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None:
-    """Restore a box that a rule dropped and the elements with data; judge the others again."""
+    """Restore a box that a rule dropped, and its elements with data; judge the others again."""
     for node in ancestors(box):
         node.dropped = ""
     for node in elements_below(box):
@@ -250,7 +250,7 @@ def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None
 
 
 def join_rows(page: PageTree) -> None:
-    """Write short boxes that belong together as one line: an amount and its ingredient."""
+    """Write short boxes that belong together as one line, such as an amount and its ingredient."""
     found: dict[
         str, list[tuple[Node, list[Node]]]
     ] = {}  # look -> boxes with pairs, and their parts
@@ -268,7 +268,7 @@ def join_rows(page: PageTree) -> None:
 
 
 def is_labeled(node: Node) -> bool:
-    """Return whether an element consists of a label, which ends with a colon, and its value."""
+    """Return whether an element consists of a label that ends with a colon and its value."""
     texts = [
         child.strip() if isinstance(child, str) else text_beginning(child, MAX_HEADING)
         for child in node.children[:MAX_PARTS]
@@ -279,10 +279,10 @@ def is_labeled(node: Node) -> bool:
 
 
 def parts_of_pairs(node: Node) -> list[Node]:
-    """Return the children of a box that has only pairs, or [].
+    """Return the children of a box that contains only pairs, or [].
 
-    The first of a pair is a number or amount, or both are headings of different levels. A row is
-    one short pair of any kind: a day and its hours, a name and its price.
+    A pair begins with a number or amount, or consists of two headings of different levels. A row is
+    one short pair of any kind, such as a day and its hours or a name and its price.
     """
     if any(isinstance(child, str) and not child.isspace() for child in node.children):
         return []
@@ -310,7 +310,7 @@ def has_block(node: Node) -> bool:
 
 
 def join_pairs(box: Node, parts: list[Node]) -> None:
-    """Write each pair in a box as one line; several as a list."""
+    """Write each pair in a box as one line; write several pairs as a list."""
     if len(parts) == 2 and parts[0].tag not in PAIR_HEADINGS:
         join_row(box, tuple(BLOCKS))
         return
@@ -323,7 +323,7 @@ def join_pairs(box: Node, parts: list[Node]) -> None:
 
 
 def join_row(row: Node, tags: tuple[str, ...]) -> None:
-    """Make the boxes in a row parts of one line, unless there are blocks with other tags."""
+    """Put the boxes in a row on one line, unless there are blocks with other tags."""
     blocks = [node for node in elements_below(row) if node.tag in BLOCKS]
     if row.tag != "tr" and all(node.tag in tags for node in blocks):
         for node in blocks:
@@ -335,7 +335,7 @@ def join_row(row: Node, tags: tuple[str, ...]) -> None:
 
 
 def data_values(page: PageTree, text: str) -> str:
-    """Return the values from a page's JSON scripts and microdata that its text lacks, as a list.
+    """Return, as a list, the values in a page's JSON scripts and microdata that its text lacks.
 
     Each value follows the names of its field and the enclosing field: "offers price: 12.50".
     """
@@ -381,7 +381,7 @@ def scripts_of(page: PageTree) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON; None if the text is not JSON."""
+    """Parse JSON; return None if the text is not JSON."""
     try:
         return json.loads(text, strict=False, parse_int=short_number)
     except (ValueError, RecursionError):

@@ -23,10 +23,10 @@ MIN_ARTICLE_PROSE = 60  # the same on a page that declares itself an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML to search for the kind of page
 UNSEEN = name_set("script style template title rt rtc rp")  # rewriting.py adds ruby readings
 LAYOUT = name_set("div table tr td center section ul")
-PLAIN_SHARE = 0.15  # highest share of LAYOUT elements with a class or id on a plain page
+PLAIN_SHARE = 0.15  # maximum share of LAYOUT elements with a class or id on a plain page
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
 _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
-# Beginning of data, perhaps with typographic quotation marks, and of schema.org data.
+# Beginning of data, perhaps with typographic quotation marks, and beginning of schema.org data.
 _DATA = r"[\[{\s]{1,20}[\"\u201c\u201d\u2033][@\w$-]{1,40}[\"\u201c\u201d\u2033]\s?:"
 _LINKED_DATA = r"@context\W{1,9}https?://schema\.org"
 MAX_DATA_START = 200  # characters of an element to examine for data
@@ -42,7 +42,7 @@ _HAS_FACTS = (
     r'"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:Recipe|HowTo|Product|Event|JobPosting|FAQPage|QAPage'
     r'|LocalBusiness|Restaurant|Hotel|LodgingBusiness|Movie|Book)"'
 )
-_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes declare it too
+_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also declare it
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
@@ -53,7 +53,7 @@ _WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they de
 MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare
 MIN_ANCHORS = 2  # headings that can be linked to
 MIN_CODE = 3  # code blocks, code spans and terms needed in addition to such headings
-MIN_CODE_ALONE = 4  # the same without such headings; one must be a code block
+MIN_CODE_ALONE = 4  # the same without such headings; at least one must be a code block
 # The URL of a forum or of a thread in a forum.
 _FORUM_ADDRESS = (
     r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
@@ -66,11 +66,11 @@ class PageTree:
     """A parsed page: its tree, its elements in document order and the kind of page.
 
     is_article, is_thread (of a forum), is_question (with answers): kind by the page's data or URL
-    is_documentation: kind by generator, or by headings and code; excludes is_article
+    is_documentation: kind by the generator, or by headings and code; excludes is_article
     says_article, says_documentation: declarations in the page
-    program: generator if generator_rules has rules for it, or ""
-    shows_beside: a reader sees the parts beside the text, because it is not all that matters
-    is_plain: few layout elements have names, as before style sheets existed
+    program: the generator if generator_rules has rules for it, or ""
+    shows_beside: a reader sees the parts beside the text, because the text alone does not suffice
+    is_plain: few layout elements have names, as on pages from before style sheets existed
     keeps_comments: comments are the content, as in a forum
     has_readers_comments: the page has readers' comments, as a blog does
     leniency: index of IGNORED_RULES
@@ -119,7 +119,7 @@ class PageTree:
         self.text_chars = self.root.chars  # characters of the page, including boilerplate
 
     def is_in_forum(self) -> bool:
-        """Return whether the canonical URL of the page is in a forum."""
+        """Return whether the page's canonical URL is in a forum."""
         for node in self.nodes:
             get = node.attributes.get
             if node.tag == "link" and get("rel", "").lower() == "canonical":
@@ -196,7 +196,7 @@ class PageTree:
                     node.children[index] = re.sub(_ESCAPED_TAG, " ", child)
 
     def find_data(self) -> None:
-        """Find data for programs in the text, such as schema.org data, except in code."""
+        """Drop data for programs, such as schema.org data, that is in the text outside code."""
         for node in self.nodes:
             first = node.children[0] if node.children else ""
             if not isinstance(first, str) or first.lstrip()[:1] not in ("{", "["):
@@ -215,7 +215,7 @@ class PageTree:
                 node.dropped = node.parent.dropped
 
     def measure(self) -> None:
-        """Count the text of every element, without dropped parts, in one pass from the end."""
+        """Measure every element's text without dropped parts, in one pass from the end."""
         for node in self.nodes:
             node.chars = node.link = node.own = node.own_link = node.prose = 0
             node.has_block = False
@@ -270,7 +270,7 @@ def is_own_words(heading: Node) -> bool:
 
 
 def look_of(node: Node) -> str:
-    """Return an element's tag and class, which are equal for twins."""
+    """Return an element's tag and class, which are the same for twins."""
     return f"{node.tag} {node.attributes.get('class', '')}"
 
 
@@ -282,7 +282,7 @@ def text_of(node: Node) -> str:
 
 
 def collect_text(node: Node, parts: list[str]) -> None:
-    """Append the text below an element to parts, with line breaks around blocks."""
+    """Append the text inside an element to parts, with line breaks around blocks."""
     if node.label:
         parts.append("\n")
         collect_text(node.label, parts)

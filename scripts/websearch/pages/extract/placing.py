@@ -38,7 +38,7 @@ def fill_slots(template: Node) -> None:
 
 
 def slot_name(child: Node | str) -> str:
-    """Return the name of the slot for a child of a host; "" for the default slot."""
+    """Return the name of the slot for a host's child; "" for the default slot."""
     return child.attributes.get("slot", "") if isinstance(child, Node) else ""
 
 
@@ -71,7 +71,7 @@ def is_shadow(node: Node) -> bool:
 
 
 def place_streamed(nodes: list[Node]) -> list[Node]:
-    """Put the parts of a page that React streamed to their places; return the page's elements.
+    """Put the parts of a page that React streamed in their positions; return the page's elements.
 
     The part with the id "S:1" replaces the template "P:1", or the template "B:1" and what the page
     shows there until the part arrives. Parts inside parts are placed after them, and nothing is
@@ -94,7 +94,7 @@ def place_streamed(nodes: list[Node]) -> list[Node]:
             end = end_of_place(siblings, start)
         for child in children_of(part):
             child.parent = parent
-        siblings[start : end + 1] = template.children = part.children  # elements_below goes there
+        siblings[start : end + 1] = template.children = part.children  # for elements_below
         part.children = []
     return [nodes[0], *elements_below(nodes[0])]
 
@@ -105,7 +105,7 @@ def is_part(node: Node) -> bool:
 
 
 def is_in_part(node: Node, parts: dict[str, Node]) -> bool:
-    """Return whether an element is in a part that has no place yet; node is not very deep."""
+    """Return whether an element is in a part that is not yet placed; node is not very deep."""
     around = node.parent
     while around:
         if parts.get(around.attributes.get("id", "")) is around:
@@ -115,7 +115,7 @@ def is_in_part(node: Node, parts: dict[str, Node]) -> bool:
 
 
 def end_of_place(siblings: list[Node | str], start: int) -> int:
-    """Return the index of the end of the place that begins at start, or start if it has no end."""
+    """Return the index where the place that begins at start ends; start if it has no end."""
     for index in range(start, len(siblings)):
         sibling = siblings[index]
         if isinstance(sibling, Node) and STREAM_END in sibling.attributes:

@@ -1,6 +1,6 @@
 """Rewrite elements that convey information by means other than their text.
 
-Ruby readings, quotation marks, tables made of roles, line breaks that styles keep, check boxes,
+Ruby readings, quotation marks, tables made with roles, line breaks that styles keep, check boxes,
 icons in cells and texts for screen readers become plain text or elements that the other modules
 support. Each step visits an element a bounded number of times.
 """
@@ -36,11 +36,11 @@ CHECK, CROSS = "\u2713", "\u2717"
 MAX_LABEL = 200  # characters of a text for screen readers
 MAX_CELL_NODES = 60  # elements to examine in a cell without text
 MAX_AROUND = 4  # elements around a check box or row to search for its list or table
-MAX_PIECES = 6  # elements before and after a text for screen readers to search for its twin
-MAX_OPTIONS = 40  # options of a choice; lists of countries and years have more
+MAX_PIECES = 6  # elements before and after a screen-reader text to search for its twin
+MAX_OPTIONS = 40  # options in a choice; lists of countries and years are longer
 FILTER_WORDS = name_set("sort sorter filter filters limiter limit language currency search")
 _MEASURE = r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d|\d\s?(?:[%\u20ac\u00a3\"'\u2032\u2033]|[^\W\d_])"
-# Classes of Tailwind and others that keep line breaks, or that end this inside such elements.
+# Classes of Tailwind and others that keep line breaks, or that undo this inside such elements.
 KEEPING_CLASSES = name_set(
     "whitespace-pre-line whitespace-pre-wrap whitespace-pre whitespace-break-spaces"
     " white-space-pre-line white-space-pre-wrap pre-line pre-wrap text-pre-line text-pre-wrap"
@@ -63,11 +63,11 @@ ROLE_TAGS = {
 CELLS = name_set("td th")
 NATIVE = CELLS | name_set("table tr thead tbody tfoot")
 SPEAKING = CELLS | name_set("ruby q template input ul ol")
-# Tag -> kind of an element that is rewritten in any case.
+# Tag -> kind of an element that is always rewritten.
 KINDS = {"td": "cell", "th": "cell", "ul": "list", "ol": "list", "ruby": "ruby"}
 ICONS = name_set("svg i span em b")
 CONTROLS = name_set("a button label summary nav") | HEADINGS
-NO_ICONS = name_set("a button img ul ol") | {STATE}  # that begin a list item
+NO_ICONS = name_set("a button img ul ol") | {STATE}  # tags that begin a list item
 READINGS = name_set("rt rtc")  # in ruby; rp has parentheses for browsers without ruby
 _ADDRESS = r"[!-~]{1,99}@[!-~]{1,99}"
 _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
@@ -110,7 +110,7 @@ def rewrite(nodes: list[Node]) -> list[Node]:
 
 
 def write_plainly(nodes: list[Node]) -> None:
-    """Turn what a style strikes into struck elements, read-only fields and words into text."""
+    """Make elements with struck-through text s elements; make read-only fields and words text."""
     for node in nodes:
         if node.tag == "span" and "line-through" in node.attributes.get("style", ""):
             node.tag = "s"
@@ -126,12 +126,12 @@ def write_plainly(nodes: list[Node]) -> None:
 
 
 def is_read_only_text(attributes: dict[str, str]) -> bool:
-    """Return whether an input shows a text to copy, such as a code."""
+    """Return whether an input shows text to copy, such as a code."""
     return "readonly" in attributes and attributes.get("type", "text") == "text"
 
 
 def choice_of(select: Node) -> list[str]:
-    """Return the options of a choice of sizes, models or prices, or []; filters are no choice."""
+    """Return the options of a choice of sizes, models or prices; [] for any other choice."""
     below = itertools.islice(elements_below(select), 2 * MAX_OPTIONS)
     options = [node for node in below if node.tag == "option"]
     if not 1 < len(options) <= MAX_OPTIONS or not words_of(select).isdisjoint(FILTER_WORDS):
@@ -144,7 +144,7 @@ def choice_of(select: Node) -> list[str]:
 def is_word(button: Node) -> bool:
     """Return whether a button is a word in a sentence, such as a term with an explanation."""
     siblings = button.parent.children[:MAX_PIECES] if button.parent else []
-    is_number = not re.search(r"[^\W\d_]{2}", text_beginning(button, MAX_LABEL))  # of a note
+    is_number = not re.search(r"[^\W\d_]{2}", text_beginning(button, MAX_LABEL))  # a note's number
     if button not in siblings[1:] or is_number:
         return False
     index = siblings.index(button)
@@ -158,7 +158,7 @@ def is_word(button: Node) -> bool:
 def write_address(node: Node) -> None:
     """Write the e-mail address that Cloudflare's script shows for "[email protected]".
 
-    Cloudflare also replaces "git@github.com" in code. It XORs every byte with the first byte. Text
+    Cloudflare also replaces "git@github.com" in code. Every byte is XORed with the first byte. Text
     that is not an address stays hidden, because it could contain the marks of escapes.py.
     """
     with contextlib.suppress(ValueError):
@@ -186,14 +186,14 @@ def write_reading(ruby: Node) -> None:
 
 
 def is_reading(node: Node) -> bool:
-    """Return whether an element in ruby is a reading."""
+    """Return whether an element inside ruby is a reading."""
     return node.tag in READINGS
 
 
 def quote(parent: Node) -> None:
     """Put quotation marks around the q elements in an element, as a browser does.
 
-    Skip elements with quotation marks in them or right before them, and blocks, which are not
+    Skip elements with quotation marks inside or directly before them, and blocks, which are not
     inline quotations.
     """
     before: Node | str = ""
@@ -207,7 +207,7 @@ def quote(parent: Node) -> None:
 
 
 def add_quotation_marks(node: Node) -> None:
-    """Add quotation marks to an element; inside another quotation, add single marks."""
+    """Add quotation marks to an element; inside another quotation, add single quotation marks."""
     depth = 0
     parent = node.parent
     while parent and depth < 2:
@@ -307,7 +307,7 @@ def begins(item: Node, node: Node) -> bool:
 
 
 def says_something(child: Node | str) -> bool:
-    """Return whether a text or element has text."""
+    """Return whether a child contains text."""
     return bool(child.strip() if isinstance(child, str) else text_beginning(child, 1))
 
 
@@ -321,7 +321,7 @@ def is_for_screen_readers(node: Node) -> bool:
 
 @functools.lru_cache(maxsize=4096)  # a page repeats most of its classes
 def is_screen_reader_class(classes: str) -> bool:
-    """Return whether a class attribute marks texts for screen readers."""
+    """Return whether a class attribute marks screen-reader text."""
     return not SCREEN_READER_CLASSES.isdisjoint(classes.lower().split())
 
 
@@ -333,8 +333,8 @@ def is_visual_only(node: Node) -> bool:
 def keep_one_twin(parent: Node) -> None:
     """Show the screen-reader texts in an element that repeat visual-only neighbors.
 
-    Other rules drop these neighbors, which are often in pieces: "$", "19". A neighbor with another
-    number is text.
+    Other rules drop these neighbors, which are often split: "$", "19". A neighbor with a different
+    number is text of its own.
     """
     children = children_of(parent)
     for place, node in enumerate(children):
@@ -344,13 +344,13 @@ def keep_one_twin(parent: Node) -> None:
             if is_twin(text_beginning(node, MAX_LABEL), pieces):
                 node.attributes = {}
                 continue
-            for piece in pieces:  # says something else
+            for piece in pieces:  # says something different
                 if re.search(r"\d", text_beginning(piece, MAX_LABEL)):
                     del piece.attributes["aria-hidden"]
 
 
 def is_twin(text: str, pieces: Iterable[Node]) -> bool:
-    """Return whether a text contains the text of elements, joined or of one, or the reverse."""
+    """Return whether a text contains the text of the elements, all or one, or the reverse."""
     own = letters_of(text)
     others = [letters_of(text_beginning(piece, MAX_LABEL)) for piece in pieces]
     others = [*(other for other in others if len(other) > 1), "".join(others)]
@@ -376,7 +376,7 @@ def write_label(node: Node) -> None:
 
 
 def is_told_by_label(image: Node, label: str) -> bool:
-    """Return whether only its label says what an image shows; labels in links say what they do."""
+    """Return whether only the label says what an image shows; link labels describe an action."""
     parent = around = image.parent
     for _ in range(MAX_AROUND):
         if around and around.tag in CONTROLS:
@@ -390,7 +390,7 @@ def is_told_by_label(image: Node, label: str) -> bool:
 
 
 def label_cell(cell: Node) -> None:
-    """Add a label to a cell without text: a screen-reader text, or an icon's yes or no.
+    """Add a label to a cell without text: a screen-reader text, or yes or no from an icon.
 
     Labels of links and buttons do not count, because they describe an action.
     """
@@ -414,9 +414,9 @@ def label_cell(cell: Node) -> None:
 
 
 def label_items(box: Node) -> None:
-    """Write the labels of the icons that begin the items of a list: "Not included: Backups".
+    """Write the labels of the icons that begin a list's items: "Not included: Backups".
 
-    Only if they differ or one denies: the same icon in each item is decoration.
+    Write them only if they differ or one means no: the same icon in each item is decoration.
     """
     icons = list(filter(None, map(icon_of, children_of(box))))
     labels = {label for _, label in icons}
@@ -433,7 +433,7 @@ def denies(label: str) -> bool:
 
 
 def icon_of(item: Node) -> tuple[Node, str] | None:
-    """Return the icon or text for screen readers that begins a list item, and its label."""
+    """Return the icon or screen-reader text that begins a list item, and its label."""
     if item.tag != "li":
         return None
     for node in itertools.islice(elements_below(item), MAX_PIECES):
@@ -490,7 +490,7 @@ def label_of(node: Node) -> str:
 
 
 def answer_of(node: Node) -> str:
-    """Return a check mark or cross for an icon with such a class, or ""."""
+    """Return a check mark or cross for an icon with a class that means yes or no, or ""."""
     names = node.attributes.get("class", "")[:MAX_LABEL]
     if not (node.tag in ("i", "svg") or "icon" in names):
         return ""
@@ -540,7 +540,7 @@ def keeps_breaks(attributes: dict[str, str], names: set[str]) -> bool:
 
 
 def collapses_breaks(attributes: dict[str, str]) -> bool:
-    """Return whether an element's attributes make line breaks spaces again."""
+    """Return whether an element's attributes turn line breaks into spaces again."""
     style = attributes.get("style", "")
     if "white-space" in style:
         return re.search(KEEPING_STYLE, style) is None
@@ -548,9 +548,9 @@ def collapses_breaks(attributes: dict[str, str]) -> bool:
 
 
 def break_lines(node: Node) -> int:
-    """Put br elements between the lines of the texts directly in an element; return their number.
+    """Put br elements between the lines of an element's own texts; return how many were added.
 
-    Line breaks next to a block or at an end of a block add nothing.
+    Line breaks next to a block or at the beginning or end of a block add nothing.
     """
     is_end = node.tag in BLOCKS
     children: list[Node | str] = []
@@ -572,7 +572,7 @@ def break_lines(node: Node) -> int:
 
 
 def ends_line(sibling: Node | str | None, is_end: bool) -> bool:
-    """Return whether a line ends at a sibling. is_end: whether it also ends without one."""
+    """Return whether a line ends at a sibling. is_end: whether it also ends without a sibling."""
     if isinstance(sibling, Node):
         return sibling.tag in BLOCKS or sibling.tag == "br"
     return is_end and sibling is None

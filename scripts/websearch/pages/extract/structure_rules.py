@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_TEASER = 400  # characters; a longer box that begins with a link is part of the text
 MAX_COMMENT = 2_000  # characters; a longer dated box is more likely a post
 MIN_BOXES = 4  # boxes per list
-BOX_SHARE = 0.8  # share of boxes that must be teasers or comments
+BOX_SHARE = 0.8  # minimum share of boxes that are teasers or comments
 BOX_TAGS = name_set("div li article section a aside")
 PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # "a" and "li" without blocks are lists in a text
 MIN_HEADLINE = 15  # characters of a link that is not a label
@@ -36,25 +36,25 @@ _DATE = (
     r"|^\s{0,9}(?:vor|il y a|hace) \d"
 )
 NO_CORE = name_set("footer nav aside form")  # legal notices in these can be long
-# Minimum characters of a core for dropping repeated lists; introductions to lists are shorter.
+# Minimum characters in a core for dropping repeated lists; introductions to lists are shorter.
 MIN_CORE = 400
-# Minimum characters of a core, and minimum share of the prose, for dropping boxes next to it; pages
+# Minimum characters in a core, and minimum share of the prose, for dropping boxes next to it; pages
 # that are not declared articles have text in many places.
 CORE_OF_ARTICLE = (250, 0.4)
 CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
-MAX_END = 200  # characters of prose in a box at the end of the core, such as a note on the author
+MAX_END = 200  # characters of prose in a box at the end of the core, such as an author's note
 TAB_TAGS = ("label", "button")
-MAX_TABS = 30  # tabs per row; a row with more elements is something else
+MAX_TABS = 30  # tabs per row; a longer row is something else
 MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
-OWN_WORDS = name_set("li dl table blockquote pre")  # these may repeat text on purpose
+OWN_WORDS = name_set("li dl table blockquote pre")  # tags that may repeat text on purpose
 # Elements that are part of the text regardless of length.
 TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 
 
 def beginnings(page: PageTree) -> dict[Node, str]:
-    """Return the kind of each element's first text: a "link" to a page, "text" or "label".
+    """Return the kind of each element's first text: "link" to another page, "text" or "label".
 
     Labels are short texts such as a date or category; they are skipped if other text follows.
     """
@@ -96,7 +96,7 @@ def has_date(node: Node) -> bool:
 
 
 def before_text(page: PageTree) -> set[Node]:
-    """Return the elements with a later sibling that is a paragraph of running text."""
+    """Return the elements that come before a sibling paragraph of running text."""
     found: set[Node] = set()
     for node in page.nodes:
         if len(node.children) < 2 or node.dropped:
@@ -111,7 +111,7 @@ def before_text(page: PageTree) -> set[Node]:
 
 
 def look_alikes(node: Node) -> list[list[Node]]:
-    """Return the child boxes of an element, grouped by tag, if there are enough for a list."""
+    """Return an element's child boxes grouped by tag, if there are enough for a list."""
     if node.dropped or len(node.children) < MIN_BOXES:
         return []
     alike: dict[str, list[Node]] = {}
@@ -150,7 +150,7 @@ def drop_repeated(page: PageTree) -> None:
     if not teasers and not threads:
         return
     core, prose = find_core(page, {*teasers, *(box for boxes in threads for box in boxes)})
-    if not page.is_article:  # lists may be its content
+    if not page.is_article:  # lists may be the page's content
         teasers = []
         threads = [boxes for boxes in threads if are_replies(boxes, begins, prose)]
     if prose < MIN_CORE:
@@ -165,16 +165,16 @@ def drop_repeated(page: PageTree) -> None:
 
 
 def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
-    """Return whether dated boxes answer a text: all have prose, but less than the text."""
+    """Return whether dated boxes answer a text: all contain prose, but less than the text."""
     is_prose = all(box.prose and begins[box] != "link" for box in boxes)
     return is_prose and prose > max(box.prose for box in boxes)
 
 
 def label_panels(page: PageTree) -> None:
-    """Label each panel in a set of tabs with its tab, and drop the row of tabs.
+    """Label each panel in a set of tabs with its tab's text, and drop the row of tabs.
 
     Either the tabs refer to their panels, or the row is followed by one panel for each tab or by
-    that of the selected tab.
+    the panel of the selected tab.
     """
     ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
     panel_of = {
@@ -206,7 +206,7 @@ def label_panels(page: PageTree) -> None:
 def labels_of_panels(
     row: Node, place: int, tabs: list[Node], panels: list[Node | None]
 ) -> list[tuple[Node, Node]]:
-    """Return the tabs of a row with their panels. panels: those that tab or panel name."""
+    """Return the tabs of a row with their panels. panels: those that the tab or the panel names."""
     if len(set(panels)) == 1 and None not in panels:
         return []  # the tabs filter one list
     if None in panels or len(set(panels)) < len(tabs):
@@ -226,18 +226,18 @@ def panel_name(tab: Node) -> str:
 
 
 def is_panel(node: Node) -> bool:
-    """Return whether a role or class says that an element is the panel of a tab."""
+    """Return whether an element's role or class marks it as a tab's panel."""
     return node.attributes.get("role") == "tabpanel" or "tabpanel" in words_of(node)
 
 
 def is_in_tab(panel: Node) -> bool:
-    """Return whether a panel is inside a tab, which cannot be the label of an element in it."""
+    """Return whether a panel is inside a tab, which then cannot be the panel's label."""
     above = ancestors(panel)
     return any(node.tag == "label" or node.attributes.get("role") == "tab" for node in above)
 
 
 def move_label(tab: Node, panel: Node) -> None:
-    """Make a tab the label of its panel and restore all its dropped parts, even a button's text."""
+    """Make a tab its panel's label and restore all dropped parts of the tab, even button text."""
     if tab.parent:
         tab.parent.children.remove(tab)
     tab.parent, panel.label = panel, tab
@@ -249,9 +249,9 @@ def move_label(tab: Node, panel: Node) -> None:
 
 
 def tabs_of(node: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
-    """Return the tabs in a row of at least two, or [].
+    """Return the tabs in a row of at least two tabs, or [].
 
-    They have the role of a tab or a panel, or are labels of inputs or buttons.
+    Tabs have the role of a tab or own a panel, or are buttons or labels for inputs.
     """
     inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
     if node.attributes.get("role") == "tablist":
@@ -271,9 +271,9 @@ def tabs_of(node: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
 
 
 def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
-    """Return the panels of a row of tabs: the elements after it, or those in the next element.
+    """Return the panels for a row of tabs: the elements after the row, or inside the next element.
 
-    Of several tabs, the selected one may be the only one with a panel. Panels of buttons are code.
+    Perhaps only the selected tab has a panel. Buttons without a role have panels of code.
     """
     siblings = row.parent.children if row.parent else []
     count = len(tabs)
@@ -311,7 +311,7 @@ def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:
 
 
 def drop_around_core(page: PageTree, content: Node) -> None:
-    """Drop boxes next to the core of the content that are not text.
+    """Drop boxes next to the content's core that are not text.
 
     Sites put share bars, forms, author boxes and calls to subscribe there, under many names.
     """
@@ -335,7 +335,7 @@ def drop_around_core(page: PageTree, content: Node) -> None:
 
 
 def is_unnamed(node: Node) -> bool:
-    """Return whether an element has no class or id to describe its role; cells are columns."""
+    """Return whether an element has no class or id that describes its role; cells are columns."""
     return node.tag != "td" and not ("class" in node.attributes or "id" in node.attributes)
 
 
@@ -370,7 +370,7 @@ def boxes_around(below: list[Node], inner: Node, prose: int) -> list[Node]:
 
 
 def drop_ends(page: PageTree, content: Node) -> None:
-    """Drop dates before an article's text, and a final heading without text below it."""
+    """Drop dates before an article's text, and a last heading that has no text below it."""
     blocks = [node for node in shown(page, content) if node.own and node.tag in BLOCKS]
     for block in blocks:
         if block.prose or block.tag in HEADINGS:
@@ -394,9 +394,9 @@ def shown(page: PageTree, content: Node) -> list[Node]:
 
 
 def drop_copies(page: PageTree, content: Node) -> None:
-    """Drop boxes with the same text as an earlier box and, in a thread, quotations of its posts.
+    """Drop boxes with the same text as an earlier box and, in a thread, quotations from its posts.
 
-    Pages have copies for different screen sizes, and carousels copy their first and last boxes.
+    Pages contain copies for different screen sizes, and carousels copy their first and last boxes.
     """
     if page.is_documentation:
         return  # parameters, notes and whole sections are the same for similar functions
@@ -407,7 +407,7 @@ def drop_copies(page: PageTree, content: Node) -> None:
     for node in below:
         if node.parent not in inside or (node.tag in OWN_WORDS and not page.is_thread):
             continue
-        # The author of several posts is no copy.
+        # The author's name above several posts is not a copy.
         is_quotation = node.tag in BLOCKS and (node.prose > 0 or node.chars > MAX_TEASER)
         is_box = is_quotation if page.is_thread else node.has_block
         # An element that contains only a box counts as that box.

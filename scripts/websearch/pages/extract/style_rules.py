@@ -19,10 +19,10 @@ Styles = dict[str, str]
 
 MAX_CSS = 500_000  # characters of a page's style elements
 MAX_RULES = 5_000  # rules per page
-MAX_STEPS = 200_000  # comparisons of rules with elements; then no more rules apply
+MAX_STEPS = 200_000  # comparisons of rules with elements; after these, no more rules apply
 MAX_DEPTH = 6  # parts of a selector
-FILTER_BITS = 2_048  # of the set of names around an element
-MAX_BLOCK = 2_000  # characters of selectors, and of declarations, in a hiding rule
+FILTER_BITS = 2_048  # bits in the set of names around an element
+MAX_BLOCK = 2_000  # characters of selectors, and characters of declarations, in a hiding rule
 # Properties that decide whether text is visible, or suggest that a script changes this.
 SEEN_BY = name_set(
     "opacity font-size text-indent position left right top margin-left clip clip-path width height "
@@ -130,9 +130,9 @@ class PageStyles:
         return found
 
     def may_set(self, node: Node, name: str) -> Iterator[str]:
-        """Yield a property's values in rules for an element's class or id that do not apply to it.
+        """Yield a property's values in rules that name an element's class or id but do not apply.
 
-        Such rules are for another state (.open .answer, .slide:hover) or another screen.
+        Such rules are for a different state (.open .answer, .slide:hover) or screen.
         """
         for key in names_of(node):
             for rule in self.rules().get(key):
@@ -165,7 +165,7 @@ class PageStyles:
         return [node for node in nodes if node in found] if found else []
 
     def named_elements(self, nodes: list[Node], index: RuleIndex) -> set[Node]:
-        """Return the elements with text to which a rule of an index applies."""
+        """Return the elements with content to which a rule in an index applies."""
         keys = index.keys()
         has_key: dict[str, bool] = {}  # per class attribute, because these repeat
         others = {key.partition(" ")[2] for key in keys if key[0] != "."}
@@ -189,7 +189,7 @@ class PageStyles:
         return self.index
 
     def applying(self, node: Node, index: RuleIndex) -> list[Rule]:
-        """Return the rules of an index that apply to an element, least specific first."""
+        """Return the rules in an index that apply to an element, least specific first."""
         matched = [
             rule
             for key in (keys_of(node) if self.steps > 0 else ())
@@ -219,7 +219,7 @@ class PageStyles:
         return True
 
     def keys_above(self, node: Node) -> int:
-        """Return bits_of the keys of all elements around an element."""
+        """Return the combined bits_of the keys of all elements around an element."""
         missing: list[Node] = []
         around = node.parent
         while around and around not in self.above:
@@ -253,7 +253,7 @@ def without_comments(css: str) -> str:
 def hiding_blocks(css: str) -> list[tuple[str, str]]:
     """Return the selectors and declarations of blocks with a value that may hide text.
 
-    The values are searched first, because most style sheets are long and have few of them.
+    Search for the values first, because most style sheets are long and contain few of them.
     """
     blocks: list[tuple[str, str]] = []
     last = -1
@@ -320,7 +320,7 @@ def compound_tests(tag: str | None, rest: str) -> list[tuple[str, ...]]:
 
 
 def names_of(node: Node) -> list[str]:
-    """Return an element's classes and id as keys of rules."""
+    """Return an element's classes and id as rule keys."""
     names = [f". {name}" for name in dict.fromkeys(node.attributes.get("class", "").split())]
     return [*names, f"# {node.attributes['id']}"] if "id" in node.attributes else names
 
@@ -332,7 +332,7 @@ def keys_of(node: Node) -> list[str]:
 
 
 def passes(test: tuple[str, ...], node: Node) -> bool:
-    """Return whether an element has the tag, class, id or attribute of a test."""
+    """Return whether an element passes a test for a tag, class, id or attribute."""
     kind, name = test[:2]
     if kind == "tag":
         return node.tag == name
@@ -355,7 +355,7 @@ def passes(test: tuple[str, ...], node: Node) -> bool:
 
 
 def declarations(text: str) -> Styles:
-    """Return the properties of SEEN_BY that a list of declarations sets, in lower case."""
+    """Return the properties in SEEN_BY that a list of declarations sets, in lower case."""
     found: Styles = {}
     for declaration in text.split(";") if ":" in text else ():
         name, _, value = declaration.partition(":")

@@ -11,11 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_COLUMNS = 40  # columns; a wider table is layout, or data for programs
+MAX_COLUMNS = 40  # columns; a wider table is for layout, or data for programs
 MAX_ROW_SPAN = 2_000  # maximum number of rows that repeat a cell's value
 MAX_HEAD_ROWS = 4  # header rows whose names are joined
 ROWS_PER_BLOCK = 10  # rows per heading or nested table that a data table may contain
-MAX_CELL = 4_000  # characters per cell; a table with a longer cell is layout
+MAX_CELL = 4_000  # characters per cell; a table with a longer cell is for layout
 MAX_PLAIN_CELL = 1_500  # the same for a table without header cells and caption
 # Characters of the first cell and of all cells in a data table with one row.
 MAX_NAME, MAX_ROW = 60, 600
@@ -28,7 +28,7 @@ def is_shown(node: Node) -> bool:
 
 
 def table_parts(node: Node) -> list[Node]:
-    """Return the caption, rows and cells of a table in order, without nested tables."""
+    """Return a table's caption, rows and cells in order, without those of nested tables."""
     found: list[Node] = []
     for child in node.children:
         if isinstance(child, Node) and is_shown(child):
@@ -42,7 +42,7 @@ def table_parts(node: Node) -> list[Node]:
 
 
 def rows_of(parts: list[Node]) -> list[list[Node]]:
-    """Return the cells of each row; parts: parts of a table."""
+    """Return the cells of each row; parts: the parts of a table."""
     rows: list[list[Node]] = [[]]
     for part in parts:
         if part.tag == "tr":
@@ -56,10 +56,10 @@ def rows_of(parts: list[Node]) -> list[list[Node]]:
 
 
 def is_data_table(node: Node, parts: list[Node]) -> bool:
-    """Return whether a table's cells show that it is data, not layout; parts: its rows and cells.
+    """Return whether cells show that a table is data, not layout; parts: its rows and cells.
 
-    Cells in a pipe table cannot contain headings, lines of code or tables. A row with nothing but
-    code is layout for line numbers, and a picture next to all rows the icon of a note.
+    Cells in a pipe table cannot contain headings, lines of code or tables. A row that contains only
+    code is layout for line numbers, and a picture next to all rows is a note's icon.
     """
     if node.attributes.get("role") in ("presentation", "none"):
         return False
@@ -139,19 +139,19 @@ def span_of(cell: Node, name: str) -> int:
 def read_rows(
     parts: list[Node], write: Callable[[Node], str], again: Callable[[str], str]
 ) -> tuple[str, list[list[str]]]:
-    """Return the title above the columns, or "", and the cell texts of each row.
+    """Return the title above the columns, or "", and the texts of each row's cells.
 
-    Several rows of names are joined: "2001 census: Speakers". To make every row readable on its
-    own, a value that spans rows is repeated in each row, and a name in each of its columns; a value
+    Several header rows are joined: "2001 census: Speakers". To make every row readable on its
+    own, a value that spans rows is repeated in each row, a name in each of its columns; a value
     that spans columns appears once.
     write: returns the text of a cell
-    again: returns a text for repetition
+    again: returns a text in the form for repetition
     """
     cells = rows_of(parts)
     cells = cells if cells[0] else cells[1:]
     heads = head_rows(cells)
     rows: list[list[str]] = []
-    above: dict[int, tuple[str, int]] = {}  # column -> text, number of rows that still repeat it
+    above: dict[int, tuple[str, int]] = {}  # column -> text, number of rows still to repeat it
     for number, row_cells in enumerate(cells):
         row: list[str] = []
         for cell in row_cells:
@@ -203,7 +203,7 @@ def head_rows(rows: list[list[Node]]) -> int:
 
 
 def count_first(rows: list[list[Node]], is_kind: Callable[[Node], bool]) -> int:
-    """Count the leading rows whose cells are all of one kind."""
+    """Count the leading rows whose cells are all of the same kind."""
     count = 0
     for row in rows[:MAX_HEAD_ROWS]:
         if not row or not all(map(is_kind, row)):
@@ -213,12 +213,12 @@ def count_first(rows: list[list[Node]], is_kind: Callable[[Node], bool]) -> int:
 
 
 def is_in(row: Node, tag: str) -> bool:
-    """Return whether a row, or a cell's parent without a row, has this tag or a parent with it."""
+    """Return whether a row, or a cell's parent if there is no row, or its parent, has this tag."""
     return row.tag == tag or (row.parent is not None and row.parent.tag == tag)
 
 
 def joined_names(rows: list[list[str]]) -> list[str]:
-    """Return the name of each column, joined from several rows."""
+    """Return the name of each column, joined from several header rows."""
     names: list[str] = []
     for column in range(max(map(len, rows))):
         parts = dict.fromkeys(row[column] for row in rows if column < len(row) and row[column])

@@ -35,14 +35,14 @@ _LOADING = (
     r"|wczytywanie|загрузка|yükleniyor|加载中|載入中|読み込み中|로딩 ?중)"
     r"(?:, please wait)?[\s.\u2026]*"
 )
-MAX_LOADING = 40  # characters
+MAX_LOADING = 40  # characters of such a text
 MENU_SHARE = 0.7  # share of text in links that makes a page only a menu
 _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherVersions:
-    """Other places with the text of a page.
+    """Other locations of a page's text.
 
     twin: URL of the Markdown source, or ""
     is_thin: whether the page has hardly any text and is not a bot wall; a browser may show more
@@ -68,7 +68,7 @@ def check_content(
 ) -> OtherVersions:
     """Return the other versions of a page with little text, except twin, which the caller finds.
 
-    Raise SearchError if the page is not just short: http if it redirects browsers to onward;
+    Raise SearchError if the page is more than just short: http if it redirects browsers to onward;
     blocked for a bot wall or a shell that JavaScript fills (ThinPageError); or the error for an
     interstitial (interstitials.py).
     """
@@ -95,22 +95,22 @@ def check_content(
 
 
 def needs_script(page: PageTree) -> bool:
-    """Return whether a page asks for JavaScript or has an element for JavaScript to fill."""
+    """Return whether a page asks for JavaScript or has an element that JavaScript should fill."""
     if is_unfilled(page):
         return True
     return bool(re.search(_NEEDS_SCRIPT, text_beginning(page.root, MAX_SHELL_TEXT)))
 
 
 def is_menu(page: PageTree) -> bool:
-    """Return whether a page shows only a menu and an element that a script has not yet filled."""
+    """Return whether a page shows only a menu and an element that a script has not filled yet."""
     whole = page.root
     return not whole.prose and whole.link >= MENU_SHARE * whole.chars and is_unfilled(page)
 
 
 def is_unfilled(page: PageTree) -> bool:
-    """Return whether a page has an element that a script has not yet filled.
+    """Return whether a page has an element that a script has not filled yet.
 
-    The element is empty and has a name that frameworks use, or shows a loading message.
+    The element is empty and has a name that frameworks use, or it shows a loading message.
     """
     for node in page.nodes:
         is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
@@ -123,13 +123,13 @@ def is_unfilled(page: PageTree) -> bool:
 
 
 def refresh_target(refresh: str, base: str) -> str:
-    """Return the URL to which a refresh element's value redirects browsers at once, or ""."""
+    """Return the URL to which a refresh element's value immediately redirects browsers, or ""."""
     match = re.match(REFRESH, refresh)
     return linked_address(base, match[1].strip()) if match else ""
 
 
 def linked_address(base: str, target: str) -> str:
-    """Return the normalized URL of a link; "" if it does not point to a page."""
+    """Return a link's normalized URL; "" if the link does not point to a page."""
     from urllib.parse import urljoin
 
     try:

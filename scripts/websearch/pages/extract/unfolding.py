@@ -21,8 +21,8 @@ MAX_TARGETS = 10  # ids per attribute of a control
 MAX_SCRIPT = 300  # characters of a control's script to search for ids
 MAX_LABEL = 200  # characters of a control's text
 MAX_MORE = 50  # characters of a control such as "Read more"
-MIN_ANSWER = 20  # characters of a text that a heading may open; a question may open less
-MIN_ROWS = 3  # rows of several cells that make a dialog more than a form
+MIN_ANSWER = 20  # characters of text that a heading may open; a question may open less
+MIN_ROWS = 3  # rows with several cells that make a dialog more than a form
 MAX_IN_CONTROL = 6  # elements around a control to search for a heading or term
 NAMING = ("aria-controls", "data-target", "data-bs-target")
 ACTING = frozenset(("onclick", "aria-expanded", "data-toggle", "data-bs-toggle", *NAMING))
@@ -45,7 +45,7 @@ _MORE = (
 def find_unfolded(nodes: list[Node]) -> set[Node]:
     """Return the elements that controls open, hidden or not; nodes: a page's elements, in order.
 
-    A button that is a question becomes a summary, as in a details element.
+    A button that asks a question becomes a summary, as in a details element.
     """
     found = dialogs_with_tables(nodes)
     controls = [node for node in nodes if is_control(node)]
@@ -68,7 +68,7 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
 
 
 def dialogs_with_tables(nodes: list[Node]) -> set[Node]:
-    """Return the dialogs that show a table, such as a guide to sizes."""
+    """Return the dialogs that show a table, such as a size guide."""
     dialogs: dict[Node | None, Node] = {}  # element -> the dialog around it
     rows: dict[Node, int] = {}
     for node in nodes:
@@ -82,12 +82,12 @@ def dialogs_with_tables(nodes: list[Node]) -> set[Node]:
 
 
 def is_text_part(node: Node) -> bool:
-    """Return whether an element's tag and role allow text of the page in it."""
+    """Return whether an element's tag and role allow it to contain the page's text."""
     return node.tag not in OTHER_TAGS and node.attributes.get("role", "") not in OTHER_ROLES
 
 
 def is_control(node: Node) -> bool:
-    """Return whether an element acts on its page other than by opening a menu or dialog.
+    """Return whether an element controls the page other than by opening a menu or dialog.
 
     A link to a fragment or a script also acts on its page.
     """
@@ -105,7 +105,7 @@ def is_control(node: Node) -> bool:
 def targets_of(control: Node) -> list[str]:
     """Return the ids that a control refers to as its targets.
 
-    The fragment of a link without a script is a place to scroll to, not a target.
+    The fragment of a link without a script is a position to scroll to, not a target.
     """
     get = control.attributes.get
     names = [name.lstrip("#") for key in NAMING for name in get(key, "").split()[:MAX_TARGETS]]
@@ -116,7 +116,7 @@ def targets_of(control: Node) -> list[str]:
 
 
 def is_answer(node: Node) -> bool:
-    """Return whether an element is hidden at first and has enough text for an answer."""
+    """Return whether an element is initially hidden and has enough text for an answer."""
     is_closed = is_hidden(node.attributes) or has_hidden_class(node) or opens_by_click(node)
     return is_closed and len(text_beginning(node, 2 * MIN_ANSWER)) >= MIN_ANSWER
 
@@ -143,9 +143,9 @@ def is_question(control: Node) -> bool:
 
 
 def next_to_controls(controls: list[Node]) -> Iterator[Node]:
-    """Yield the elements right after headings and terms with a control in them.
+    """Yield the elements directly after headings and terms that contain a control.
 
-    Also yield the elements right before and after a control such as "Read more", or its parent.
+    Also yield the elements directly before and after a control such as "Read more", or its parent.
     """
     titles = [title for control in controls if (title := title_of(control))]
     titles += filter(asks, controls)
@@ -172,19 +172,19 @@ def title_of(control: Node) -> Node | None:
 
 
 def says_more(control: Node) -> bool:
-    """Return whether a control's text says that it shows more text, as "Read more" does."""
+    """Return whether a control's text promises more text, as "Read more" does."""
     text = text_beginning(control, 2 * MAX_MORE)
     return len(text) <= MAX_MORE and re.match(_MORE, text) is not None
 
 
 def is_only_child(node: Node) -> bool:
-    """Return whether an element is the only content of its parent."""
+    """Return whether an element is its parent's only content."""
     siblings = node.parent.children[:MAX_TARGETS] if node.parent else []
     return sum(isinstance(child, Node) or bool(child.strip()) for child in siblings) == 1
 
 
 def nearest(siblings: list[Node | str]) -> Node | None:
-    """Return the first sibling that is not white space, if it is an element."""
+    """Return the first sibling that is not white space if it is an element, else None."""
     for sibling in siblings:
         if isinstance(sibling, Node):
             return sibling

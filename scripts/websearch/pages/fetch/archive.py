@@ -27,17 +27,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Response
 
-NAME = "wayback"  # entry in READ_HOSTS
+NAME = "wayback"  # its name in READ_HOSTS
 TITLE = "The Internet Archive"
 READING_SECONDS = 10.0  # seconds to find and fetch a copy; the archive is slow
-MARGIN = 0.3  # seconds reserved to report that the archive did not answer in time
-PAUSE = 60.0  # seconds without requests after a refusal without a waiting time
+MARGIN = 0.3  # seconds reserved for reporting that the archive did not answer in time
+PAUSE = 60.0  # seconds without requests after a refusal that does not state a waiting time
 
 
 def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | SearchError:
     """Return the archived copy of a page that could not be read, or the page's error.
 
-    URLs in private networks, and query strings, which may be private, are never sent to the
+    URLs in private networks and query strings, which may be private, are never sent to the
     archive. Never raises SearchError.
     """
     if is_private(url):
@@ -59,7 +59,7 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
 def is_private(url: str) -> bool:
     """Return whether a URL's host is in a private network or exempted from the guard.
 
-    If networks are exempted, only the name's addresses show that.
+    If whole networks are exempted, only the addresses of the name show whether it is.
     """
     import socket
 
@@ -125,12 +125,12 @@ def copy_address(url: str, timestamp: str, form: str = "") -> str:
 
 
 def date_of(timestamp: str) -> str:
-    """Return the day of a copy."""
+    """Return the date of a copy."""
     return f"{timestamp[:4]}-{timestamp[4:6]}-{timestamp[6:8]}"
 
 
 def archived_fields(address: str) -> dict[str, str]:
-    """Return {"archived": day of the copy} for a URL at the archive, {} for other URLs."""
+    """Return {"archived": date of the copy} for a URL at the archive, {} for other URLs."""
     start = f"{host_of(NAME).base_url()}/web/"
     copy = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
     return {"archived": date_of(copy[1])} if copy else {}

@@ -2,7 +2,7 @@
 
 The browser has a temporary profile, no keys in its environment and its own sandbox. It reaches the
 web only through browser_proxy.py. It is controlled through a pipe (DevTools protocol) that no other
-process can reach, and is killed with all its children at its deadline.
+process can reach, and is killed with all its children at the deadline.
 
 --dump-dom would need no protocol, but it prints nothing for a page with an alert or an endless
 script, waits for requests that never end, and does not report the final URL. After a redirect by
@@ -39,14 +39,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-ARGUMENTS = "WEB_SEARCH_BROWSER_ARGS"  # more arguments for the browser, such as --no-sandbox
+ARGUMENTS = "WEB_SEARCH_BROWSER_ARGS"  # additional arguments for the browser, such as --no-sandbox
 PAGE_SECONDS = 15.0  # seconds per page, including the start of the browser
 LEAST_SECONDS = 2.0  # minimum seconds for starting a browser; the start takes about 1 second
 CLEANING_SECONDS = 0.5  # seconds before the deadline to end the browser and delete its profile
 LAST_WRITE_SECONDS = 0.1  # seconds that a killed child needs for its last write
-LEFT_SECONDS = 60.0  # seconds; a killed process left any older profile
+LEFT_SECONDS = 60.0  # seconds; an older profile belongs to a killed process
 PROFILE = "web-search-browser-"  # prefix of a profile's name
-# Bytes per message from the browser: each of MAX_PAGE_BYTES characters can take six bytes.
+# Bytes per message from the browser: each of MAX_PAGE_BYTES characters may take six bytes.
 MAX_MESSAGE = 7 * MAX_PAGE_BYTES
 POLL_SECONDS = 0.25  # seconds between two checks of the page's text
 QUIET_SECONDS = 1.0  # seconds without a change after which a page with text is complete
@@ -293,7 +293,7 @@ class Browser:
 
 
 def remove_left_profiles() -> None:
-    """Delete the profiles that this user's killed processes left."""
+    """Delete the profiles that killed processes of this user left behind."""
     folder = tempfile.gettempdir()
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
@@ -349,7 +349,7 @@ def spawn(
     """
     import fcntl
 
-    # The copies avoid 3 and 4, and browsers that other threads start do not inherit them.
+    # The copies avoid 3 and 4, and browsers started by other threads do not inherit them.
     copies = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe]
     try:
         actions: list[Any] = [
@@ -372,7 +372,7 @@ def spawn(
 def start_on_windows(
     command: list[str], environment: dict[str, str], pipe: tuple[int, int]
 ) -> subprocess.Popen[bytes]:
-    """Start a browser that inherits the ends of the pipe, with their handles as arguments."""
+    """Start a browser that inherits the pipe ends; pass their handles as arguments."""
     import msvcrt
 
     windows: Any = subprocess  # STARTUPINFO exists only on Windows

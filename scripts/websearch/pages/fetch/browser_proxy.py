@@ -18,18 +18,18 @@ from websearch.base.site_rules import check_blocked_site
 from websearch.kit import SearchError
 from websearch.pages.fetch.fetch import ascii_host, guarded_connect, host_and_port, normal_url
 
-MAX_HEAD = 65_536  # bytes per header line of a request; browsers send fewer
-MAX_HEADERS = 200  # per request
-MAX_BYTES = 50_000_000  # per page, including everything that it loads
+MAX_HEAD = 65_536  # bytes per header line of a request; browsers send less
+MAX_HEADERS = 200  # headers per request
+MAX_BYTES = 50_000_000  # bytes per page, including everything that the page loads
 CONNECT_SECONDS = 5.0
 IDLE_SECONDS = 8.0  # seconds after which an idle connection is closed
-READ_SIZE = 65_536  # bytes
-READING = ("GET", "HEAD", "CONNECT")  # CONNECT: https, whose requests the proxy cannot see
+READ_SIZE = 65_536  # bytes per read
+READING = ("GET", "HEAD", "CONNECT")  # CONNECT tunnels https, whose requests the proxy cannot see
 HOP_HEADERS = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "host")
 
 
 class GuardProxy(socketserver.ThreadingTCPServer):
-    """A proxy for one page on a free loopback port; refused: the refused targets."""
+    """A proxy for one page, on a free loopback port; refused: the targets that were refused."""
 
     daemon_threads = True
     block_on_close = False
@@ -50,7 +50,7 @@ class GuardProxy(socketserver.ThreadingTCPServer):
         """Write nothing to stderr, because the browser reports broken connections."""
 
     def close(self) -> None:
-        """Stop listening; open connections end on their own."""
+        """Stop listening; open connections end when they are done."""
         self.deadline = 0.0
         self.shutdown()
         self.server_close()
@@ -66,7 +66,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         """Read a request's headers, connect to the checked address and relay bytes both ways.
 
-        A request that is refused or fails gets no response, because a page could mistake any
+        A refused or failed request gets no response, because a page could mistake any
         response for a success.
         """
         words = self.rfile.readline(MAX_HEAD).decode("latin-1").split()
@@ -108,7 +108,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
         return headers
 
     def relay(self, upstream: object) -> None:
-        """Relay bytes in both directions until a side closes, or the bytes or the time run out."""
+        """Relay bytes both ways until either side closes or the byte or time limit is reached."""
         others = {self.connection: upstream, upstream: self.connection}
         while self.server.bytes_left > 0 and time.monotonic() < self.server.deadline:
             ready = select.select(list(others), [], [], IDLE_SECONDS)[0]

@@ -7,7 +7,7 @@ import re
 
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES
 
-# Python's codec -> labels from the WHATWG encoding standard, and a few that servers make up.
+# Python's codec -> labels from the WHATWG encoding standard, and a few that servers invent.
 # "replacement" encodings, which browsers do not read either, are omitted. In the standard,
 # ISO-8859-1 and similar labels mean windows-1252, and GB2312 means GB18030.
 LABELS = {
@@ -118,12 +118,12 @@ LATIN = ("cp1250", "cp1252", "cp1254", "cp1257", "iso8859-2")
 SAMPLE = 8_000  # bytes of text with non-ASCII letters for detecting the encoding
 MAX_SCANNED_BYTES = 500_000  # bytes of a page to search for such text
 MIN_LETTERS = 6  # non-ASCII letters needed to detect an encoding
-MIN_SCORE = 0.8  # score needed to detect an encoding; 1: like a text in its language
+MIN_SCORE = 0.8  # score needed to detect an encoding; 1: the same as a typical text in its language
 MIN_LEAD = 0.03  # lead over the second-best score
-MAX_ERRORS = 0.34  # decoding errors per multi-byte letter in text that still counts as UTF-8
-MAX_WRONG = 0.02  # share of characters that never occur in text, such as U+FFFD
+MAX_ERRORS = 0.34  # decoding errors per multi-byte letter that UTF-8 text may have
+MAX_WRONG = 0.02  # maximum share of characters that never occur in text, such as U+FFFD
 LABEL_BYTES = 4_096  # bytes at the beginning of a page to search for a label
-_JAPANESE = rb"\x1b\$(?:[@B]|\([D-Q])"  # begins double-byte letters in ISO-2022-JP
+_JAPANESE = rb"\x1b\$(?:[@B]|\([D-Q])"  # begins double-byte characters in ISO-2022-JP
 UNKNOWN_NOTE = "The page's encoding is unknown. Non-English letters may be wrong."
 _HEADER_CHARSET = r"""(?i)charset\s{0,9}=[\s"']{0,9}([\w:.-]{1,40})"""
 _META_CHARSET = rb"""(?i)<meta[^<>]{1,300}?charset\s{0,9}=[\s"']{0,9}([a-z0-9_:.-]{2,40})"""
@@ -142,8 +142,8 @@ def decode_page(body: bytes, content_type: str) -> tuple[str, str]:
 
     As in browsers, a byte order mark decides, then the label in the header, then the label in a
     meta element or XML declaration. A label is ignored if the bytes contradict it. Valid UTF-8 is
-    UTF-8, and ASCII with the escape sequences of ISO-2022-JP is that; other bytes without a label
-    have the likeliest encoding.
+    UTF-8, and ASCII with ISO-2022-JP's escape sequences is ISO-2022-JP; other unlabeled bytes
+    get the likeliest encoding.
     """
     for mark, codec in BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -165,9 +165,9 @@ def decode_page(body: bytes, content_type: str) -> tuple[str, str]:
 
 
 def labels(body: bytes, content_type: str) -> list[str]:
-    """Return the codecs of the labels in the header and the page; "" for unknown labels.
+    """Return the codecs for the labels in the header and the page; "" for unknown labels.
 
-    A page with a UTF-16 label that can be read as ASCII is in UTF-8.
+    A page whose UTF-16 label can be read as ASCII is in UTF-8.
     """
     header = re.search(_HEADER_CHARSET, content_type)
     own = re.search(_META_CHARSET, body[:LABEL_BYTES]) or re.search(_XML_CHARSET, body[:200])
@@ -180,7 +180,7 @@ def labels(body: bytes, content_type: str) -> list[str]:
 
 @functools.cache
 def codecs_by_label() -> dict[str, str]:
-    """Return Python's codec for each label."""
+    """Return a table of labels and Python's codec for each."""
     return {label: codec for codec, names in LABELS.items() for label in names.split()}
 
 
@@ -190,17 +190,17 @@ def charset_codec(label: str) -> str:
 
 
 def is_single_byte(codec: str) -> bool:
-    """Return whether each byte is a character in an encoding."""
+    """Return whether each byte is one character in an encoding."""
     return codec.startswith(("cp125", "iso8859", "koi8", "mac", "cp866", "cp874"))
 
 
 def has_letters(body: bytes) -> bool:
-    """Return whether UTF-8 has several non-ASCII letters, which other text hardly imitates."""
+    """Return whether UTF-8 has several non-ASCII letters, which other encodings hardly imitate."""
     return sum(letter > "\x7f" for letter in body.decode("utf-8", "replace")) >= MIN_LETTERS
 
 
 def is_utf8(body: bytes) -> bool:
-    """Return whether bytes are UTF-8; a cut body may end within a letter."""
+    """Return whether bytes are UTF-8; a truncated body may end within a character."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -209,7 +209,7 @@ def is_utf8(body: bytes) -> bool:
 
 
 def wide_codec(body: bytes) -> str:
-    """Return a UTF-16 or UTF-32 codec if its pattern of NULs in English markup fits, or ""."""
+    """Return a UTF-16 or UTF-32 codec if the NULs fit its pattern for English markup, or ""."""
     start = body[:LABEL_BYTES]
     quarter = len(start) // 4
     if not quarter or b"\0" not in start:
@@ -237,7 +237,7 @@ def wide_label(body: bytes, content_type: str) -> str:
 def likely_codec(body: bytes, label: str) -> str:
     """Return the likeliest codec for bytes that are not UTF-8; "" if no codec is clearly ahead.
 
-    label: the codec from the page's label; it wins if it is nearly as likely as any other codec.
+    label: the codec from the page's label; it wins if it is nearly as likely as every other codec.
     """
     sample = sample_of(body)
     if label in ("", "utf-8") and is_mostly_utf8(sample):
@@ -253,7 +253,7 @@ def likely_codec(body: bytes, label: str) -> str:
 
 
 def is_mostly_utf8(sample: bytes) -> bool:
-    """Return whether bytes are UTF-8 with few errors, such as a cut letter.
+    """Return whether bytes are UTF-8 with few errors, such as a truncated character.
 
     Text in other encodings almost never has several valid UTF-8 sequences.
     """
@@ -264,12 +264,12 @@ def is_mostly_utf8(sample: bytes) -> bool:
 
 
 def decode_alike(codec: str, other: str, sample: bytes) -> bool:
-    """Return whether two codecs decode a sample alike, such as windows-1250 and ISO-8859-2."""
+    """Return whether two codecs decode a sample alike, as windows-1250 and ISO-8859-2 may do."""
     return sample.decode(codec, "replace") == sample.decode(other, "replace")
 
 
 def sample_of(body: bytes) -> bytes:
-    """Return the pieces of a page's text that are not ASCII, up to SAMPLE bytes."""
+    """Return the non-ASCII pieces of a page's text, up to SAMPLE bytes."""
     pieces: list[bytes] = []
     left = SAMPLE
     for piece in re.split(rb"[\n\r<>]", body[:MAX_SCANNED_BYTES]):
@@ -280,7 +280,7 @@ def sample_of(body: bytes) -> bytes:
 
 
 def score_of(sample: bytes, codec: str) -> float:
-    """Return how much a sample looks like a text in an encoding, from 0 to 1."""
+    """Return how much a sample looks like text in an encoding, from 0 to 1."""
     text = sample.decode(codec, "replace")
     special = [letter for letter in text if letter > "\x7f"]
     wrong = sum(
@@ -302,7 +302,7 @@ def score_of(sample: bytes, codec: str) -> float:
 
 
 def wrongly_joined(text: str, codec: str) -> int:
-    """Return the number of characters in places where text in an encoding never has them.
+    """Return the number of characters in positions where text in an encoding never has them.
 
     For Latin encodings, these are symbols next to letters, and words without English letters. For
     other encodings, these are letters next to English letters.

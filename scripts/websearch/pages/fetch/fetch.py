@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_PAGE_BYTES = 5_000_000  # bytes per page after decompression; longer pages are cut
-BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; a path: use this browser; 0: do not
+BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; a path: use this browser; 0: use none
 MAX_URL_CHARS = 8_000  # most servers refuse longer URLs
-MAX_STUB = 20_000  # bytes of a page that only redirects by Refresh
+MAX_STUB = 20_000  # bytes in a page that only redirects by Refresh
 MAX_STUB_TEXT = 250  # characters of text in such a page, including the title
 # Value of a Refresh header or element: a delay of up to 5 seconds, then the URL.
 REFRESH = r"""(?i)\s{0,9}[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 _COOKIE = r"[\w.%-]{1,100}=[^;,\s\"\x00-\x1f\x7f-\U0010ffff]{0,2000}"
-MAX_REDIRECTS = 5  # per page; RFC 9309 asks for at least 5 for a robots.txt
+MAX_REDIRECTS = 5  # redirects per page; RFC 9309 asks for at least 5 for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds per robots.txt
 FIRST_ENTRIES = 8_192  # bytes of an archive to search for entries of office files
 OFFICE_ENTRY = (
@@ -51,10 +51,10 @@ OFFICE_ENTRY = (
 )
 MAX_SHARED = 1_000  # answers to keep for other pages, up to 512 KB each
 MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
-ROBOTS_NAME = USER_AGENT.partition("/")[0]  # product token for robots.txt rules
+ROBOTS_NAME = USER_AGENT.partition("/")[0]  # product token in robots.txt rules
 ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
-# IANA's special-purpose networks and multicast, which ipaddress knows in part, depending on the
-# Python version; and a metadata service with a public address.
+# IANA's special-purpose networks and multicast, which some Python versions' ipaddress knows only
+# in part; and a metadata service with a public address.
 REFUSED_NETWORKS = (
     "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
     "192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 "
@@ -62,8 +62,8 @@ REFUSED_NETWORKS = (
     "::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7 fe80::/10 "
     "fec0::/10 ff00::/8"
 ).split()
-# Programs such as Clash, Surge and sing-box answer each name with an address of this network, and
-# connect to the name themselves. No name ends with .invalid (RFC 6761).
+# Programs such as Clash, Surge and sing-box answer each name with an address in this network and
+# connect to the name themselves. No real name ends with .invalid (RFC 6761).
 FAKE_ADDRESSES = "198.18.0.0/15"
 IMPOSSIBLE_NAME = "web-search-check.invalid"
 # Suffixes of names that only private networks resolve (RFC 6762, RFC 8375, and by custom).
@@ -149,7 +149,7 @@ def redirect_target(url: str, target: str) -> str:
     target = raw.decode("utf-8", "replace") if not target.isascii() else target
     try:
         joined = urljoin(url, target)
-    except ValueError:  # brackets around something that is not an IPv6 address
+    except ValueError:  # brackets around something other than an IPv6 address
         joined = target
     try:
         return normal_url(joined)
@@ -209,7 +209,7 @@ def is_excepted(host: str, port: int, addresses: Iterable[str] = ()) -> bool:
 
 
 def are_within(addresses: Iterable[str], networks: Iterable[str]) -> bool:
-    """Return whether each address is in one of the networks; texts that are neither are not."""
+    """Return whether each address is in one of the networks; invalid texts never are."""
     import ipaddress
 
     try:
@@ -225,7 +225,7 @@ def are_within(addresses: Iterable[str], networks: Iterable[str]) -> bool:
 def has_fake_addresses() -> bool | None:
     """Return whether a proxy program on this machine or network answers every name.
 
-    Then even a name that cannot exist has an address. None: no name server answers.
+    If so, even a name that cannot exist has an address. None: no name server answers.
     """
     import socket
 
@@ -239,7 +239,7 @@ def has_fake_addresses() -> bool | None:
 def refused_address(host: str, is_fake: bool = False) -> SearchError:
     """Return the error for a host on this machine or in a private network.
 
-    is_fake: whether its addresses are FAKE_ADDRESSES.
+    is_fake: whether the host's addresses are FAKE_ADDRESSES.
     """
     message = f"{host} has no public address; private, local and metadata addresses are refused."
     value = FAKE_ADDRESSES if is_fake else "host:port (or a network)"
@@ -250,7 +250,7 @@ def refused_address(host: str, is_fake: bool = False) -> SearchError:
 
 
 def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[..., Any]:
-    """Return a replacement for socket.create_connection that connects only to public addresses.
+    """Return a substitute for socket.create_connection that connects only to public addresses.
 
     The function resolves the name once and connects to the address that it checked, so an attacker
     gains nothing from a name that resolves differently the next time.
@@ -333,7 +333,7 @@ def fetched_bytes(url: str, body: bytes, content_type: str = "") -> Fetched:
 
 
 class SharedAnswers:
-    """Answers that several pages in a call need; each is requested once."""
+    """Answers that several pages in a call need; each one is requested only once."""
 
     def __init__(self) -> None:
         import threading
@@ -345,7 +345,7 @@ class SharedAnswers:
     def get(self, key: str, ask: Callable[[], Any]) -> Any:
         """Return the result of the first ask() for a key, or raise its SearchError.
 
-        Other pages wait only if they need the same key.
+        Only pages that need the same key wait.
         """
         import threading
 
@@ -365,7 +365,7 @@ class SharedAnswers:
 
 
 def page_headers() -> dict[str, str]:
-    """Return the headers of a request for a page; raises SearchError (invalid_input)."""
+    """Return the headers for a page request; raises SearchError (invalid_input)."""
     return {
         "User-Agent": f"Mozilla/5.0 (compatible; {identified_agent()})",
         "Accept": "text/markdown,text/html;q=0.9,text/plain;q=0.8,*/*;q=0.5",
@@ -389,11 +389,11 @@ def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
-    """Fetch a page, following up to MAX_REDIRECTS redirects; each target is checked.
+    """Fetch a page, following up to MAX_REDIRECTS redirects; check each target.
 
     Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
-    cookie: dict[str, str] = {}  # some sites redirect until their cookie is sent
+    cookie: dict[str, str] = {}  # some sites redirect until their cookie is sent back
     for _ in range(MAX_REDIRECTS + 1):
         check_site(url)
         if robots:
@@ -459,7 +459,7 @@ def onward_target(response: Response, url: str) -> str:
 def refresh_of_stub(html: str, refresh: str) -> str:
     """Return refresh, or else the value of the page's refresh element; "" if the page has text.
 
-    A refresh element inside noscript also counts, because this client runs no scripts.
+    A refresh element inside noscript also counts, because this client does not run scripts.
     """
     from websearch.base.html_tree import TreeBuilder, text_beginning
 
@@ -479,13 +479,13 @@ def origin_of(url: str) -> tuple[str, str, int]:
 
 
 def cookie_for(url: str, asked: str, response: Response) -> dict[str, str]:
-    """Return the Cookie header for a chain's next request, if the response set a cookie for it."""
+    """Return the Cookie header for a redirect chain's next request, or {} without a cookie."""
     pair = re.match(_COOKIE, response.headers.get("set-cookie", ""))
     return {"Cookie": pair[0]} if pair and origin_of(url) == origin_of(asked) else {}
 
 
 def is_file(body: bytes) -> bool:
-    """Return whether a body is a PDF or office file, which may be larger than a page."""
+    """Return whether a body is a PDF or office file, which may be longer than a page."""
     return is_pdf(body) or (is_office(body) and bool(re.search(OFFICE_ENTRY, body[:FIRST_ENTRIES])))
 
 
@@ -500,7 +500,7 @@ def is_office(body: bytes) -> bool:
 
 
 def check_status(fetched: Fetched) -> None:
-    """Raise SearchError unless the response has a success status with content.
+    """Raise SearchError unless the response has a success status and content.
 
     The text of an error page goes into details.page_text, not into the message, because it is
     untrusted.
@@ -542,7 +542,7 @@ def is_gone(answer: Fetched | SearchError) -> bool:
 
 
 class RobotsCache(SharedAnswers):
-    """The robots.txt files of a call's hosts; each is fetched once."""
+    """The robots.txt files for the hosts in a call; each file is fetched once."""
 
     def check(self, url: str, deadline: float) -> None:
         """Raise SearchError (refused) if robots.txt disallows the page for this tool.
@@ -565,7 +565,7 @@ def fetch_robots(url: str, deadline: float) -> str | None:
     try:
         fetched = fetch_page(url, min(deadline, time.monotonic() + ROBOTS_TIMEOUT), None)
     except UnknownNameError:
-        return ""  # so reading the page fails for the same reason
+        return ""  # so reading the page also fails, for the same reason
     except SearchError as error:
         if error.kind == "refused":
             raise
@@ -577,7 +577,7 @@ def fetch_robots(url: str, deadline: float) -> str | None:
 
 
 def robots_allow(text: str, path: str) -> bool:
-    """Return whether robots.txt allows a path: the longest matching rule decides, Allow wins ties.
+    """Return whether robots.txt allows a path: the longest matching rule wins; Allow wins ties.
 
     Only groups for this tool count; if there are none, groups for every agent ("*") count.
     """

@@ -9,7 +9,7 @@ from websearch.kit import SearchError, quoted
 from websearch.pages.fetch.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
 from websearch.pages.pdf.limits import MAX_FILE_BYTES
 
-# Start of a path; without one, paper.pdf is a host's name unless the file exists.
+# Start of a path; without such a start, paper.pdf is a host's name unless the file exists.
 _LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"
 
 

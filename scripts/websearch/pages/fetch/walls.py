@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MAX_WALL_HTML = 200_000  # characters of a page to search for a wall
 MAX_WALL_HEADERS = 20_000  # characters of the headers to search for a wall
-ROBOT_CHECK = "a robot check"  # name for walls that only their wording reveals
+ROBOT_CHECK = "a robot check"  # name for walls that are recognized only by their wording
 # Bot walls: (name, pattern in the body or headers).
 WALLS = (
     ("Cloudflare", r"cf-mitigated: challenge|/cdn-cgi/challenge-platform/|cf-browser-verification"),
@@ -38,7 +38,7 @@ WALLS = (
 )
 
 # Reddit blocks programs without a Reddit key by IP address and TLS, regardless of their User-Agent;
-# its feeds still worked in 2026. Threads are read by their feed (sites/reddit.py).
+# its feeds still worked in 2026. Threads are read from their feed (sites/reddit.py).
 _REDDIT = r"(?:[\w-]{1,30}\.)?reddit\.com"
 REDDIT_HINT = (
     "Read one thread every 30 seconds, or a subreddit's feed, such as "

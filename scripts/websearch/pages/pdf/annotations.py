@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.file import PdfFile
     from websearch.pages.pdf.shown_text import Matrix
 
-HIDDEN = 2 | 32  # flags: hidden, not shown on screen
+HIDDEN = 2 | 32  # flags for annotations that are hidden or not shown on screen
 WITHOUT_TEXT = ("Link", "Popup")  # kinds of annotations
 FIELD_TEXT_SIZE = 10.0  # points
 
@@ -56,9 +56,9 @@ def appearance_stream(file: PdfFile, annotation: dict[str, Any]) -> Stream | Non
 
 
 def placement(file: PdfFile, appearance: Stream, box: list[float]) -> Matrix:
-    """Return the matrix that moves an appearance, after its Matrix, to the annotation's box.
+    """Return the matrix that maps an appearance, after its own Matrix, onto the annotation's box.
 
-    Rotated boxes are only moved, because the text matters, not its exact place.
+    Rotated boxes are only moved, because the text matters, not its exact position.
     """
     own = file.numbers(appearance, "BBox", 4) or box
     matrix = file.numbers(appearance, "Matrix", 6) or [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
@@ -68,7 +68,7 @@ def placement(file: PdfFile, appearance: Stream, box: list[float]) -> Matrix:
 
 
 def written_text(file: PdfFile, annotation: dict[str, Any]) -> str:
-    """Return the text of a free text annotation or stamp without an appearance.
+    """Return the text of a free text annotation or stamp that has no appearance.
 
     For a stamp without text, return its name, such as "Not Approved" for NotApproved.
     """
@@ -80,7 +80,7 @@ def written_text(file: PdfFile, annotation: dict[str, Any]) -> str:
 
 
 def field_value(file: PdfFile, field: dict[str, Any]) -> str:
-    """Return the value of a text or choice field without an appearance; "" for other fields."""
+    """Return the value of a text or choice field that has no appearance; "" for other fields."""
     kind = value = None
     for _ in range(MAX_DEPTH):
         kind = kind or file.field(field, "FT")

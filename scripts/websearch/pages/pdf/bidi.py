@@ -56,7 +56,7 @@ def reading_order(glyphs: list[Glyph], size: float) -> str:
 
 
 def attach_marks(glyphs: list[Glyph]) -> list[Glyph]:
-    """Return the glyphs with each combining mark after its letter."""
+    """Return the glyphs, with each combining mark after its letter."""
     units: list[Glyph] = []
     waiting = ""  # marks that begin before their letter
     for text, start, end in glyphs:
@@ -71,7 +71,7 @@ def attach_marks(glyphs: list[Glyph]) -> list[Glyph]:
 
 
 def kind_of(text: str) -> str:
-    """Return the kind of a glyph's text, which is the kind of its first letter or digit."""
+    """Return the kind of a glyph's text: the kind of its first letter or digit."""
     kind = NEUTRAL
     for character in text:
         kind = KINDS.get(unicodedata.bidirectional(character), NEUTRAL)
@@ -93,11 +93,11 @@ def last_of_run(kinds: list[str], index: int) -> int:
 def from_right(texts: list[str], kinds: list[str]) -> list[str]:
     """Return texts from right to left; runs of Latin letters and numbers keep their order.
 
-    Some files contain brackets by shape, others by meaning. Brackets are mirrored unless they
+    Some files store brackets by shape, others by meaning. Mirror brackets unless they
     already open before they close.
     """
     ordered: list[str] = []
-    brackets: list[int] = []  # places in ordered
+    brackets: list[int] = []  # indexes in ordered
     index = len(texts) - 1
     while index >= 0:
         if kinds[index] in (LEFT, NUMBER) or kinds[max(0, index - 1) : index + 1] == [NUMBER, SIGN]:
@@ -137,5 +137,5 @@ def first_of_run(kinds: list[str], last: int) -> int:
 
 
 def plain_letters(text: str) -> str:
-    """Return text with presentation forms replaced by plain letters."""
+    """Return text with plain letters instead of presentation forms."""
     return PRESENTATION_FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.file import PdfFile
 
 MAX_BOOKMARKS = 1_000
-MAX_TITLE = 300  # characters
+MAX_TITLE = 300  # characters of a title
 MAX_NAMES = 50_000  # named destinations; large manuals have about 10,000
 MAX_NAME_NODES = 5_000
 
@@ -80,5 +80,5 @@ def named_destinations(file: PdfFile) -> dict[str, Any]:
 
 
 def plain_name(name: str | bytes) -> str:
-    """Return a name or string as text, to make both kinds of names comparable."""
+    """Return a name or string as text, so both kinds of names can be compared."""
     return name.decode("latin-1") if isinstance(name, bytes) else name

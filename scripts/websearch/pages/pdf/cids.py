@@ -2,7 +2,7 @@
 
 The collections list the characters in the order of the national standards, so Python's codecs
 replace tables with tens of thousands of entries. Later supplements are missing, as is the rarer
-half of Adobe-CNS1, which has another order.
+half of Adobe-CNS1, which is ordered differently.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ COLLECTIONS: dict[str, tuple[str, tuple[int, int], tuple[tuple[int, int], ...]]]
         ),
     ),
 }  # fmt: skip
-# Glyphs of Adobe-Japan1 for vertical text, and the number of the first.
+# Adobe-Japan1's glyphs for vertical text, and the number of the first of them.
 VERTICAL_START = 7887
 VERTICAL = (
     "、。￣＿ー―‐〜‖｜…‥（）〔〕［］｛｝〈〉《》「」『』【】＝"
     "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
 )
 LAST_CODE = {"Japan1": 0xF4A4, "GB1": 0xF7FE, "Korea1": 0xFDFE, "CNS1": 0xC67E}
-COMPATIBILITY = ("\uf900", "\ufaff")  # second readings of Korean ideographs; they have no glyph
-LATER_CHARACTERS = ("€", "®")  # added to the Korean standard after the collection
+COMPATIBILITY = ("\uf900", "\ufaff")  # codes for second readings of Korean ideographs, without glyphs
+LATER_CHARACTERS = ("€", "®")  # added to the Korean standard after the collection was made
 
 
 @functools.cache

@@ -19,12 +19,12 @@ SECTION = re.compile(
     rb"begin(codespacerange|bfchar|bfrange|cidchar|cidrange)\b([\s\S]*?)(?=\bend\1|\bbegin|\Z)"
 )
 ITEM = re.compile(rb"<([^<>]{0,600})>|(\[)|(\])|(\d{1,10})|/([^\s<>\[\]/]+)")
-MAX_CODE_RANGES = 20  # per CMap; real CMaps have up to ten
-FIRST = operator.itemgetter(0)  # first code of a range
+MAX_CODE_RANGES = 20  # ranges per CMap; real CMaps have up to ten
+FIRST = operator.itemgetter(0)  # sort key: the first code of a range
 
 VERTICAL = re.compile(rb"/WMode\s+1\b")
 # Pattern for names of predefined CMaps -> the codec for their codes. CMaps without a codec are
-# missing: CNS-EUC, and Identity, whose codes are not characters.
+# omitted: CNS-EUC, and Identity, whose codes are not characters.
 CODECS = (
     ("UTF16|UCS2", "utf-16-be"), ("UTF32", "utf-32-be"), ("UTF8", "utf-8"), ("RKSJ", "cp932"),
     ("GBK|GBpc|GB-EUC|GBT", "gb18030"), ("B5|HKscs", "big5hkscs"), ("KSC", "cp949"),
@@ -33,13 +33,13 @@ CODECS = (
 
 
 class CMap:
-    """A CMap: the ranges of valid codes, and the text or glyph number of each code.
+    """A CMap: the ranges of valid codes, and the text or glyph number for each code.
 
     Ranges are not expanded, so a short CMap cannot take up much memory.
     """
 
     def __init__(self) -> None:
-        self.sizes: list[tuple[int, int, int]] = []  # bytes, first and last code
+        self.sizes: list[tuple[int, int, int]] = []  # bytes, first code and last code
         self.texts: dict[int, str] = {}
         self.text_ranges: list[tuple[int, int, str]] = []
         self.glyphs: dict[int, int] = {}
@@ -66,7 +66,7 @@ class CMap:
         return int(glyph) + code - first
 
     def split(self, data: bytes) -> list[int]:
-        """Return the codes in a string, with two bytes each unless the ranges set other sizes."""
+        """Return the codes in a string, each two bytes long unless the ranges specify other sizes."""
         if not self.sizes or all(size == 2 for size, _, _ in self.sizes):
             return two_byte_codes(data)
         codes = []
@@ -89,7 +89,7 @@ class CMap:
 
 
 def find_range(ranges: list[Any], code: int) -> Any:
-    """Return the (first, last, value) in sorted ranges that contains a code, or None."""
+    """Return the range (first, last, value) that contains a code in sorted ranges, or None."""
     position = bisect.bisect_right(ranges, code, key=FIRST) - 1
     return ranges[position] if position >= 0 and code <= ranges[position][1] else None
 
@@ -159,7 +159,7 @@ def utf16_text(value: bytes) -> str:
 
 
 def read_text_characters(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:
-    """Add the pairs of code and text in a bfchar section."""
+    """Add the pairs of a code and a text in a bfchar section."""
     from websearch.pages.pdf.encodings import glyph_text
 
     for code, value in zip(items[::2], items[1::2], strict=False):
@@ -185,7 +185,7 @@ def read_text_ranges(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -
 
 
 def read_glyph_characters(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:
-    """Add the pairs of code and glyph number in a cidchar section."""
+    """Add the pairs of a code and a glyph number in a cidchar section."""
     for code, number in zip(items[::2], items[1::2], strict=False):
         if isinstance(code, bytes) and isinstance(number, int):
             cmap.glyphs[int.from_bytes(code, "big")] = number
@@ -211,7 +211,7 @@ READERS: dict[bytes, Callable[[CMap, list[bytes | int | str | list[bytes]]], Non
 
 
 def codec_of(name: str) -> str:
-    """Return the codec for the codes of a predefined CMap; "" if there is no codec."""
+    """Return the codec for a predefined CMap's codes; "" if there is no codec."""
     return next((codec for pattern, codec in CODECS if re.search(pattern, name)), "")
 
 
@@ -227,7 +227,7 @@ def decode_code(code: bytes, codec: str) -> str:
 
 
 def decode_string(data: bytes, codec: str) -> list[tuple[int, str]]:
-    """Return (number of bytes, text) per code, the shortest code that the codec reads."""
+    """Return (number of bytes, text) for each code; a code is the shortest that the codec reads."""
     smallest = 2 if codec in ("utf-16-be", "jis") else 1
     decoded = []
     position = 0

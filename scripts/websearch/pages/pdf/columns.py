@@ -1,7 +1,7 @@
 """Find tables without ruled lines: lines of text with parts in the same columns.
 
-Prose in columns looks similar. It differs in its words and in its order in the page content: a
-table comes row by row, prose column by column. Distances are in font sizes.
+Prose in columns looks similar but differs in its words and its order in the page content: a
+table is drawn row by row, prose column by column. Distances are in font sizes.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     Column = tuple[float, float]  # start and end
     Cells = list[list[str]]  # a row: each column's texts, from top to bottom
 
-MIN_ROWS = 3  # lines that agree on the columns
+MIN_ROWS = 3  # lines with matching columns
 MAX_COLUMNS = 60  # columns per table
-MAX_CUTS = 3  # blocks of text that are separated from a table
-MAX_DROP = 3.0  # between two lines of a table
+MAX_CUTS = 3  # blocks of text that may be separated from a table
+MAX_DROP = 3.0  # distance between two lines of a table
 MAX_SINGLES = 3  # lines with a single cell between lines with several cells
 MAX_SINGLE_WORDS = 12  # words on such a line
-RECENT = 5  # lines with several cells whose columns the next line must have
+RECENT = 5  # lines with several cells whose columns the next line must share
 MAX_HEADING_LINES = 8
-MAX_HEADING_DROP = 2.2  # between two lines of a heading
+MAX_HEADING_DROP = 2.2  # distance between two lines of a heading
 MAX_HEADING_WORDS = 8  # words per cell of the heading
-SPANNED = 0.12  # share of the lines that may cross the gap between two columns
-MIN_GUTTER = 0.3  # between two columns
-EDGE = 0.5  # edges within this distance are at the same place
-CLOSER = 0.9  # share of the usual row distance; nearer lines are in the same row
+SPANNED = 0.12  # maximum share of lines that cross the gap between two columns
+MIN_GUTTER = 0.3  # distance between two columns
+EDGE = 0.5  # edges within this distance are at the same position
+CLOSER = 0.9  # share of the usual row distance; closer lines are in the same row
 # Limits that separate a table from prose, lists and drawings.
-MIN_FILLED = 0.45  # share of the cells that contain text
-MIN_ALIGNED = 0.6  # share of a column's cells that begin, end or are centered at the same place
-MAX_WORDS = 9.0  # average per cell
+MIN_FILLED = 0.45  # share of cells that contain text
+MIN_ALIGNED = 0.6  # share of a column's cells that begin, end or are centered at the same position
+MAX_WORDS = 9.0  # average words per cell
 MAX_WORDS_OF_TWO = 5.0  # the same in a table with two columns
-MIN_NUMBERS = 0.25  # share of cells with a number, in tables with two columns or few rows
+MIN_NUMBERS = 0.25  # share of cells with a number in tables with two columns or few rows
 FEW_ROWS = 5
 MIN_IN_ORDER = 0.5  # share of neighbors on a line that are consecutive in the content
-COLUMN_WISE_WORDS, COLUMN_WISE_NUMBERS = 2.5, 0.4  # the limits for a table with a lower share
+COLUMN_WISE_WORDS, COLUMN_WISE_NUMBERS = 2.5, 0.4  # the other limits for a table with a lower share
 MAX_FOREIGN_ORDER = 0.1  # the same share between a table and text next to it
-PROSE_WORDS = 4  # average per chunk of running text
+PROSE_WORDS = 4  # average words per chunk of running text
 START, END = operator.itemgetter(0), operator.itemgetter(1)  # edges of a column
 _NUMBER = r"[^\w\s]{0,3}\s?[.,]?\d"
 _MARKER = r"[\u2022\u25aa\u25cf\u25e6\u2013*-]|[\[(]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[\])]?[.)]?"
@@ -58,7 +58,7 @@ def column_tables(
 ) -> list[tuple[list[Cells], set[Piece]]]:
     """Return the rows and pieces of each table in pieces with the same direction.
 
-    order: the place of each piece in the page content. cuts: how many more texts may be separated
+    order: each piece's position in the page content. cuts: how many more texts may be separated
     from tables next to them.
     """
     lines = text_lines(pieces)
@@ -82,7 +82,7 @@ def regions(lines: list[TextLine]) -> list[tuple[int, int]]:
     Most lines in a run have several chunks in the same columns.
     """
     runs: list[tuple[int, int]] = []
-    begin = end = 0  # of the current run, which is empty if these are equal
+    begin = end = 0  # bounds of the current run, which is empty if these are equal
     recent: list[TextLine] = []
     for index, line in enumerate(lines):
         is_row = 1 < len(line.chunks) <= MAX_COLUMNS
@@ -132,7 +132,7 @@ def find_columns(lines: list[list[Chunk]], size: float) -> list[Column]:
     edges += [(chunk.end, -1) for line in lines for chunk in line]
     allowed = int(SPANNED * len(lines))
     columns: list[Column] = []
-    count, start = 0, 0.0  # lines with text at the current place, start of a column
+    count, start = 0, 0.0  # lines with text at the current position, start of a column
     for place, step in sorted(edges):
         if step > 0 and count == allowed:
             start = place
@@ -141,7 +141,7 @@ def find_columns(lines: list[list[Chunk]], size: float) -> list[Column]:
             if columns and start - columns[-1][1] < MIN_GUTTER * size:
                 start = columns.pop()[0]
             columns.append((start, place))
-    for chunk in itertools.chain.from_iterable(lines):  # columns with few cells
+    for chunk in itertools.chain.from_iterable(lines):  # columns that have few cells
         if len(columns) > MAX_COLUMNS:
             return []
         if not overlapped(chunk, columns):
@@ -161,7 +161,7 @@ def overlapped(chunk: Chunk, columns: list[Column]) -> list[int]:
 
 
 def line_cells(line: TextLine, columns: list[Column]) -> Cells:
-    """Return the texts of a line in each column; a string that spans columns is in only one."""
+    """Return the texts of a line in each column; a string across columns is in only one of them."""
     cells: Cells = [[] for _ in columns]
     for chunk in line.chunks:
         indexes = overlapped(chunk, columns) or [nearest(chunk, columns)]
@@ -176,7 +176,7 @@ def line_cells(line: TextLine, columns: list[Column]) -> Cells:
 
 
 def nearest(chunk: Chunk, columns: list[Column]) -> int:
-    """Return the index of the column whose middle is nearest to a chunk's middle."""
+    """Return the index of the column whose middle is closest to a chunk's middle."""
     return min(range(len(columns)), key=lambda index: abs(sum(columns[index]) / 2 - chunk.middle()))
 
 
@@ -219,8 +219,8 @@ def foreign_border(
 ) -> float | None:
     """Return the border between a table and text next to it; None if there is no such text.
 
-    In the page content, the cells of a table follow each other, but the other text does not follow
-    the table's rows. A single column may contain names, so it is another text only if it is prose.
+    In the page content, a table's cells follow each other, but the other text does not follow
+    the table's rows. A single column may contain names, so it is other text only if it is prose.
     """
     pairs = [
         (before[-1], after[0], follows(left, right, order))
@@ -272,7 +272,7 @@ def is_table(rows: list[TextLine], columns: list[Column], order: dict[Piece, int
 
 
 def are_aligned(rows: list[TextLine], columns: list[Column]) -> bool:
-    """Return whether most cells begin, end or are centered at the same place in their column."""
+    """Return whether most cells begin, end or are centered at the same position in their column."""
     chunks: dict[int, list[Chunk]] = {}
     for line in rows:
         for chunk in line.chunks:
@@ -326,7 +326,7 @@ def join(row: Cells, cells: Cells) -> Cells:
 
 
 def are_rows(above: Cells, cells: Cells) -> bool:
-    """Return whether two lines have a number in the same column, so they are different rows."""
+    """Return whether two lines have numbers in the same column, so they are different rows."""
     pairs = itertools.islice(zip(above, cells, strict=True), 1, None)
     return any(has_number(first) and has_number(second) for first, second in pairs)
 
@@ -344,5 +344,5 @@ def has_number(texts: list[str]) -> bool:
 
 
 def filled(cells: Cells) -> int:
-    """Return the number of cells with text in a row."""
+    """Return the number of cells in a row that have text."""
     return sum(map(bool, cells))

@@ -31,7 +31,7 @@ HYPHENS = ("-", "\u2010")
 
 
 class ActualText:
-    """The replacement text of a marked sequence, and the first piece shown in it."""
+    """The replacement text for a marked sequence, and the first piece shown in the sequence."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -47,7 +47,7 @@ class ActualText:
 class ContentReader:
     """Reads the content streams of pages.
 
-    shown counts the codes that were shown, unknown those without a known meaning. image_area is
+    shown counts the displayed codes, unknown the codes that have no known text. image_area is
     the area of all images on the current page, in the page's units.
     """
 
@@ -120,7 +120,7 @@ class ContentReader:
         self.text_matrix = self.line_matrix = (a, b, c, d, e, f)
 
     def move(self, x: float, y: float) -> None:
-        """Begin a line at a distance from the start of the last line."""
+        """Begin a line at a distance from the start of the previous line."""
         a, b, c, d, e, f = self.line_matrix
         self.line_matrix = (a, b, c, d, e + x * a + y * c, f + x * b + y * d)
         self.text_matrix = self.line_matrix
@@ -175,7 +175,7 @@ class ContentReader:
             self.show(items if isinstance(items, list) else [items])
 
     def show(self, items: list[Any]) -> None:
-        """Show strings; a number between two strings moves the next string back, in thousandths."""
+        """Show strings; a number moves the next string back by thousandths of the font size."""
         font = self.state.font or self.font("")
         frame = Frame(font, self.state, multiply(self.text_matrix, self.state.matrix))
         shown = ShownText(frame)
@@ -232,7 +232,7 @@ class ContentReader:
     # ----- marked content
 
     def begin_mark(self, operation: Operation) -> None:
-        """Carry out BMC and BDC; if actual texts are nested, use the outermost."""
+        """Carry out BMC and BDC; if actual texts are nested, use the outermost text."""
         properties = operation.operands[-1] if len(operation.operands) > 1 else None
         is_hidden = False
         if isinstance(properties, str):
@@ -249,7 +249,7 @@ class ContentReader:
             self.hidden += is_hidden
 
     def end_mark(self, _: Operation) -> None:
-        """Carry out EMC: show an actual text instead of the glyphs in it."""
+        """Carry out EMC: show an actual text instead of the glyphs it replaces."""
         mark = self.marks.pop() if self.marks else False
         if isinstance(mark, bool):
             self.hidden -= mark
@@ -258,7 +258,7 @@ class ContentReader:
         piece = mark.piece
         if piece is None:
             return
-        # An empty string in place of a hyphen at the end of a line would split the word.
+        # An empty string that replaces a hyphen at the end of a line would split the word.
         if mark.text or piece.text.strip() in HYPHENS:
             piece.text = mark.text or piece.text
             piece.end = max(piece.end, mark.end)

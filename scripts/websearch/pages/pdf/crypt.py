@@ -16,10 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Padding of passwords to 32 bytes (algorithm 2, step a); it replaces an empty password.
+# Padding of passwords to 32 bytes (algorithm 2, step a); it is used as the empty password.
 PASSWORD_FILL = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
 BLOCK = 16  # bytes in an AES block
-ROUNDS = {16: 10, 24: 12, 32: 14}  # rounds of AES by the key's length in bytes
+ROUNDS = {16: 10, 24: 12, 32: 14}  # rounds of AES by the length of the key in bytes
 
 
 class Decryptor:
@@ -89,7 +89,7 @@ class Decryptor:
 
 
 def crypt_filters(encrypt: dict[str, Any]) -> dict[str, str]:
-    """Return the method (V2, AESV2, AESV3, None) of each crypt filter in a file."""
+    """Return the method (V2, AESV2, AESV3, None) for each crypt filter in a file."""
     filters = encrypt.get("CF")
     pairs = filters.items() if isinstance(filters, dict) else ()
     return {name: str(item.get("CFM", "None")) for name, item in pairs if isinstance(item, dict)}
@@ -106,7 +106,7 @@ def md5(data: bytes) -> bytes:
 def key_of_256_bits(encrypt: dict[str, Any]) -> bytes | None:
     """Return the file's key (algorithm 2.A); None if the empty password is wrong.
 
-    U contains 32 bytes to check the password, 8 bytes of salt for this check and 8 for the key.
+    U contains 32 bytes for checking the password, 8 bytes of salt for the check and 8 for the key.
     """
     user, packed = encrypt["U"], encrypt.get("UE")
     digest = digest_of_revision_6 if encrypt.get("R") == 6 else digest_of_revision_5
@@ -214,14 +214,14 @@ def round_keys(key: bytes) -> list[bytes]:
 
 @functools.cache
 def decryption_tables() -> list[bytes]:
-    """Return a translation table per factor of InvMixColumns, with the products of all bytes."""
+    """Return a translation table for each factor of InvMixColumns, with the products of all bytes."""
     return [bytes(multiply(value, factor) for value in range(256)) for factor in (14, 11, 13, 9)]
 
 
 def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) -> bytes:
     """Return data decrypted with AES in CBC mode; start: the initialization vector.
 
-    All blocks are decrypted at once. A plane has one byte of each block, so each step of the cipher
+    All blocks are decrypted at once. A plane has one byte from each block, so each step of the cipher
     needs a few operations on long byte strings instead of a loop over blocks.
     """
     data = data[: len(data) // BLOCK * BLOCK]

@@ -1,4 +1,4 @@
-"""Provide encodings of simple fonts, texts for glyph names and widths of the standard fonts.
+"""Provide encodings for simple fonts, texts for glyph names and widths for the standard fonts.
 
 The data is from ISO 32000-1, annex D; from the Adobe Glyph List, limited to names in real files
 that no rule covers; and from the metrics of the 14 standard fonts, whose widths a file may omit.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
-# Glyph names other than those of Greek letters and of letters with accents.
+# Glyph names except those for Greek letters and letters with accents.
 GLYPHS = """
 exclam !  quotedbl \"  numbersign #  dollar $  percent %  ampersand &  quotesingle '  parenleft (
 parenright )  asterisk *  plus +  comma ,  hyphen -  period .  slash /  zero 0  one 1  two 2
@@ -65,8 +65,8 @@ VARIANT = re.compile(r"(.+?)(?:oldstyle|small|inferior|fitted|superior|swash)")
 CODE_POINT = re.compile(r"uni((?:[0-9A-F]{4})+)|u([0-9A-F]{4,6})")
 AFII_NAME = re.compile(r"afii(10\d\d\d|57\d\d\d)")
 
-# First and last number, code point of the first, and the number of the letter Yo, which Unicode has
-# elsewhere.
+# First and last number, code point of the first, and the number of the letter Yo, which Unicode
+# places elsewhere.
 AFII_RANGES = (
     (10017, 10049, 0x410, 10023), (10065, 10097, 0x430, 10071), (57664, 57690, 0x5D0, 0),
     (57409, 57434, 0x621, 0), (57440, 57450, 0x640, 0), (57392, 57401, 0x660, 0),
@@ -158,7 +158,7 @@ def glyph_names() -> dict[str, str]:
 def glyph_text(name: str) -> str:
     """Return the text that a glyph name represents; "" if the name has no meaning.
 
-    A suffix after a dot is a variant and is ignored; "_" joins the parts of a ligature.
+    A suffix after a dot marks a variant and is ignored; "_" joins the parts of a ligature.
     """
     name = name.partition(".")[0][:MAX_NAME]
     if name in glyph_names():
@@ -221,7 +221,7 @@ def variant_text(name: str) -> str:
 
 @functools.cache
 def encoding_table(name: str) -> list[str]:
-    """Return the text for each of a named encoding's 256 codes; "" for codes without text."""
+    """Return the text for each of the 256 codes in a named encoding; "" for codes without text."""
     if name in ("Symbol", "ZapfDingbats"):
         lower, upper = SYMBOL if name == "Symbol" else DINGBATS
         table = [""] * 32 + list(lower) + [""] * 33 + list(upper) + [""]
@@ -237,7 +237,7 @@ def encoding_table(name: str) -> list[str]:
 
 
 def standard_widths(font_name: str) -> dict[str, int]:
-    """Return the widths of characters in the standard font whose name is most similar."""
+    """Return the character widths in the standard font with the most similar name."""
     name = font_name.lower()
     if re.search("courier|mono|consol|typewriter", name):
         return dict.fromkeys(map(chr, range(32, 127)), COURIER_WIDTH)
@@ -250,6 +250,6 @@ def standard_widths(font_name: str) -> dict[str, int]:
 
 @functools.cache
 def widths_of(name: str) -> dict[str, int]:
-    """Return the character widths of a font in WIDTHS."""
+    """Return the character widths for a font in WIDTHS."""
     widths = WIDTHS[name].split()
     return dict(zip(map(chr, range(32, 127)), map(int, widths), strict=True))

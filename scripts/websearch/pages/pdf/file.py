@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_TRAILERS = 10_000  # trailers per scanned file
-MAX_NESTED_LOADS = 30  # objects read in order to read another, such as a stream's length
+MAX_NESTED_LOADS = 30  # objects read in order to read one object, such as a stream's length
 END_WINDOW = 2_048  # bytes at the end of a file to search for startxref
-MAX_SHIFT = 20  # bytes between an object and its position in the cross-reference table
+MAX_SHIFT = 20  # bytes between an object and its position according to the cross-reference table
 INHERITED = ("Resources", "MediaBox", "CropBox", "Rotate")  # fields that a page inherits
 
 OBJECT_HEAD = re.compile(rb"[%b]*(\d{1,10})[%b]{1,9}(\d{1,5})[%b]{1,9}obj" % ((SPACE,) * 3))
@@ -39,7 +39,7 @@ TABLE_ENTRY = re.compile(
     rb"[%b]*(\d{1,10})[%b]{1,9}(\d{1,10})(?:[%b]{1,9}([nf])(?![a-z]))?" % ((SPACE,) * 3)
 )
 TRAILER = re.compile(rb"[%b]*trailer" % SPACE)
-# Parts that the scan of a broken file looks for.
+# Parts that the scan of a broken file searches for.
 LANDMARK = re.compile(
     rb"(?<!\d)(?P<number>\d{1,10})[%b]{1,9}\d{1,5}[%b]{1,9}obj(?![a-z])"
     rb"|/(?P<type>ObjStm|XRef|Catalog|Page)(?![A-Za-z])"
@@ -60,13 +60,13 @@ class PdfFile:
         self.decryptor: Decryptor | None = None
         self.rebuilt = False
         self.page_numbers: list[int] = []  # page objects that a scan found
-        self.page_objects: list[int] = []  # objects of the pages so far, in order; -1: unknown
+        self.page_objects: list[int] = []  # page objects so far, in order; -1: unknown
         self.cache: dict[int, Any] = {}
         self.cached_items = 0
         self.loading: set[int] = set()
-        self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # the last one
-        self.stream_gap = (0, -1)  # start and end of a range without "endstream"
-        self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # some offsets count from here
+        self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # number of the last object stream unpacked
+        self.stream_gap = (0, -1)  # start and end of the last range without "endstream"
+        self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # position from which some files count offsets
         self.read_references()
         self.unlock()
         if not isinstance(self.field(self.root(), "Pages"), dict):
@@ -83,12 +83,12 @@ class PdfFile:
         return None
 
     def field(self, container: object, name: str) -> Any:
-        """Return a resolved field of a dictionary or stream; None if it is missing."""
+        """Return the resolved field of a dictionary or stream; None if the field is missing."""
         fields = container.fields if isinstance(container, Stream) else container
         return self.resolve(fields.get(name)) if isinstance(fields, dict) else None
 
     def fields(self, container: object, name: str) -> dict[str, Any]:
-        """Return a field that should be a dictionary; {} if it is something else."""
+        """Return a field that should be a dictionary; {} if it is not."""
         value = self.field(container, name)
         return value if isinstance(value, dict) else {}
 
@@ -128,7 +128,7 @@ class PdfFile:
         return value
 
     def read_object(self, number: int) -> tuple[Any, int]:
-        """Return an object and the number of its items."""
+        """Return an object and its number of items."""
         if number in self.packed:
             return self.read_packed(number, self.packed[number])
         offset = self.offsets.get(number, -1)
@@ -159,7 +159,7 @@ class PdfFile:
         return near.search(self.data, max(0, offset - MAX_SHIFT), offset + 2 * MAX_SHIFT)
 
     def decrypt_strings(self, value: object, number: int, generation: int) -> Any:
-        """Return an object with decrypted strings; MAX_DEPTH limits the recursion."""
+        """Return an object with its strings decrypted; MAX_DEPTH limits the recursion."""
         if isinstance(value, bytes) and self.decryptor:
             self.budget.check_time()
             return self.decryptor.decrypt(value, number, generation, self.decryptor.string_filter)
@@ -171,7 +171,7 @@ class PdfFile:
         return value
 
     def read_packed(self, number: int, stream_number: int) -> tuple[Any, int]:
-        """Return an object from an object stream, and the number of its items."""
+        """Return an object from an object stream, and its number of items."""
         if self.object_stream[0] != stream_number:
             self.object_stream = (stream_number, *self.unpack_object_stream(stream_number))
         _, data, places = self.object_stream
@@ -181,7 +181,7 @@ class PdfFile:
         return value, size
 
     def unpack_object_stream(self, number: int) -> tuple[bytes, dict[int, int]]:
-        """Return an object stream's bytes and the position of each object in it."""
+        """Return an object stream's bytes and the position of each object in the stream."""
         stream = self.load(number) if number not in self.packed else None
         if not isinstance(stream, Stream):
             return b"", {}
@@ -214,7 +214,7 @@ class PdfFile:
         return None if data is None else data[:limit]
 
     def stream_filters(self, stream: Stream) -> tuple[list[str], list[dict[str, Any]]]:
-        """Return the names and the parameters of a stream's filters."""
+        """Return the names and parameters of a stream's filters."""
         names = [name for name in self.listed(stream, "Filter") if isinstance(name, str)]
         params = self.listed(stream, "DecodeParms") + [None] * len(names)
         return names, [
@@ -230,13 +230,13 @@ class PdfFile:
         return [self.resolve(item) for item in (value if isinstance(value, list) else [value])]
 
     def stream_end(self, stream: Stream) -> int:
-        """Return the end of a stream's bytes: Length if "endstream" follows, else the next one."""
+        """Return the end of a stream's bytes: by Length if "endstream" follows, else the next "endstream"."""
         length = self.field(stream, "Length")
         if isinstance(length, int) and length >= 0:
             end = stream.start + length
             if STREAM_END.match(self.data, end):
                 return end
-        # Many streams may lack their end, so bytes are not searched twice.
+        # Many streams may lack an end, so no bytes are searched twice.
         start, end = self.stream_gap
         if not start <= stream.start <= end:
             end = self.data.find(b"endstream", stream.start)
@@ -300,7 +300,7 @@ class PdfFile:
             if match[3] is None:
                 number = int(match[1])
                 continue
-            # Some tables number the first object, which is always free, as 1.
+            # Some tables give the first object, which is always free, the number 1.
             if match[3] == b"f" and match[2] == b"65535" and not entries:
                 number = 0
             entries.append((number, int(match[1]) if match[3] == b"n" else -1))
@@ -320,7 +320,7 @@ class PdfFile:
         return trailer
 
     def read_stream_at(self, offset: int) -> Stream | None:
-        """Return the stream object at an offset; None if it is something else."""
+        """Return the stream object at an offset; None if the offset has no stream."""
         head = OBJECT_HEAD.match(self.data, offset) if offset >= 0 else None
         if not head:
             return None
@@ -356,7 +356,7 @@ class PdfFile:
                     self.add_entry(number, self.offsets, value if kind == 1 else -1)
 
     def add_entry(self, number: int, table: dict[int, int], value: int) -> None:
-        """Add an entry to self.offsets or self.packed unless a newer section lists the object."""
+        """Add an entry to self.offsets or self.packed unless a newer section already lists the object."""
         known = number in self.offsets or number in self.packed
         if not known and len(self.offsets) + len(self.packed) < self.budget.max_objects:
             table[number] = value
@@ -364,7 +364,7 @@ class PdfFile:
     # ----- files with broken cross-references
 
     def rebuild(self) -> None:
-        """Find the objects by scanning the whole file; the last object with a number counts."""
+        """Find the objects by scanning the whole file; the last object with a number wins."""
         if self.rebuilt:
             return
         self.rebuilt = True
@@ -375,7 +375,7 @@ class PdfFile:
             self.unlock()
         for number in object_streams:
             for inner in self.unpack_object_stream(number)[1]:
-                if self.offsets.get(inner, -1) < self.offsets[number]:  # the later object counts
+                if self.offsets.get(inner, -1) < self.offsets[number]:  # the later object wins
                     self.offsets.pop(inner, None)
                     self.add_entry(inner, self.packed, number)
         if not isinstance(self.field(self.root(), "Pages"), dict):
@@ -461,7 +461,7 @@ class PdfFile:
                     continue
                 visited.add(value.number)
             node = self.resolve(value)
-            if node is None and not self.rebuilt:  # a page that the tables do not list
+            if node is None and not self.rebuilt:  # a page that the tables omit
                 self.rebuild()
                 node = self.resolve(value)
             if not isinstance(node, dict):

@@ -1,7 +1,7 @@
-"""Read the text of codes and glyphs from embedded font programs, if known.
+"""Read the text of codes and glyphs from embedded font programs, if they contain it.
 
 Fonts without a ToUnicode map need this. Type 1 programs have an encoding in plain text, CFF
-programs have an encoding by glyph names, and TrueType programs map characters to glyphs.
+programs have an encoding with glyph names, and TrueType programs map characters to glyphs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_GLYPHS = 65_536  # per font, as the formats allow
+MAX_GLYPHS = 65_536  # glyphs per font, the limit of the formats
 # Platform and encoding of useful maps in a TrueType program: from Unicode characters to glyphs,
 # best first, and from codes to glyphs.
 UNICODE_MAPS = ((3, 10), (3, 1), (0, 3), (0, 4))
@@ -35,7 +35,7 @@ class FontProgram:
 
 
 def read_font_program(data: bytes) -> FontProgram:
-    """Return a Type 1, CFF, TrueType or OpenType program; empty if damaged."""
+    """Return a Type 1, CFF, TrueType or OpenType program; empty if the data is damaged."""
     program = FontProgram()
     try:
         if data[:4] in (b"\0\1\0\0", b"true", b"OTTO"):
@@ -60,7 +60,7 @@ def read_truetype(data: bytes, program: FontProgram) -> None:
     for position in range(12, 12 + 16 * count, 16):
         tag, _, offset, length = struct.unpack_from(">4sIII", data, position)
         places.setdefault(tag, (offset, length))
-    tables = {  # not all tables: each of thousands could be the whole program
+    tables = {  # not all tables, because each of thousands could cover the whole program
         tag: data[offset : offset + length]
         for tag, (offset, length) in places.items()
         if tag in (b"cmap", b"post", b"CFF ")
@@ -87,7 +87,7 @@ def read_truetype(data: bytes, program: FontProgram) -> None:
 
 
 def character_maps(table: bytes) -> Iterator[tuple[tuple[int, int], dict[int, int]]]:
-    """Yield the platform and encoding of each known cmap subtable, and its map to glyphs."""
+    """Yield the platform, encoding and map to glyphs of each known cmap subtable."""
     if not table:
         return
     (count,) = struct.unpack_from(">H", table, 2)
@@ -100,12 +100,12 @@ def character_maps(table: bytes) -> Iterator[tuple[tuple[int, int], dict[int, in
 
 
 def byte_map(table: bytes) -> dict[int, int]:
-    """Return the map in a subtable of format 0: a glyph for each of 256 codes."""
+    """Return the map from a subtable of format 0: a glyph for each of 256 codes."""
     return {code: glyph for code, glyph in enumerate(table[6:262]) if glyph}
 
 
 def segment_map(table: bytes) -> dict[int, int]:
-    """Return the map in a subtable of format 4: segments of characters."""
+    """Return the map from a subtable of format 4: segments of characters."""
     count = struct.unpack_from(">H", table, 6)[0] // 2
     ends = struct.unpack_from(f">{count}H", table, 14)
     starts = struct.unpack_from(f">{count}H", table, 16 + 2 * count)
@@ -134,14 +134,14 @@ def segment_map(table: bytes) -> dict[int, int]:
 
 
 def trimmed_map(table: bytes) -> dict[int, int]:
-    """Return the map in a subtable of format 6: glyphs for consecutive characters."""
+    """Return the map from a subtable of format 6: glyphs for consecutive characters."""
     first, count = struct.unpack_from(">HH", table, 6)
     glyphs = struct.unpack_from(f">{count}H", table, 10)
     return {first + position: glyph for position, glyph in enumerate(glyphs) if glyph}
 
 
 def group_map(table: bytes) -> dict[int, int]:
-    """Return the map in a subtable of format 12: groups of consecutive characters and glyphs."""
+    """Return the map from a subtable of format 12: groups of consecutive characters and glyphs."""
     (count,) = struct.unpack_from(">I", table, 12)
     glyphs: dict[int, int] = {}
     left = MAX_GLYPHS  # characters in all groups, which may overlap
@@ -173,7 +173,7 @@ def post_names(table: bytes) -> dict[int, str]:
         position = end
     glyphs = {}
     for glyph, number in enumerate(numbers):
-        # Numbers below 258 are the Macintosh glyphs, which have ASCII in order.
+        # Glyph names below 258 are the Macintosh glyphs, which have ASCII in order.
         name = names[number - 258] if 258 <= number < 258 + len(names) else ""
         text = chr(number + 29) if 3 <= number <= 97 else glyph_text(name)
         if text:
@@ -190,7 +190,7 @@ def read_cff(data: bytes, program: FontProgram) -> None:
     dictionaries, position = cff_index(data, position)
     strings, _ = cff_index(data, position)
     top = cff_dictionary(dictionaries[0])
-    if (12, 30) in top:  # ROS: glyphs have numbers, not names
+    if (12, 30) in top:  # ROS: glyphs have numbers instead of names
         return
     count = struct.unpack_from(">H", data, int(top[(17,)][0]))[0]
     standard = [text for text in encoding_table("StandardEncoding") if text]
@@ -227,7 +227,7 @@ def cff_index(data: bytes, position: int) -> tuple[list[bytes], int]:
         int.from_bytes(data[begin + size * index : begin + size * (index + 1)], "big")
         for index in range(count + 1)
     ]
-    if offsets != sorted(offsets):  # each of thousands could be the whole program
+    if offsets != sorted(offsets):  # each of thousands could cover the whole program
         raise ValueError("the items overlap")
     begin += size * (count + 1) - 1
     items = [data[begin + start : begin + end] for start, end in itertools.pairwise(offsets)]
@@ -235,7 +235,7 @@ def cff_index(data: bytes, position: int) -> tuple[list[bytes], int]:
 
 
 def cff_dictionary(data: bytes) -> dict[tuple[int, ...], list[float]]:
-    """Return the operators in a dictionary and the numbers before each; real numbers become 0."""
+    """Return the operators in a dictionary with the numbers before each; real numbers become 0."""
     fields: dict[tuple[int, ...], list[float]] = {}
     numbers: list[float] = []
     position = 0

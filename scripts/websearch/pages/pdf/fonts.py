@@ -1,4 +1,4 @@
-"""Read fonts, which give shown strings their text and width (ISO 32000-1, 9.5 to 9.10)."""
+"""Read fonts, which determine the text and width of shown strings (ISO 32000-1, 9.5 to 9.10)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NARROW_END = "\u0250"  # end of the Latin letters
 MAX_FONT_FILE = 4_000_000  # bytes to read from an embedded program
 # Code points of glyphs in symbol fonts.
 PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
-# Ligatures, the space and hyphen of other codes, and bullets of the most common symbol fonts.
+# Ligatures, second codes for space and hyphen, and bullets in the most common symbol fonts.
 MEANINGS = str.maketrans(
     {
         "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
@@ -43,7 +43,7 @@ MEANINGS = str.maketrans(
 class Font:
     """A font for shown strings.
 
-    vertical: whether lines run downward. em: height of letters in font sizes, 1 except in Type 3
+    vertical: whether lines run downward. em: height of letters in font sizes; 1 except in Type 3
     fonts.
     """
 
@@ -57,7 +57,7 @@ class Font:
     def glyphs(self, data: bytes) -> list[tuple[str, float, bool]]:
         """Return (text, width, whether word spacing applies) for each code in a string.
 
-        The text for a code without a known meaning is "". Widths are in thousandths.
+        The text for an unknown code is "". Widths are in thousandths.
         """
         raise NotImplementedError
 
@@ -73,7 +73,7 @@ class Font:
 
 
 class SimpleFont(Font):
-    """A font with one-byte codes: Type 1, TrueType, Type 3."""
+    """A font with one-byte codes: Type 1, TrueType or Type 3."""
 
     def __init__(self, file: PdfFile, fields: dict[str, Any]) -> None:
         self.texts = simple_texts(file, fields)
@@ -107,7 +107,7 @@ class SimpleFont(Font):
 def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
     """Return the text for each code in a simple font.
 
-    ToUnicode takes precedence over the names in Differences, and these over the encoding.
+    ToUnicode takes precedence over the names in Differences, and these names over the encoding.
     """
     to_unicode = unicode_map(file, fields)
     texts = base_texts(file, fields, reads_program=to_unicode is None)
@@ -125,9 +125,9 @@ def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
 
 
 def numbered_glyph(name: str, code: int) -> str:
-    """Return the text of a glyph whose name is made from its code, such as a65; "" for others.
+    """Return the text of a glyph whose name contains its code, such as a65; "" for other glyphs.
 
-    TeX's bitmap fonts have such names and ASCII in its usual places.
+    TeX's bitmap fonts have such names and ASCII at its usual codes.
     """
     if not re.fullmatch(rf"[A-Za-z]{{1,2}}0*{code}", name):
         return ""
@@ -251,7 +251,7 @@ class CompositeFont(Font):
         return [known[code] for code in codes]
 
     def codes(self, data: bytes) -> list[bytes]:
-        """See Font. Strings whose codes are not two bytes long are rare; they are not split."""
+        """See Font. Do not split strings with codes of other lengths than two bytes, which are rare."""
         if self.codec or (self.cmap and self.cmap.sizes):
             return [data]
         return [data[position : position + 2] for position in range(0, len(data), 2)]
@@ -275,7 +275,7 @@ class CompositeFont(Font):
     def decoded_glyphs(self, data: bytes) -> list[tuple[str, float, bool]]:
         """Return the glyphs of a string whose codes a codec reads.
 
-        Without the CMap's file, glyph numbers and widths are unknown, so Latin letters are assumed
+        Without the CMap file, glyph numbers and widths are unknown, so Latin letters are assumed
         to be half as wide as other characters.
         """
         glyphs = []
@@ -302,12 +302,12 @@ class CompositeFont(Font):
 def composite_widths(
     file: PdfFile, descendant: dict[str, Any]
 ) -> tuple[dict[int, float], list[tuple[int, int, float]]]:
-    """Return the widths of single glyphs and of sorted ranges of glyphs, from the W array."""
+    """Return the widths of single glyphs and of sorted glyph ranges, from the W array."""
     single: dict[int, float] = {}
     ranges: list[tuple[int, int, float]] = []
     items = file.items(descendant, "W")
     position = 0
-    left = MAX_CMAP_ENTRIES  # the same list may be used many times
+    left = MAX_CMAP_ENTRIES  # the same list may be referenced many times
     while position + 1 < len(items) and left > 0:
         first, second = items[position], items[position + 1]
         if isinstance(first, int) and isinstance(second, list):

@@ -30,7 +30,7 @@ def references(file: PdfFile, container: object, name: str) -> set[int]:
 
 
 def is_off(file: PdfFile, container: object, name: str, off: set[int]) -> bool:
-    """Return whether the layer or group of layers that a field refers to is off."""
+    """Return whether the layer or layer group that a field refers to is off."""
     if not off or not isinstance(container, dict):
         return False
     layers = references(file, container, name)

@@ -30,29 +30,29 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
 # Distances in font sizes.
-LINE_SHIFT = 0.5  # vertical distance: more starts a new line; superscripts are closer
-BACK_JUMP = 1.5  # along, backwards: more is a new line
-CELL_GAP = 2.0  # along: more separates cells of a table
-RTL_GAP = 4.0  # along: more separates right-to-left pieces into different lines
+LINE_SHIFT = 0.5  # vertical distance: a larger distance starts a new line; superscripts are closer
+BACK_JUMP = 1.5  # along, backward: a larger distance starts a new line
+CELL_GAP = 2.0  # along: a larger gap separates table cells
+RTL_GAP = 4.0  # along: a larger gap separates right-to-left pieces into different lines
 TWIN_DISTANCE = 0.12  # between a text and a copy that makes it look bold
-PARAGRAPH_DROP = 1.8  # vertical distance: more starts a paragraph (normal spacing)
+PARAGRAPH_DROP = 1.8  # vertical distance: a larger distance starts a paragraph (normal spacing)
 ROW_DROP = 4.0  # across: the same between rows of a table
-WIDER_DROP = 1.35  # the same as a multiple of the page's usual line distance
-SIZE_CHANGE = 1.25  # ratio of the sizes of a heading and its text
-# The same for headings in Markdown, with their markers, largest first.
+WIDER_DROP = 1.35  # the same, as a multiple of the page's usual line distance
+SIZE_CHANGE = 1.25  # ratio of a heading's size to the text's size
+# The same for Markdown headings, largest first, with their markers.
 HEADINGS = ((1.4, "### "), (1.15, "#### "))
-MAX_HEADING = 150  # characters
-LEAST_LETTERS = 3  # per heading; fewer are a page number or a drop cap
+MAX_HEADING = 150  # characters per heading
+LEAST_LETTERS = 3  # letters per heading; a shorter text is a page number or a drop cap
 HORIZONTAL = 0.99  # minimum cosine of a heading's direction
 INDENT = 0.9  # indentation of a paragraph's first line
-FULL_MARGIN = 2.0  # along: lines that end nearer to the right margin are full
+FULL_MARGIN = 2.0  # along: lines that end closer to the right margin are full
 WIDE = 20.0  # along: a block of at least this width is running text
 ALMOST_FULL = 0.2  # maximum free share of the block's width in a line that continues
 
 LONG_PARAGRAPH = 100  # characters
 MAX_TWINS = 5_000  # texts whose positions are remembered
 PARALLEL = 0.99  # cosine of the angle between pieces on a line
-# Dots that lead from an entry to its page number or price.
+# Leader dots between an entry and its page number or price.
 LEADER = re.compile(r"(?:[.\u00b7\u2026][ \t]?){5,}")
 BROKEN_WORD = re.compile(r"[^\W\d_][-\u2010]$")
 LIST_ITEM = re.compile(r"[\u2022\u25aa\u25cf\u25e6]\s|\(?\d{1,3}[.)]\s|\([a-z]\)\s")
@@ -64,7 +64,7 @@ UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 class Line:
     """A line on a page. Its text is built from its pieces when the line ends.
 
-    is_entry: whether dots lead from its words to a number, as in a table of contents.
+    is_entry: whether leader dots connect its words to a number, as in a table of contents.
     """
 
     __slots__ = ("across", "direction", "end", "glyph_count", "has_cells", "is_entry", "is_rtl",
@@ -118,7 +118,7 @@ class Line:
         self.pieces = self.pieces[:1]
 
     def joined_text(self, as_markdown: bool) -> str:
-        """Return the pieces' texts with a space in each gap and a tab in each wide gap.
+        """Return the pieces' texts with a space for each gap and a tab for each wide gap.
 
         as_markdown: whether to mark superscripts and subscripts.
         """
@@ -145,7 +145,7 @@ class PageText:
         self.pieces: list[Piece] = []  # at most MAX_PIECES + 1
         self.path = Path()
         self.characters = 0
-        self.places: dict[str, list[tuple[float, float]]] = {}  # positions of texts, to find twins
+        self.places: dict[str, list[tuple[float, float]]] = {}  # positions of texts, for finding twins
 
     def add(self, piece: Piece) -> None:
         """Add a piece to the current line, or begin a new one. Raises OutOfBudgetError."""
@@ -184,7 +184,7 @@ class PageText:
         return "\n\n".join(part for part in (*parts, free_text(free)) if part)
 
     def is_twin(self, piece: Piece) -> bool:
-        """Return whether the page already has the same text in almost the same place."""
+        """Return whether the page already has the same text in almost the same position."""
         near = TWIN_DISTANCE * piece.size
         places = self.places.setdefault(piece.text, [])
         for start, across in places:
@@ -238,7 +238,7 @@ def join_blocks(blocks: list[str]) -> str:
     If a paragraph ends within a word or sentence, the next block, in another column, continues it.
     """
     parts: list[str] = []
-    length = 0  # of the paragraph that contains the last block
+    length = 0  # kind of the paragraph that contains the last block
     for block in blocks:
         is_long = length > LONG_PARAGRAPH and len(block) > LONG_PARAGRAPH // 2
         end = parts[-1][-1] if parts else ""
@@ -274,7 +274,7 @@ def as_heading(block: list[Line], text: str, usual: float) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape lines that look like a heading or a fence."""
+    """Escape lines that look like headings or fences."""
     return re.sub(r"(?m)^(#{1,6} |```)", r"\\\1", text)
 
 
@@ -308,7 +308,7 @@ def join_lines(lines: list[Line]) -> str:
     left, right = min(line.start for line in lines), max(line.end for line in lines)
     size = lines[0].size
     full = sum(line.end > right - FULL_MARGIN * size for line in lines[:-1])
-    is_running = full > 1 or right - left > WIDE * size  # not an address or a list
+    is_running = full > 1 or right - left > WIDE * size  # not part of an address or a list
     parts = [lines[0].text]
     for place in range(1, len(lines)):
         before, line = lines[place - 1], lines[place]

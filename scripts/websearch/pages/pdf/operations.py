@@ -48,7 +48,7 @@ IMAGE_END = re.compile(rb"[%b]EI(?=[%b]|\Z)(?![\s\S]{0,10}[\x80-\xff\x01-\x08])"
 
 
 class Operation:
-    """An operator with its operands; its numbers are parsed on request."""
+    """An operator with its operands; its numbers are parsed on demand."""
 
     __slots__ = ("name", "operands", "raw_numbers")
 
@@ -56,7 +56,7 @@ class Operation:
         self.name, self.raw_numbers, self.operands = name, raw_numbers, operands
 
     def numbers(self, count: int) -> list[float]:
-        """Return the last count numbers before the operator; 0 for missing numbers."""
+        """Return the last count numbers before the operator; 0 for each missing number."""
         numbers = parse_numbers(self.raw_numbers)[-count:]
         return [0.0] * (count - len(numbers)) + numbers
 
@@ -81,7 +81,7 @@ def operations(data: bytes, wanted: Container[bytes], budget: Budget) -> Iterato
     """
     numbers = b""
     operands: list[Any] = []
-    target = operands  # or the open array
+    target = operands  # or index of the open array
     position = next_check = 0
     while position < len(data) and (token := TOKEN.match(data, position)):
         position, kind = token.end(), token.lastgroup or ""
@@ -120,7 +120,7 @@ def image_end(data: bytes, position: int) -> int:
 
 
 def read_properties(data: bytes, token: re.Match[bytes]) -> tuple[Any, int]:
-    """Return a short dictionary, or {} if it has no ActualText, and its end."""
+    """Return a short dictionary and its end; {} if the dictionary has no ActualText."""
     if b"ActualText" in token["properties"]:
         return parse_value(token["properties"], 0)[0], token.end()
     return {}, token.end()

@@ -2,7 +2,7 @@
 
 Most PDF writers draw a column as a whole, so the page content has the right order. Prose that was
 drawn row by row has equally spaced rows with an empty gutter between two parts. These parts fill
-their columns, begin at the same two places and are words. A table fails one of these tests.
+their columns, begin at the same two positions and are words. A table fails one of these tests.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ MIN_GUTTER = 1.0  # font sizes
 SAME_DROP, SAME_SIZE = 1.2, 1.1  # ratios of the distances and sizes of rows
 MIN_WORDS = 3.5  # average per part of a row
 MIN_FULL, FULL = 0.6, 0.75  # share of parts that fill the second share of their column's width
-MAX_INDENT = 0.5  # font sizes between parts that begin at the same place
-MIN_ALIGNED = 0.7  # share of parts that begin at the same place
-MAX_NUMBERS = 0.15  # share of words that are numbers
+MAX_INDENT = 0.5  # font sizes between parts that count as beginning at the same position
+MIN_ALIGNED = 0.7  # share of parts that begin at the same position
+MAX_NUMBERS = 0.15  # maximum share of words that are numbers
 
 
 def down_columns(pieces: list[Piece]) -> list[Piece]:
-    """Return the pieces of a page with columns of prose one after the other.
+    """Return the pieces of a page with its columns of prose one after the other.
 
     If the page has no such columns, return the same list.
     """
     result: list[Piece] = []
     run: list[Row] = []
-    gutter = (0.0, 0.0)  # gutter of the run
+    gutter = (0.0, 0.0)  # gutter of the current run
     for row in [*rows_of(pieces), []]:
         parts = in_parts(row)
         shared = gutter_of(parts, gutter if run else None) if parts else None
@@ -66,7 +66,7 @@ def rows_of(pieces: list[Piece]) -> list[list[Piece]]:
 
 
 def in_parts(row: list[Piece]) -> Row | None:
-    """Return the parts of a row left and right of its widest gap; None if it has no wide gap."""
+    """Return the parts of a row left and right of its widest gap; None if no gap is wide."""
     pairs = enumerate(itertools.pairwise(row), 1)
     gaps = [(right.start - visible_end(left), at) for at, (left, right) in pairs]
     width, at = max(gaps, default=(0.0, 0))
@@ -76,7 +76,7 @@ def in_parts(row: list[Piece]) -> Row | None:
 
 
 def gutter_of(row: Row, shared: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return the start and end of the gap in a row; None if it is too narrow.
+    """Return the start and end of the gap in a row; None if the gap is too narrow.
 
     shared: the gap shared by previous rows, which limits the gap in this row.
     """
@@ -87,7 +87,7 @@ def gutter_of(row: Row, shared: tuple[float, float] | None) -> tuple[float, floa
 
 
 def follows(run: list[Row], row: Row) -> bool:
-    """Return whether a row's distance and size continue a run."""
+    """Return whether a row continues a run, by its distance and size."""
     sizes = [parts[0][0].size for parts in (run[-1], row)]
     drop = run[-1][0][0].across - row[0][0].across
     first = run[0][0][0].across - run[1][0][0].across if len(run) > 1 else drop

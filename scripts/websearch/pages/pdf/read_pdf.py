@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from websearch.kit import Document
 
-DEFAULT_SECONDS = 15.0  # per file without a deadline
+DEFAULT_SECONDS = 15.0  # seconds per file if there is no deadline
 MAX_METADATA = 1_000_000  # bytes in a file's XMP description
 SCAN_WORDS = 20  # a page with fewer words and a large picture is a scan
 SCAN_AREA = 0.25  # minimum share of a page that the pictures of a scan cover
 DEFAULT_PAGE = [0.0, 0.0, 612.0, 792.0]  # points; the box of a page that does not specify a box
 # Errors that damaged data causes while a page is read. The remaining text of the page is lost.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-# Field of an XMP description -> its element, and a pattern for its value after the element.
+# Field of an XMP description -> its element, and a pattern for the value after the element.
 XMP_FIELDS = {
     "title": ("<dc:title", r"<rdf:li\b[^<>]*>([^<]+)<"),
     "author": ("<dc:creator", r"<rdf:li\b[^<>]*>([^<]+)<"),
@@ -51,7 +51,7 @@ def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Pag
     """Return the content of a PDF file; its fields are title, author, published and so on.
 
     pages: the pages to read, such as "3-7" or "1,4-6" (default: all). In text, each page begins
-    with a heading such as [page 3]. is_cut: whether pages are missing; note: why.
+    with a heading such as [page 3]. is_cut: whether pages are missing; note: the reason.
 
     Raises SearchError: refused (a password is needed), unsupported (not a PDF file, no text),
     invalid_input (pages is malformed, or the file has no such pages).

@@ -1,7 +1,7 @@
 """Find the ruled lines on a page and the grids that they form (ISO 32000-1, 8.5).
 
 Drawn lines and the edges of rectangles are treated alike. All positions are in the page's units;
-along and across are measured as for text.
+along and across have the same meaning as for text.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     Segment = tuple[float, float, float, float]  # x and y of the lower left and upper right end
     Ruling = tuple[float, float, float]  # position, start and end
 
-MAX_SEGMENTS = 20_000  # per page; a page with more is a drawing
-MAX_RULINGS = 200  # per direction, after collinear lines are joined
+MAX_SEGMENTS = 20_000  # lines per page; a page with more is a drawing
+MAX_RULINGS = 200  # lines per direction, after collinear lines are joined
 MAX_EDGES = 60  # vertical lines per grid
-SNAP = 2.5  # points between lines that count as equal or as touching
+SNAP = 2.5  # points between lines that count as equal or touching
 MIN_CELL = 8.0  # points; minimum width of a column and height of a row
 THIN = 3.0  # points; thinner rectangles are lines, and shorter lines are ignored
 
@@ -95,7 +95,7 @@ class Grid:
     def cell(self, along: float, across: float) -> tuple[int, int] | None:
         """Return the row and column of the cell around a point; None outside the grid.
 
-        For a joined cell, these are its first row and column. Rows count from the top.
+        For a merged cell, these are its first row and column. Rows count from the top.
         """
         column = bisect.bisect(self.columns, along) - 1
         row = bisect.bisect(self.rows, across) - 1
@@ -111,12 +111,12 @@ class Grid:
         return len(self.rows) - 2 - row, column
 
     def is_cut(self, start: float, end: float, across: float) -> bool:
-        """Return whether an upright line passes between two places on a line of text."""
+        """Return whether an upright line passes between two positions on a line of text."""
         return any(start < line[0] < end and line[1] <= across <= line[2] for line in self.edges)
 
 
 def open_ends(places: set[float], crossing: list[Ruling]) -> list[float]:
-    """Return the sorted places of lines, plus the ends of a grid without a border."""
+    """Return the sorted positions of lines, plus the edges of a grid without a border."""
     ends = [min(line[1] for line in crossing), max(line[2] for line in crossing)]
     ordered = sorted(places)
     return [

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
 SMALLER = 0.8  # share of the neighbor's size; larger text is not a script
-RAISED, LOWERED = 0.15, -0.08  # across, relative to the neighbor's size
-MAX_SCRIPT = 12  # characters
+RAISED, LOWERED = 0.15, -0.08  # distance across, relative to the neighbor's size
+MAX_SCRIPT = 12  # characters of a script
 # Ordinals and trademark symbols, which need no marker.
 _JOINED = (
     r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|[aoº°ª]|tm|sm|[\u00ae\u2122\u2120\u00a9]"
@@ -28,11 +28,11 @@ class LineText:
         self.parts = [base.text]
         self.base = base
         self.marks_scripts = marks_scripts
-        self.before = self.script = ""  # script at the end of the line, text before it
+        self.before = self.script = ""  # script at the end of the line, and the text before it
         self.across = 0.0  # position of the script
 
     def add(self, piece: Piece, gap: str) -> None:
-        """Add a piece after a gap; adjacent pieces of a script are joined."""
+        """Add a piece after a gap; join adjacent pieces of one superscript or subscript."""
         is_near = abs(piece.across - self.across) < -LOWERED * piece.size
         continues = bool(self.script) and is_near and not gap and len(self.script) < MAX_SCRIPT
         script = self.script + piece.text if continues else piece.text

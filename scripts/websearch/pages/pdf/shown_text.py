@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Matrix = tuple[float, float, float, float, float, float]
 
 LARGEST = 1e6  # coordinate; larger coordinates are outside the page
-PIECE_GAP = 0.4  # ems; text with a wider gap may be two cells in a table
+PIECE_GAP = 0.4  # ems; text with a wider gap may be two table cells
 SPREAD = 0.5  # font sizes; wider character spacing separates single characters
 
 
@@ -25,7 +25,7 @@ class Piece:
     """The text of a shown string and its position.
 
     origin: position of the first glyph. direction: a unit vector. start and end: positions along
-    the direction. across: distance of the baseline to the left of the direction. glyphs: each
+    the direction. across: the baseline's distance to the left of the direction. glyphs: each
     glyph's text, start and end if some letters run from right to left, else None.
     """
 
@@ -118,7 +118,7 @@ class Frame:
         return width / 1000 * self.unit + count * self.char_space + spaces * self.word_space
 
     def piece(self, text: str, start: float, end: float) -> Piece | None:
-        """Return the piece for a text between two places; None if the text is invisible."""
+        """Return the piece for a text between two positions; None if the text is invisible."""
         x, y = (0.0, -start) if self.font.vertical else (start, self.rise)
         a, b, c, d, e, f = self.matrix
         origin = (x * a + y * c + e, x * b + y * d + f)
@@ -145,10 +145,10 @@ class Frame:
 
 
 class ShownText:
-    """Makes pieces from strings that are shown one after the other.
+    """Makes pieces from strings that are shown one after another.
 
-    place: position of the next glyph, in text space. count and unknown: the number of all codes,
-    and of codes without a known meaning.
+    place: position of the next glyph, in text space. count and unknown: the number of all codes
+    and of codes that have no known text.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -157,7 +157,7 @@ class ShownText:
         self.place = self.start = self.end = 0.0
         self.count = self.unknown = 0
         self.texts: list[str] = []  # texts of the current piece
-        self.strings: list[tuple[bytes, float]] = []  # of the current piece, with starts
+        self.strings: list[tuple[bytes, float]] = []  # glyphs of the current piece with their starts
 
     def add(self, data: bytes) -> None:
         """Add a string."""
@@ -184,14 +184,14 @@ class ShownText:
             self.texts.append(" ")
 
     def skip_spacing(self) -> None:
-        """Account for the character spacing after the previous glyph."""
+        """Account for character spacing after the previous glyph."""
         if self.strings:
             gap = self.frame.char_space / abs(self.frame.unit)
             self.skip(gap)
             self.place -= gap * self.frame.unit
 
     def end_piece(self) -> None:
-        """Make a piece from the text shown since the last piece."""
+        """Make a piece from the text shown since the previous piece."""
         text = "".join(self.texts)
         piece = self.frame.piece(text, self.start, self.end) if text else None
         if piece:

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 INFLATE_CHUNK = 4_096  # bytes; in a damaged chunk, bytes are tried one by one
-CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # for LZW
+CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # codes for LZW
 NOT_ASCII85 = bytes(set(range(256)) - set(range(ord("!"), ord("u") + 1)) - set(b"z~"))
-MAX_COLUMNS = 1_000_000  # per predictor
+MAX_COLUMNS = 1_000_000  # bytes per row for a predictor
 MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references for 300,000 objects have fewer
 
 
 def apply_filters(
     data: bytes, names: list[str], params: list[dict[str, Any]], limit: int, budget: Budget
 ) -> bytes | None:
-    """Return a stream's bytes after its filters, at most limit.
+    """Return a stream's bytes after its filters, at most limit bytes.
 
-    Return None if a filter is only for images, or there are more than MAX_FILTERS. Raises
+    Return None if a filter is only for images or there are more than MAX_FILTERS. Raises
     OutOfBudgetError.
     """
     if len(names) > MAX_FILTERS:
@@ -52,7 +52,7 @@ def inflate(data: bytes, options: dict[str, Any], limit: int, budget: Budget) ->
 
 
 def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
-    """Return inflated data up to the limit or the first damage."""
+    """Return data inflated up to the limit or the first damage."""
     try:
         return zlib.decompressobj(bits).decompress(data, limit)
     except zlib.error:
@@ -107,7 +107,7 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int, budget: Budget)
 
 
 def decode_ascii85(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
-    """Decode ASCII85 data: five characters are four bytes, and z is four zero bytes."""
+    """Decode ASCII85 data: five characters are four bytes; z is four zero bytes."""
     text = data[:MAX_SLOW_INPUT].translate(None, NOT_ASCII85)
     text = text.removeprefix(b"<~").partition(b"~")[0]
     unpacked = bytearray()
@@ -183,7 +183,7 @@ def undo_predictor(data: bytes, options: dict[str, Any], budget: Budget) -> byte
 
 
 def undo_tiff(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
-    """Undo TIFF predictor 2: each byte is the difference from the pixel before it."""
+    """Undo TIFF predictor 2: each byte is the difference from the previous pixel."""
     out = bytearray(data)
     for start in range(0, len(out), row):
         for position in budget.watch(range(start + pixel, min(start + row, len(out)))):
@@ -192,7 +192,7 @@ def undo_tiff(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
 
 
 def undo_png(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
-    """Undo the PNG predictors; each row begins with the number of its predictor."""
+    """Undo the PNG predictors; each row begins with its predictor's number."""
     out = bytearray()
     above = bytes(row)
     for start in budget.watch(range(0, len(data), row + 1)):

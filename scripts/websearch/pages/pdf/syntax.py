@@ -1,7 +1,7 @@
 """Parse PDF objects (ISO 32000-1, 7.2 and 7.3).
 
-In Python, a name is a str, a string is bytes, null is None, arrays are lists and dictionaries are
-dicts; references and streams have classes.
+In Python, a name is a str, a string is bytes, null is None, arrays are lists, dictionaries are
+dicts, and references and streams have their own classes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Reference:
 class Stream:
     """A stream: its dictionary and where its bytes start in the file.
 
-    number and generation: those of the object, for decryption.
+    number and generation: the object's, for decryption.
     """
 
     def __init__(self, fields: dict[str, Any], start: int, number: int, generation: int) -> None:
@@ -108,7 +108,7 @@ def parse_value(data: bytes, position: int) -> tuple[Any, int, int]:
 
 
 def close_container(items: list[Any], kind: bytes) -> Any:
-    """Return an array as a list or a dictionary as a dict; skip malformed keys."""
+    """Return an array as a list, or a dictionary as a dict without malformed keys."""
     if kind == b"[":
         return items
     fields: dict[str, Any] = {}
@@ -147,7 +147,7 @@ def unescape(match: re.Match[bytes]) -> bytes:
 
 
 def parse_number(token: bytes) -> int | float:
-    """Return a number; read a malformed number ("--5", "1.2.3") as viewers do."""
+    """Return a number; read malformed numbers ("--5", "1.2.3") as PDF viewers do."""
     try:
         return float(token) if b"." in token else int(token)
     except ValueError:
@@ -187,5 +187,5 @@ def decode_text(value: bytes) -> str:
         return value[2:].decode("utf-16-le", "replace")
     if value.startswith(b"\xef\xbb\xbf"):
         return value[3:].decode("utf-8", "replace")
-    # PDFDocEncoding is Latin-1 except for a few characters; cp1252 has these in other places.
+    # PDFDocEncoding is Latin-1 except for a few characters, which have other codes in cp1252.
     return value.decode("latin-1").translate(DOCUMENT_ENCODING)

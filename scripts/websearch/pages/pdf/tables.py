@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.rulings import Ruling, Segment
     from websearch.pages.pdf.shown_text import Piece
 
-MAX_PIECES = 20_000  # on a page, for a table search; small print has 6,000
-MAX_HEADING_ROWS = 8  # rows per table to search for repeated headings
+MAX_PIECES = 20_000  # pieces on a page that is searched for tables; small print has 6,000
+MAX_HEADING_ROWS = 8  # rows per table that are searched for repeated headings
 
 
 class Table:
-    """A table, or several tables side by side. parts: rows of cell texts per table."""
+    """One table or several tables side by side. parts: rows of cell texts for each table."""
 
     __slots__ = ("parts", "pieces")
 
@@ -152,7 +152,7 @@ def inner_edges(lines: list[TextLine], grid: Grid) -> list[Ruling]:
 
 
 def side_by_side(rows: list[list[str]]) -> list[list[list[str]]]:
-    """Return the tables in rows; several if tables with the same headings are side by side.
+    """Return the tables in rows: several if tables with the same headings are side by side.
 
     Such tables have equal headings in their last columns and, unless the first columns contain
     names, in their first columns.

@@ -1,6 +1,6 @@
 """Find the visible lines on a page, regardless of their order in the content stream.
 
-A line is the text on a baseline. Its chunks are the parts between gaps that are as wide as gaps
+A line is the text on a baseline. Its chunks are the parts between gaps that are as wide as those
 between columns.
 """
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
 
 # Distances in font sizes.
-SAME_LINE = 0.4  # vertical distance: more starts another line
-CHUNK_GAP = 0.65  # along: less is a gap between words
+SAME_LINE = 0.4  # vertical distance: a larger distance starts another line
+CHUNK_GAP = 0.65  # along: a smaller gap is between words
 NUMBER_GAP = 0.4  # along: the same between two numbers
 SPACE_WIDTH = 0.25
 
@@ -41,7 +41,7 @@ class Chunk:
 
 
 class TextLine:
-    """A line: its chunks from left to right, its size, and the height of its baseline (across)."""
+    """A line: its chunks from left to right, its size and the height of its baseline (across)."""
 
     __slots__ = ("across", "chunks", "size")
 
