@@ -35,7 +35,7 @@ VERTICAL = (
     "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
 )
 LAST_CODE = {"Japan1": 0xF4A4, "GB1": 0xF7FE, "Korea1": 0xFDFE, "CNS1": 0xC67E}
-COMPATIBILITY = ("\uf900", "\ufaff")  # codes for second readings of Korean ideographs, without glyphs
+COMPATIBILITY = ("\uf900", "\ufaff")  # second readings of Korean ideographs; they have no glyphs
 LATER_CHARACTERS = ("€", "®")  # added to the Korean standard after the collection was made
 
 

@@ -66,7 +66,7 @@ class CMap:
         return int(glyph) + code - first
 
     def split(self, data: bytes) -> list[int]:
-        """Return the codes in a string, each two bytes long unless the ranges specify other sizes."""
+        """Return the codes in a string, two bytes each unless the ranges specify other sizes."""
         if not self.sizes or all(size == 2 for size, _, _ in self.sizes):
             return two_byte_codes(data)
         codes = []

@@ -214,14 +214,14 @@ def round_keys(key: bytes) -> list[bytes]:
 
 @functools.cache
 def decryption_tables() -> list[bytes]:
-    """Return a translation table for each factor of InvMixColumns, with the products of all bytes."""
+    """Return a translation table per factor in InvMixColumns, with the products for all bytes."""
     return [bytes(multiply(value, factor) for value in range(256)) for factor in (14, 11, 13, 9)]
 
 
 def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) -> bytes:
     """Return data decrypted with AES in CBC mode; start: the initialization vector.
 
-    All blocks are decrypted at once. A plane has one byte from each block, so each step of the cipher
+    All blocks are decrypted at once. A plane is one byte of each block, so each step of the cipher
     needs a few operations on long byte strings instead of a loop over blocks.
     """
     data = data[: len(data) // BLOCK * BLOCK]

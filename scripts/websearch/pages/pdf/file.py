@@ -64,9 +64,9 @@ class PdfFile:
         self.cache: dict[int, Any] = {}
         self.cached_items = 0
         self.loading: set[int] = set()
-        self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # number of the last object stream unpacked
+        self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # the last unpacked
         self.stream_gap = (0, -1)  # start and end of the last range without "endstream"
-        self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # position from which some files count offsets
+        self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # some offsets start here
         self.read_references()
         self.unlock()
         if not isinstance(self.field(self.root(), "Pages"), dict):
@@ -230,7 +230,7 @@ class PdfFile:
         return [self.resolve(item) for item in (value if isinstance(value, list) else [value])]
 
     def stream_end(self, stream: Stream) -> int:
-        """Return the end of a stream's bytes: by Length if "endstream" follows, else the next "endstream"."""
+        """Return the end of a stream's bytes: by Length if "endstream" follows, else its next position."""
         length = self.field(stream, "Length")
         if isinstance(length, int) and length >= 0:
             end = stream.start + length
@@ -356,7 +356,7 @@ class PdfFile:
                     self.add_entry(number, self.offsets, value if kind == 1 else -1)
 
     def add_entry(self, number: int, table: dict[int, int], value: int) -> None:
-        """Add an entry to self.offsets or self.packed unless a newer section already lists the object."""
+        """Add an entry to self.offsets or self.packed unless a newer section lists the object."""
         known = number in self.offsets or number in self.packed
         if not known and len(self.offsets) + len(self.packed) < self.budget.max_objects:
             table[number] = value

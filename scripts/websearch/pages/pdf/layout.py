@@ -145,7 +145,7 @@ class PageText:
         self.pieces: list[Piece] = []  # at most MAX_PIECES + 1
         self.path = Path()
         self.characters = 0
-        self.places: dict[str, list[tuple[float, float]]] = {}  # positions of texts, for finding twins
+        self.places: dict[str, list[tuple[float, float]]] = {}  # positions of texts, to find twins
 
     def add(self, piece: Piece) -> None:
         """Add a piece to the current line, or begin a new one. Raises OutOfBudgetError."""
@@ -238,7 +238,7 @@ def join_blocks(blocks: list[str]) -> str:
     If a paragraph ends within a word or sentence, the next block, in another column, continues it.
     """
     parts: list[str] = []
-    length = 0  # kind of the paragraph that contains the last block
+    length = 0  # length of the paragraph with the last block
     for block in blocks:
         is_long = length > LONG_PARAGRAPH and len(block) > LONG_PARAGRAPH // 2
         end = parts[-1][-1] if parts else ""

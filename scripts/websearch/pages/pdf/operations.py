@@ -81,7 +81,7 @@ def operations(data: bytes, wanted: Container[bytes], budget: Budget) -> Iterato
     """
     numbers = b""
     operands: list[Any] = []
-    target = operands  # or index of the open array
+    target = operands  # or the array that is being read
     position = next_check = 0
     while position < len(data) and (token := TOKEN.match(data, position)):
         position, kind = token.end(), token.lastgroup or ""
