@@ -1,4 +1,4 @@
-"""Show the chosen passages of pages as Markdown, in the page's order, with the gaps marked."""
+"""Show the chosen passages of pages as Markdown, in page order, with marked gaps."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-LEAST_IF_LACKING = 0.6  # the same if no page has a word of the question
-# The same for a page that the caller chose: all that answers up to SURE_CHARS characters or half of
-# the budget, and after USUAL_CHARS only what answers nearly as well as the best, unless the budget
-# is hardly larger.
+LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
+# The same for a page that the caller chose: show all units that answer, up to SURE_CHARS characters
+# or half of the budget; after USUAL_CHARS, show only units that answer nearly as well as the best,
+# unless the budget is hardly larger.
 SURE_CHARS, USUAL_CHARS = 1_500, 3_000
 LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
 WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
-LEAST_ROWS = 5  # of a table that is said to be whole
+LEAST_ROWS = 5  # rows of a table that is marked as complete
 BEST_PLACES = 3  # units searched for the words of a question
-PATH_CHARS = 170  # per path of headings; the outermost headings are omitted first
+PATH_CHARS = 170  # characters per path of headings; the outermost headings are omitted first
 # Limits of a query. Ranking half a million characters takes 0.1 s per question.
 MAX_QUESTIONS = 8
 MAX_QUERY_CHARS = 2_000
@@ -81,7 +81,7 @@ def rank_pages(
 
     found: for each question, the indexes of the pages that may answer it; None: all pages.
     deadline: on time.monotonic()'s clock. If nothing is ranked by then, the beginnings of the pages
-    score highest: they are better than no text.
+    score highest, because they are better than no text.
     """
     scores: list[Scores] = []
     missing: list[list[str]] = []
@@ -103,9 +103,9 @@ def rank_pages(
 
 
 def answered_share(pages: list[PageText], question: str, scores: Scores) -> float:
-    """Return the largest share of a question's words in one place of the pages, 0 to 1.
+    """Return the largest share of a question's words found in one part of the pages, 0 to 1.
 
-    A place is a unit with its neighbors, its context and the title of its page.
+    A part is a unit with its neighbors, its context and its page's title.
     """
     words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
     places = (
@@ -170,8 +170,8 @@ def excerpts_of(
 def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set[int]:
     """Return the indexes of the pages that are not about a question.
 
-    If its main words are missing, these are all pages. Otherwise they are the pages without any of
-    its symbols or, if it has none, of its names and numbers, if another page has one.
+    If the question's main words are missing, return all pages. Otherwise, return the pages without
+    its symbols (or names and numbers if it has no symbols), if another page has any.
     """
     if misses_the_point(question, missing, [page.text for page in pages]):
         return set(range(len(pages)))
@@ -192,7 +192,7 @@ def passages_within(
 ) -> list[dict[str, str]]:
     """Return a page's passages that answer a query, in order.
 
-    Each passage is {heading, text}; heading is the path of headings, "" before the first one. A
+    Each passage is {heading, text}; heading is the path of headings, "" before the first heading. A
     query has one question per line. room: the budget; 0 means no limit. size: counts the characters
     of passages. The list is empty if no passage contains a term of the query.
     """
@@ -259,7 +259,7 @@ def headings_above(piece: Piece) -> list[Piece]:
 
 
 def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
-    """Return pieces of a page, in the page's order, as Markdown with marked gaps."""
+    """Return pieces of a page as Markdown, in page order, with marked gaps."""
     page, text = excerpt.page, ""
     before: Piece | None = None
     for piece in pieces:
@@ -276,7 +276,7 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
 
 
 def opening(excerpt: Excerpt, first: Piece) -> str:
-    """Return a gap if the first shown piece belongs to a list item that is not shown, or ""."""
+    """Return a gap if the first shown piece belongs to a list item that is not shown, else ""."""
     is_marked = excerpt.cuts.get(first.index, "").lstrip().startswith("…")
     is_part = first.item and first.item.index not in excerpt.shown
     if not is_part or is_marked:
@@ -328,13 +328,13 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
 
 
 def ends_within_line(page: PageText, piece: Piece) -> bool:
-    """Return whether a piece of a list item is followed by another one on its line."""
+    """Return whether the next piece continues a list item on the same line."""
     after = page.pieces[piece.index + 1]
     return after.kind == "item" and "\n" not in page.text[piece.end : after.start]
 
 
 def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:
-    """Return a marker that counts the rows or code lines omitted right after a piece, or ""."""
+    """Return a marker that counts the rows or code lines omitted directly after a piece, or ""."""
     page = excerpt.page
     missing = [
         piece
@@ -353,7 +353,7 @@ def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:
 
 
 def whole_table(excerpt: Excerpt, last: Piece) -> str:
-    """Return a marker after the last row of a table that is shown whole in a part of a page."""
+    """Return a marker to follow the last row of a complete table in an incomplete page, or ""."""
     pieces, shown = excerpt.page.pieces, excerpt.shown
     after = pieces[last.index + 1 : last.index + 2]
     if last.kind != "row" or any(piece.block == last.block for piece in after):

@@ -1,7 +1,7 @@
 """Rank the units of a question's pages together, by BM25 over their words and their context.
 
-A unit is scored with its words, a fraction of its neighbors' words, and those of its context: the
-headings and terms above it, its page's title, and for rows and items their table's header and the
+A unit is scored by its words, a fraction of its neighbors' words and the words of its context: the
+headings and terms above it, its page's title and, for rows and items, the table's header and the
 text right above it. Long answers span several units, usually on the same page. That is why a good
 preceding unit, block or page also raises a score.
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     Scores = list[list[float]]  # per page, one for each unit
 
-NEIGHBOUR_WEIGHT = 0.3  # of words in the previous and next unit of the same section
-# Weights of words in the nearest heading, the table's header and the text above a table or list,
-# and of words in outer headings.
+NEIGHBOUR_WEIGHT = 0.3  # for words in the previous and next unit of the same section
+# Weights for words in the nearest heading, the table's header and the text above a table or list,
+# and for words in outer headings.
 CONTEXT_WEIGHT, OUTER_WEIGHT = 1.0, 0.7
 TITLE_WEIGHT = 0.3
 SATURATION = 1.0  # BM25's k1
@@ -46,7 +46,7 @@ LENGTH_WEIGHT, PARAGRAPH_LENGTH_WEIGHT = 0.3, 0.75  # BM25's b
 CONTINUATION = 0.9  # minimum share of a unit's score that the next unit of its block gets
 PARAGRAPH_WEIGHT = 0.3  # share of a paragraph's or list's score that is added to its units
 TABLE_WEIGHT = 0.5  # share of the best score in a table or code block that is added to its units
-# Weight of a heading's score for the unit right below it, and its decay per following unit. The
+# Weight of a heading's score for the unit directly below it, and its decay per following unit. The
 # score depends on the share of the heading's words that the question contains, and on a power of
 # the share of the question that the headings contain, because one common word must not count much.
 # The lower power applies if the question contains all words of the heading, such as a function's
@@ -59,7 +59,7 @@ ENTRY_SHARE = 0.8
 # Bonus of a row with the extreme value of a column, if the question asks for the most or least: per
 # word of the question (two at most) in the column's header.
 EXTREME_BONUS = 2.0
-# Factor of a unit that contains a value as the question asks for: the words of such a question,
+# Factor for a unit that contains a value as the question asks for: the words of such a question,
 # and the form of the value.
 VALUE_FACTOR = 1.25
 _VALUES = (
@@ -88,7 +88,7 @@ _ASIDE = (
 # A menu: its minimum number of entries, and the maximum number of words per entry, including the
 # bullet. Entries in lists of names are longer.
 LEAST_ENTRIES, LONGEST_ENTRY = 5, 2
-_NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # of a heading: 8.14., F.28.2.
+_NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # a heading's number: 8.14., F.28.2.
 # A signature; the group captures its name.
 _ARGUMENTS = (
     r"^`?(?:(?:async|class|const|def|function|method|new|static) ){0,3}"
@@ -141,7 +141,7 @@ def rank_units(
     forms = [form for words, form in _VALUES if re.search(rf"(?i)\b(?:{words})\b", question)]
     paragraphs = paragraph_scores(pages, own, weights)
     scores: Scores = []
-    bests: list[float] = []  # per page: its best score, by which its units are multiplied
+    bests: list[float] = []  # for each page: its best score, by which its units are multiplied
     for page, counts, aside in zip(pages, own, asides, strict=True):
         of_page = [
             0.0 if telling.isdisjoint(held) else bm25(held, rarity, (unit.end - unit.start) / mean)
@@ -208,7 +208,7 @@ def terms_in_text(page: PageText, counts: list[Counts]) -> set[str]:
 def count_contexts(
     pages: list[PageText], weights: Counts, deadline: float | None
 ) -> dict[str, Counts]:
-    """Return the counts of the terms in each context text, including the titles."""
+    """Return the counts of terms in each context text, including the titles."""
     texts = {page.title: None for page in pages}
     for page in pages:
         for unit in page.units:
@@ -217,7 +217,7 @@ def count_contexts(
 
 
 def units_aside(page: PageText) -> set[int]:
-    """Return the places of units in lists of references or links, and of notices about the page."""
+    """Return the indexes of units in lists of references or links, and of notices on the page."""
     leads = {
         piece.index
         for piece in page.pieces
@@ -234,7 +234,7 @@ def units_aside(page: PageText) -> set[int]:
 
 
 def leave_to_text(own: list[list[Counts]], asides: list[set[int]]) -> None:
-    """Remove from the units aside all terms that also occur elsewhere in the pages."""
+    """Remove from these units all terms that also occur elsewhere in the pages."""
     in_text = {
         term
         for counts, aside in zip(own, asides, strict=True)
@@ -250,7 +250,7 @@ def leave_to_text(own: list[list[Counts]], asides: list[set[int]]) -> None:
 
 
 def rarities(weights: Counts, own: list[list[Counts]]) -> Counts:
-    """Return the weight of each term: the fewer units contain it, the higher."""
+    """Return the weight of each term: the fewer units contain it, the higher the weight."""
     holding = Counter(term for counts in own for held in counts for term in held)
     total = sum(map(len, own))
     return {
@@ -260,7 +260,7 @@ def rarities(weights: Counts, own: list[list[Counts]]) -> Counts:
 
 
 def with_context(page: PageText, counts: list[Counts], contexts: dict[str, Counts]) -> list[Counts]:
-    """Return each unit's counts combined with those of its neighbors and its context."""
+    """Return each unit's counts combined with the counts of its neighbors and its context."""
     mixed = [dict(held) for held in counts]
     units = page.units
     for place in range(1, len(units)):
@@ -289,14 +289,14 @@ def add_counts(total: Counts, counts: Counts, weight: float) -> None:
 def bm25(held: Counts, rarity: Counts, length: float, weight: float = LENGTH_WEIGHT) -> float:
     """Return a text's BM25 score.
 
-    length: relative to the mean length; weight: the weight of the length.
+    length: relative to the mean length; weight: how much the length matters.
     """
     norm = SATURATION * (1 - weight + weight * length)
     return sum(rarity[term] * count / (count + norm) for term, count in held.items())
 
 
 def add_extremes(scores: list[float], page: PageText, contexts: dict[str, Counts]) -> None:
-    """Raise the scores of rows with the extreme values of columns that a question names."""
+    """Raise the scores of rows with the highest or lowest value in a column that a question names."""
     columns = columns_of_extremes(page)
     for place, unit in enumerate(page.units):
         of_row = columns.get(unit.index, []) if scores[place] else []
@@ -318,7 +318,7 @@ def add_headings(
 ) -> None:
     """Add the scores of headings to the units below them, the most to the first unit.
 
-    calls: functions and options in the question; the sections on them get the highest scores.
+    calls: functions and options in the question; their sections get the highest scores.
     """
     titled = contexts[page.title].keys()
     whole = sum(rare for term, rare in rarity.items() if term not in titled) or 1.0
@@ -374,7 +374,7 @@ def asked_share(heading: str, held: Collection[str], calls: list[str]) -> float:
     """Return the share of a heading's words that a question contains; held: the terms in both.
 
     In a signature, such as test([name][, fn]) or def f(x), or an option, only the name counts. A
-    heading that is a part of an option in calls is not asked for: Description by
+    heading that is only part of an option in calls does not count: Description for
     --cover-from-description.
     """
     common = folded_stop_words()
@@ -411,7 +411,7 @@ def paragraph_scores(
 def with_blocks(
     scores: list[float], page: PageText, paragraphs: dict[tuple[PageText, int], float]
 ) -> list[float]:
-    """Return scores raised by the previous unit and by the paragraph or table."""
+    """Return scores raised by the score of the previous unit and of the paragraph or table."""
     raised, units = list(scores), page.units
     for place in range(len(units) - 1, 0, -1):  # backward, so that a raise is not passed on
         before, unit = units[place - 1], units[place]

@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from websearch.markdown.units import PageText, Piece
     from websearch.passages.ranking import Scores
 
-LEAST_ROOM = 40  # characters; less remaining space is left empty
+LEAST_ROOM = 40  # characters; a smaller remainder is left empty
 LONG_SENTENCE = 100  # characters; a shorter sentence is never cut
-LEAST_CUT = 40  # minimum characters left of a cut sentence
+LEAST_CUT = 40  # minimum characters left in a cut sentence
 MOST_INDENT = 8  # characters of indentation that a cut sentence keeps
 LEAD_SHARE = 8  # a heading that takes more than 1/8 of the budget is omitted
-LEAST_REPEATED = 40  # characters; a unit this long is shown only once, labels may repeat
+LEAST_REPEATED = 40  # characters; a unit this long is shown only once, while labels may repeat
 LEAST_BOILERPLATE, LEAST_TIMES = 20, 3  # minimum characters and occurrences of repeated sentences
-LEAST_HOLE = 80  # characters; a shorter gap would save little more than its mark takes
-DEFINITION_CHARS = 700  # maximum text shown between an option and a unit below it
+LEAST_HOLE = 80  # characters; a shorter gap would save little more than its marker takes
+DEFINITION_CHARS = 700  # maximum characters between an option and a unit below it that are shown
 LEAD_IN_CHARS = 160  # longest introduction that is shown with its table or list
 LONGEST_LIST = 40  # items searched upward for the introduction of their list
-MAX_ANNOUNCED = 4  # pieces after an announcement searched for its first unit
+MAX_ANNOUNCED = 4  # pieces after an announcement that are searched for its first unit
 MAX_BEFORE = 2  # preceding sentences shown because the next one needs them
 # Characters up to which a list, table or code block, and a section that a question names, are shown
 # whole, because readers cannot see that a part is missing. For a list of entries, DEFINITION_CHARS
 # is the limit.
 WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
-LEAST_OUTSIDE = 0.8  # minimum score outside of an entry that a question names
+LEAST_OUTSIDE = 0.8  # minimum score outside an entry that a question names
 LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
 BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space
-FEW_UNITS = 2  # units per page that is not about the question
+FEW_UNITS = 2  # units shown per page that is not about the question
 MOST_CUT = 2  # partly shown sections that are named per page
 GAP = "[…]"  # replaces omitted text
-ITEM_GAPS = f"{GAP}\n\n{GAP}"  # before the first shown item of a list and after the last one
+ITEM_GAPS = f"{GAP}\n\n{GAP}"  # before the first shown item of a list and after the last shown item
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest marker for omitted rows or lines
 LONGEST_ALIKE = 20  # maximum characters of a word whose omitted rows are counted
@@ -61,11 +61,11 @@ _ORDER = (
     r"(?i)\b(?:last|first|next|before|after|previous|most|least|how many|total|number of|all|each"
     r"|only|\w+est|consecutive|zuletzt|erste[nrs]?|letzte[nrs]?|nächste[nrs]?|wie viele)\b"
 )
-# Ends of sentences that mean nothing without the following text.
+# Ends of sentences that mean nothing without the text that follows.
 _ANNOUNCING = (
     r"(?i)(?:[:：?？]|\b(?:as follows|(?:shown|listed|given|described) below)\.)[\"'”’*_)]*$"
 )
-SENTENCE_WORDS = 4  # minimum words of a sentence; a shorter text is a label
+SENTENCE_WORDS = 4  # minimum words in a sentence; a shorter text is a label
 # Beginnings of sentences that cannot be understood without the previous one.
 _LEANING = (
     r"(?:This|That|These|Those|It|Its|They|Their|He|She|His|Her|Such|Both|However|Therefore|Thus"
@@ -84,7 +84,7 @@ class Excerpt:
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
     named: indexes of the headings already compared with the questions. entries: the leads of the
     entries, such as options, that questions name, by question number. whole: the leads of the
-    entries and sections that a question names and that are shown whole. alike: the asked word in
+    entries and sections that a question names and that are shown whole. alike: the word asked for in
     rows of a partly shown table that share it with a shown row. is_aside: whether the page is not
     about any question. has_lists: whether the page has lists.
     """
@@ -114,7 +114,7 @@ def repeated_units(page: PageText) -> dict[int, str]:
     An example is boilerplate below each entry ("See also INCOMPATIBLE OPTIONS below."). The first
     sentence of a list item or below a heading, option or term never counts as repeated, because it
     describes that entry. Neither does a sentence that always follows the same text, unless that
-    text is repeated too, because it is part of an entry that the page has several times.
+    text is also repeated, because it is part of an entry that the page has several times.
     """
     places: dict[str, list[int]] = {}
     previous: dict[str, set[str]] = {}
@@ -154,12 +154,12 @@ def item_of(page: PageText, piece: Piece) -> list[Piece]:
 
 
 def is_sentence(text: str) -> bool:
-    """Return whether a text ends as a sentence does and has more words than a label."""
+    """Return whether a text ends like a sentence and has more words than a label."""
     return text.endswith((".", "!", "?", ":")) and len(text.split()) >= SENTENCE_WORDS
 
 
 def json_size(text: str) -> int:
-    """Return the number of characters that a text takes in JSON."""
+    """Return the number of characters that a text takes up in JSON."""
     return len(dump_json(text)) - 2
 
 
@@ -183,11 +183,11 @@ class Selection:
         self.keys: dict[str, tuple[int, int]] = {}  # shown text -> (page, unit)
 
     def choose(self, number: int, unit: Piece, question: str) -> int | None:
-        """Show a unit of a page with the pieces that it needs; return the space taken.
+        """Show a unit of a page with the pieces that it needs; return the space that they take.
 
         If a sentence is too long, it is cut to the remaining space. A list item is cut only if
         nothing else is shown, because its end may be its default. Returns None if the unit does not
-        fit even so.
+        fit even then.
         """
         excerpt = self.excerpts[number]
         pieces = self.needed(excerpt, unit, MAX_BEFORE)
@@ -243,9 +243,9 @@ class Selection:
         ]
 
     def with_item(self, excerpt: Excerpt, pieces: list[Piece], item: list[Piece]) -> list[Piece]:
-        """Return pieces with the other ones of their item if it is short and fits.
+        """Return pieces plus the rest of their list item, if the item is short and fits.
 
-        The end of an item may be its default.
+        An item may end with its default value.
         """
         if not item or item[-1].end - item[0].start > DEFINITION_CHARS:
             return pieces
@@ -254,7 +254,7 @@ class Selection:
         return whole if self.cost(excerpt, whole) <= self.room else pieces
 
     def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> bool:
-        """Show all these pieces if the missing ones fit, except sentences already shown.
+        """Show all these pieces if the missing pieces fit, except sentences already shown.
 
         Returns whether they fit.
         """
@@ -280,7 +280,7 @@ class Selection:
         return fits
 
     def cost(self, excerpt: Excerpt, pieces: list[Piece]) -> int:
-        """Return the maximum space that pieces take, including the gaps around them."""
+        """Return the maximum space that pieces take up, including the gaps around them."""
         indexes = excerpt.shown | {piece.index for piece in pieces}
         first = None if excerpt.shown else pieces[0]
         cost = 0
@@ -300,7 +300,7 @@ class Selection:
 
 
 def bridges(excerpt: Excerpt, unit: Piece) -> list[Piece]:
-    """Return the few rows or lines between a unit and the nearest shown ones of its block."""
+    """Return the few rows or lines between a unit and the closest shown ones in its block."""
     pieces, found = excerpt.page.pieces, []
     for step in (-1, 1) if unit.kind in ("row", "line") else ():
         between, index = [], unit.index + step
@@ -340,7 +340,7 @@ def announced(page: PageText, unit: Piece) -> list[Piece]:
         return []
     following: list[Piece] = []
     for piece in page.pieces[unit.index + 1 : unit.index + 1 + MAX_ANNOUNCED]:
-        if piece.level in range(1, STRONG):  # a heading: nothing follows
+        if piece.level in range(1, STRONG):  # a heading: nothing is announced
             return []
         following.append(piece)
         if piece.kind not in ("lead", "head", "tail"):
@@ -375,10 +375,10 @@ def choose_units(
     """Return an excerpt for each page of a selection; some may be empty.
 
     scores: those for each question. Questions share the space: the question that has used the least
-    is next, and space that one does not need goes to the others. weakest: returns the minimum score
+    is next, and space that it does not need goes to the others. weakest: returns the minimum score
     of a unit for a question, from the number of characters used. few: pairs (question number, page
     number), from 0, for which at most FEW_UNITS are shown. Once an entry that a question names is
-    shown, only what answers nearly as well as the best is shown outside of it.
+    shown, only units that answer nearly as well as the best are shown outside it.
     """
     waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
@@ -436,7 +436,7 @@ def complete_named(selection: Selection, number: int, unit: Piece, questions: li
 
 
 def first_list(page: PageText, heading: Piece) -> list[Piece]:
-    """Return a heading and the first list below it; [] if there is no list, or it is long."""
+    """Return a heading and the first list below it; [] if there is no list or the list is long."""
     own = [one for one in page.section(heading) if one.end - heading.end <= LIST_WITHIN]
     block = next((piece.block for piece in own if piece.kind == "item"), 0)
     found = [piece for piece in own if piece.block == block]
@@ -445,9 +445,9 @@ def first_list(page: PageText, heading: Piece) -> list[Piece]:
 
 
 def complete_excerpts(selection: Selection, questions: list[str]) -> None:
-    """Complete what is shown in part, if space allows.
+    """Complete lists, tables and other blocks that are partly shown, if space allows.
 
-    These are the rows that a question about an order or number needs, list items, then short lists,
+    The order is: rows that a question about an order or number needs, list items, then short lists,
     tables and code blocks, then small gaps.
     """
     for excerpt in selection.excerpts:
@@ -471,10 +471,10 @@ def tables_begun(excerpt: Excerpt) -> list[list[Piece]]:
 
 
 def complete_rows(selection: Selection, excerpt: Excerpt, rows: list[Piece], question: str) -> None:
-    """Show or count the rows of a table that have the same asked word as a shown row.
+    """Show or count the rows of a table that contain the same word of the question as a shown row.
 
     The word is the one in the fewest rows. Rows of a question about an order or number are shown
-    with their neighbors, because their place in the table is the answer.
+    with their neighbors, because their position in the table is the answer.
     """
     texts = [fold_text(excerpt.page.of(row)) for row in rows]
     shown = [row.index in excerpt.shown for row in rows]
@@ -507,7 +507,7 @@ def items_begun(excerpt: Excerpt) -> list[list[Piece]]:
 
 
 def small_gaps(excerpt: Excerpt) -> list[list[Piece]]:
-    """Return the omitted pieces of each gap that saves little more than its mark takes."""
+    """Return the omitted pieces in each gap that saves little more than its marker takes."""
     page, gaps = excerpt.page, []
     shown = [page.pieces[index] for index in sorted(excerpt.shown)]
     for before, after in zip(shown, [*shown[1:], None], strict=False):
@@ -529,7 +529,7 @@ def is_named(heading: Piece, question: str) -> bool:
 
 
 def is_entry(heading: str, question: str) -> bool:
-    """Return whether a heading contains a function, option or other symbol of a question."""
+    """Return whether a heading contains a function, option or other symbol from a question."""
     words = plain_text(heading)
     symbols = (symbol.casefold() for symbol in symbols_in(asked_text(question)))
     return is_entry_of(words, calls_in(question)) or any(symbol in words for symbol in symbols)
@@ -538,7 +538,7 @@ def is_entry(heading: str, question: str) -> bool:
 def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
     """Return the lists, tables and code blocks that are partly or fully shown, or announced.
 
-    A list of entries is not one of them if the asked entry is shown whole.
+    Omit a list of entries if the entry that the question names is shown whole.
     """
     blocks: dict[int, list[Piece]] = {}
     entries = [excerpt.page.section(lead) for lead in excerpt.whole if lead.level >= ITEM]
@@ -559,7 +559,7 @@ def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) ->
 
     These are partly shown sections that a question names, and sections with a partly shown list,
     table or code block. Sections with the most shown pieces come first. strong: units that answer
-    well; a section without one is skipped.
+    well; a section without such a unit is skipped.
     """
     shown = excerpt.shown
     wanted = {lead.index: lead for unit in strong for lead in unit.leads if lead.level < STRONG}
@@ -578,14 +578,14 @@ def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) ->
 
 
 def is_announced(excerpt: Excerpt, block: list[Piece]) -> bool:
-    """Return whether the sentence right before a block is shown and ends with a colon."""
+    """Return whether the sentence directly before a block is shown and ends with a colon."""
     before = block[0].index - 1
     pieces = excerpt.page.pieces
     return before in excerpt.shown and excerpt.page.of(pieces[before]).endswith((":", "："))
 
 
 def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Piece]]:
-    """Return (score, page number, unit) for each unit that answers, the best first."""
+    """Return (score, page number, unit) for each unit that answers, best first."""
     found = [
         (score, number, unit)
         for number, (page, of_page) in enumerate(zip(pages, scores, strict=True))
@@ -596,15 +596,15 @@ def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Pie
 
 
 def telling_part(text: str, room: int, question: str, size: Callable[[str], int]) -> str:
-    """Return the part of a text with the most question terms, within room characters.
+    """Return the part of a text that has the most question terms, within room characters.
 
-    It begins at the start of the text or at a word with a term, with the text's indentation.
+    It begins at the start of the text or at a word with a term, and keeps the text's indentation.
     """
     weights = term_weights(question)
     indent = " " * min(MOST_INDENT, len(text) - len(text.lstrip(" ")))
     room -= len(f"{indent}… …")
     start, total, most = 0, 0.0, 0.0
-    part: deque[tuple[int, float]] = deque()  # where its words begin, and their weights
+    part: deque[tuple[int, float]] = deque()  # positions of its words with terms, and their weights
     for match in re.finditer(WORD, text):
         terms = terms_of(fold_text(match[0]))
         if weight := max((weights.get(term, 0.0) for term in terms), default=0.0):
@@ -620,5 +620,5 @@ def telling_part(text: str, room: int, question: str, size: Callable[[str], int]
     while size(text[start:end]) > room:
         end -= size(text[start:end]) - room
     if end < len(text):
-        end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # some scripts have none
+        end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # no spaces in some scripts
     return indent + "… " * (start > 0) + text[start:end].strip() + "…" * (end < len(text))

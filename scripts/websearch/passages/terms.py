@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BEGINNINGS = (3, 4, 6)  # first letters of a word that represent its stem
 HEAD_LETTERS = BEGINNINGS[0]  # letters compared first, to skip most words quickly
-BEGINNING_WEIGHT = 0.5  # of a beginning; the word itself has 1
+BEGINNING_WEIGHT = 0.5  # weight of a beginning; the word itself has 1
 # Weight of the first HEAD_LETTERS of a word longer than SHORT_WORD: they may match by chance.
 SHORT_WORD, CHANCE_WEIGHT = 4, 0.25
 PAIR_LETTERS = 5  # letters of each word in a pair of consecutive words
@@ -30,7 +30,7 @@ PAIR_WEIGHT = 0.3
 STOP_WORD_WEIGHT = 0.1
 FOLDED_TOGETHER = 100  # texts between two checks of the time: a few milliseconds
 
-LONGEST_NAME = 3  # words of a question that may be nothing but names
+LONGEST_NAME = 3  # words in a question that may consist only of names
 LEAST_MISSPELLED = 6  # minimum letters of a word that pages may spell differently
 _CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"
 # Quoted text, or up to six capitalized words in a row.
@@ -46,7 +46,7 @@ _SYMBOL = (
     r"|\b[A-Z]{2,20} BY\b|\b(?:AS|FOR|IF|IS|ON|WITH) [A-Z]{2,20}\b"
 )
 _LONG_NUMBER = r"(?<![\w.,#])\d[\d.,]{1,15}\d(?!\w)"
-# Words for the form of an answer, not its topic; capitalized, they are not names.
+# Words for the form of an answer, not its topic; when capitalized, they are not names.
 _FORM_WORDS = frozenset(
     "calculate came come compare convert define describe difference drama example examples explain "
     "explained find gave give goes kind kinds list lists name names show sort summarize tell "
@@ -54,7 +54,7 @@ _FORM_WORDS = frozenset(
 )
 
 # Endings of inflected and derived words in languages with Latin letters, folded: most begin with a
-# vowel, while the second halves of names such as Charleston and Brandstetter do not, or are longer.
+# vowel; the second halves of names such as Charleston and Brandstetter do not, or are longer.
 _ENDING = (
     r"(?:[aeiouy][a-z]{0,2}|[dmnrs]|ns|st|(?:i[sz])?ations?|ments?|ness|ships?|hoods?|[ae]nces?"
     r"|[ai]ble|i(?:ves|sts|sms|ties)|uese|isch(?:e[mnrs]?)?|innen|ically)?"
@@ -75,7 +75,7 @@ _MARKS = (
 )
 _LONE_IDEOGRAPH = r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?![\u4e00-\u9fff])"
 WORD = rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[{_MARKS}]+[^\W_{UNSPACED}]*)*"
-# Letters that an apostrophe joins to a word: Warsaw's, d'Alger, İstanbul'da.
+# Letters attached by an apostrophe: Warsaw's, d'Alger, İstanbul'da.
 _JOINED = r"\b\w{1,2}['’](?=\w)|(?<=\w)['’]\w{1,2}\b"
 
 
@@ -93,7 +93,7 @@ def fold_text(text: str) -> str:
 
 
 def terms_of(text: str, heads: set[str] | None = None) -> Iterator[str]:
-    """Yield the terms of a folded text; heads: skip words with other first letters."""
+    """Yield the terms in a folded text; heads: skip words with other first letters."""
     before = ""
     for word in re.findall(WORD, text):
         if word[0] >= "\u0e00" and re.match(f"[{UNSPACED}]", word):
@@ -116,7 +116,7 @@ def terms_of(text: str, heads: set[str] | None = None) -> Iterator[str]:
 
 @functools.cache
 def folded_stop_words() -> frozenset[str]:
-    """Return the common words of all languages as they appear in folded texts."""
+    """Return the common words of all languages in the form that they have in folded texts."""
     return frozenset(fold_text(" ".join(STOP_WORDS)).split())
 
 
@@ -182,7 +182,7 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
 
 
 def other_form(word: str) -> str:
-    """Return a pattern for other spellings of a code or other words for a measure, else "".
+    """Return a pattern for other spellings of a code or other words for a measure, or "".
 
     Kappa15 may be written Kappa 15; a page about a height may only contain the word "high".
     """
@@ -197,7 +197,7 @@ def other_form(word: str) -> str:
 def misses_the_point(question: str, missing: list[str], texts: Collection[str]) -> bool:
     """Return whether the words that pages lack include the topic of a question.
 
-    The topic is any of its names and symbols; without them, any word. Numbers do not count, nor do
+    The topic is any of its names and symbols, or else any word. Numbers do not count, nor do
     words that the pages spell differently.
     """
     asked = asked_text(question)
@@ -224,17 +224,17 @@ def misspelled(words: set[str], texts: Collection[str]) -> set[str]:
 
 
 def without_a_letter(word: str) -> set[str]:
-    """Return a word and its variants with one letter removed, except the first."""
+    """Return a word and its variants without one letter, but always with the first letter."""
     return {word, *(word[:place] + word[place + 1 :] for place in range(1, len(word)))}
 
 
 def is_code(word: str) -> bool:
-    """Return whether a word starts with letters and a digit; other digits mean another thing."""
+    """Return whether a word is letters, then a digit; different digits mean a different thing."""
     return bool(re.match(r"[^\W\d_]+\d", word))
 
 
 def asked_text(question: str) -> str:
-    """Return a question without excluded words, search operators and joined letters."""
+    """Return a question without excluded words, search operators and letters like d' and 's."""
     return re.sub(r"(?<!\S)(?:-|\w{1,20}:)\w\S*", " ", re.sub(_JOINED, " ", question))
 
 
@@ -265,7 +265,7 @@ def subjects_in(question: str) -> list[str]:
 
 
 def capitals_tell(text: str) -> bool:
-    """Return whether capitals mark names in a question: In One Like This Sentence, they do not."""
+    """Return whether capitals mark names in a question; In One Like This, they do not."""
     words = content_words(text)
     return len(words) <= LONGEST_NAME or any(word.islower() for word in words)
 
@@ -285,7 +285,7 @@ def plain_text(text: str) -> str:
 
 
 class FoldedText:
-    """A page's text, folded when it is first searched: few questions need that."""
+    """A page's text, folded when it is first searched, because few questions need that."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -302,11 +302,11 @@ class FoldedText:
 
 
 def is_held(word: str, held: set[str], page: FoldedText | None) -> bool:
-    """Return whether a page contains a word of a name, whole, inflected or in a longer word.
+    """Return whether a page contains a word of a name: whole, inflected or inside a longer word.
 
     held: the page's terms. page: None if the word may not be a name; then a shared beginning is
-    enough. It is also enough on German pages, because German nouns have capitals: Einwohner answers
-    a question with Einwohnerzahl.
+    enough. It is also enough on German pages, because all German nouns have capitals: Einwohnerzahl
+    matches Einwohner.
     """
     folded = fold_text(word)
     if folded in held or is_code(word):
@@ -315,7 +315,7 @@ def is_held(word: str, held: set[str], page: FoldedText | None) -> bool:
         return not held.isdisjoint(telling_terms(term_weights(word)))
     longest = max((size for size in BEGINNINGS[1:] if size < len(folded)), default=0)
     begins = bool(longest) and f"{folded[:longest]}-" in held
-    if not page or not longest or folded >= "\u0250":  # the endings of other scripts are unknown
+    if not page or not longest or folded >= "\u0250":  # other scripts' endings are unknown
         return begins
     if not begins:
         return bool(re.search(rf"(?<=[^\W\d_]){folded}(?!\w)", page.folded))
@@ -328,7 +328,7 @@ def is_held(word: str, held: set[str], page: FoldedText | None) -> bool:
 
 
 def inflected(name: str, least: int) -> str:
-    """Return a pattern for a name's inflections and the words that begin with it.
+    """Return a pattern for a name's inflections and for words that begin with the name.
 
     Both are folded. least: the minimum length of the stem. For Germany, German is enough; for
     Georgetown, George is not. A hyphen may divide the name.
@@ -340,7 +340,7 @@ def inflected(name: str, least: int) -> str:
 
 
 def in_two_words(name: str) -> str:
-    """Return a pattern for a name written as two words with capitals, such as Spider Man."""
+    """Return a pattern for a name written as two capitalized words, such as Spider Man."""
     pairs = [(name[:size], name[size:]) for size in range(2, len(name) - 1)]
     split = "|".join(f"{first.capitalize()} {second.capitalize()}" for first, second in pairs)
     return rf"\b(?:{split})"
@@ -351,7 +351,7 @@ def count_terms(
 ) -> list[Counts]:
     """Count the wanted terms in each text; texts after the deadline get no counts.
 
-    An irregular form of a wanted word counts as that word. Texts are folded together, because
+    An irregular form of a wanted word counts as the word. Texts are folded together, because
     folding costs more per call than per character.
     """
     forms = {form: term for term in wanted for form in word_forms().get(term, ())}

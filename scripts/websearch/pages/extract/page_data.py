@@ -127,7 +127,7 @@ def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Nod
 
 
 def stated_pattern(page: PageTree) -> re.Pattern[str]:
-    """Return a pattern for the single values in the page's JSON-LD and the days of its datetimes."""
+    """Return a pattern for the single values in the page's JSON-LD, with or without their time."""
     values = {value.strip() for value in listed_values(page, STATED)}
     values |= {
         value[: len("2026-05-04")] for value in values if re.match(r"\d{4}-\d\d-\d\d", value)

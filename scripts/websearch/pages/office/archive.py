@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_ENTRIES = 10_000  # files per archive; a book has a file for each chapter and picture
-# Unpacked bytes per part, and in all parts read. XML in real files unpacks to 10 or 20 times its
-# size; sheets that repeat a value unpack to 100 times.
+# Unpacked bytes per part, and in all parts that are read. XML in real files unpacks to 10 or 20
+# times its size; sheets that repeat a value unpack to 100 times.
 MAX_PART, MAX_UNPACKED = 200_000_000, 400_000_000
 MAX_RATIO, RATIO_FREE = 500, 10_000_000  # up to RATIO_FREE bytes, a part may have any ratio
-MAX_ELEMENTS = 600_000  # per part, in memory at once: about 150 MB
+MAX_ELEMENTS = 600_000  # elements per part, in memory at once: about 150 MB
 MAX_CHARS = 20_000_000  # characters of text in these elements
-MAX_TOKEN = 5_000_000  # bytes per tag; expat scans it again with each piece
+MAX_TOKEN = 5_000_000  # bytes per tag; expat scans a tag again with each piece
 MAX_DEPTH = 100  # nested elements; a table in a table in a text box has 30
 CHUNK = 65_536  # unpacked bytes between two checks of the clock
 BUG = "This is a bug in the program: report it. A section of the file is missing."
@@ -68,7 +68,7 @@ class Archive:
         self.deadline, self.verbose = deadline, verbose
         self.notes: dict[str, None] = {}
         self.unpacked = 0
-        # Count entries before zipfile creates an object for each: 25 MB may have half a million.
+        # Count entries before zipfile creates an object for each: 25 MB may contain half a million.
         if data.count(b"PK\x01\x02") > MAX_ENTRIES:
             raise unreadable(f"an archive of more than {MAX_ENTRIES} files, too many to read")
         try:
@@ -111,7 +111,7 @@ class Archive:
         return True
 
     def contained(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return the items that work returns for a section, or [] and a note after a bug.
+        """Return the items that work returns for a section, or [] and a note if there is a bug.
 
         This way, a bug does not prevent reading the other sections. Raises SearchError.
         """
@@ -159,12 +159,12 @@ class Archive:
         return next(self.elements(name), Element(""))
 
     def part(self, name: str, kind: str) -> str:
-        """Return the name of the part of this kind that a part refers to, or ""."""
+        """Return the name of the related part of this kind, or ""."""
         relations = self.relations(name).values()
         return next((relation.target for relation in relations if relation.kind == kind), "")
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Return id -> relation for a part. name: the part's name, or "" for the file itself."""
+        """Return relation id -> relation for a part. name: the part's name; "" for the file itself."""
         folder, base = posixpath.split(name)
         found: dict[str, Relation] = {}
         for relation in self.tree(posixpath.join(folder, "_rels", f"{base}.rels")):
@@ -177,7 +177,7 @@ class Archive:
 
 
 def children(parent: Element) -> Iterator[Element]:
-    """Yield an element's children; of AlternateContent, only the first alternative's children."""
+    """Yield an element's children, replacing AlternateContent by its first choice's children."""
     for child in parent:
         if child.tag == "AlternateContent":
             yield from next(iter(child), ())
@@ -186,7 +186,7 @@ def children(parent: Element) -> Iterator[Element]:
 
 
 def address_of(relations: dict[str, Relation], link: Element, anchor: str = "") -> str:
-    """Return the external URL that an element links to by its id, or ""."""
+    """Return the external URL that an element links to by relation id, or ""."""
     relation = relations.get(link.get("r:id", ""))
     if not relation or not relation.is_external:
         return ""
@@ -194,9 +194,9 @@ def address_of(relations: dict[str, Relation], link: Element, anchor: str = "") 
 
 
 class XmlReader:
-    """A parser that builds elements from XML, without the namespaces of names.
+    """A parser that builds elements from XML and drops the namespaces of names.
 
-    Only attributes that refer to a relation keep a prefix, "r:". tags: see Archive.elements. root:
+    Only attributes that refer to a relation keep the prefix "r:". tags: see Archive.elements. root:
     the outermost element. problem: why reading ended early, or "".
     """
 
@@ -207,7 +207,7 @@ class XmlReader:
         self.builder = TreeBuilder()
         self.depth = self.count = self.chars = self.fed = 0
         self.ready: list[Element] = []
-        self.names: dict[str, str] = {}  # local names of elements and attributes
+        self.names: dict[str, str] = {}  # original name -> local name of elements and attributes
         parser = self.parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self.start
@@ -224,7 +224,7 @@ class XmlReader:
                 raise XmlLimitError
         except XmlLimitError:
             self.problem = TOO_LARGE
-        except (expat.ExpatError, ValueError, LookupError):  # also an unknown encoding
+        except (expat.ExpatError, ValueError, LookupError):  # LookupError: unknown encoding
             self.problem = DAMAGED
         return not self.problem
 
@@ -280,7 +280,7 @@ class XmlLimitError(Exception):
 
 
 def number_of(text: str | None, default: int = 0, most: int = 10**9) -> int:
-    """Return the whole number in an attribute, limited to most; default if it is not a number."""
+    """Return the whole number in an attribute, at most most; default if it is not a number."""
     return min(int(text), most) if text and re.fullmatch(r"[0-9]{1,12}", text) else default
 
 

@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-RAISED = (("sup",), ("sub",))  # marks for superscript and subscript
-MAX_DESCRIPTION = 500  # characters in the description of a picture
+RAISED = (("sup",), ("sub",))  # tags for superscript and subscript
+MAX_DESCRIPTION = 500  # characters in a picture's description
 ARROWS = "←→↑↓↖↗↙↘"
 CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩"
 FILLED = "⓿❶❷❸❹❺❻❼❽❾❿"
@@ -60,7 +60,7 @@ class Piece(NamedTuple):
 
 @dataclass(slots=True)
 class Cell:
-    """A cell of a table: its blocks, and the columns and rows that it spans."""
+    """A table cell: its blocks, and the columns and rows that it spans."""
 
     blocks: list[Node]
     width: int = 1
@@ -77,7 +77,7 @@ class Item(NamedTuple):
 
 @functools.cache
 def symbol_table(font: str) -> Mapping[int, str]:
-    """Return code + PRIVATE -> text for a symbol font; empty for other fonts."""
+    """Return character code + PRIVATE -> text for a symbol font; empty for other fonts."""
     table = DINGBATS.get(font, {})
     if font == "Symbol":
         table = {code: text for code, text in enumerate(encoding_table(font)) if text.strip()}
@@ -85,7 +85,7 @@ def symbol_table(font: str) -> Mapping[int, str]:
 
 
 def with_symbols(text: str, font: str) -> str:
-    """Return text with the characters of a symbol font as Unicode shows them."""
+    """Return text with the characters of a symbol font converted to Unicode."""
     return text if text.isascii() else text.translate(symbol_table(font))
 
 
@@ -131,7 +131,7 @@ def line(pieces: Iterable[Piece]) -> list[Node | str]:
 
 
 def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
-    """Return text inside the elements listed in marks, with line breaks outside them."""
+    """Return text inside the elements listed in marks, with line breaks outside those elements."""
     content: list[Node | str] = []
     for number, part in enumerate(text.split("\n")):
         content += [element("br")] if number else []
@@ -146,7 +146,7 @@ def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
 
 
 def numbered(number: int, blocks: list[Node]) -> list[Node]:
-    """Return a note's blocks, with its number in front."""
+    """Return a note's blocks with its number in front."""
     if blocks and blocks[0].tag == "p":
         blocks[0].children.insert(0, f"[{number}] ")
     return blocks
@@ -155,7 +155,7 @@ def numbered(number: int, blocks: list[Node]) -> list[Node]:
 def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> list[Node]:
     """Return a slide's heading and blocks, and the speaker notes as a quotation.
 
-    number: of the slide; 0 for the only one, which needs no number. A slide without text returns
+    number: the slide's number, or 0 for the only slide. A slide without text returns
     [].
     """
     if any(map(has_text, notes)):
@@ -219,7 +219,7 @@ def continues(opened: Node, tag: str, number: int) -> bool:
 
 
 def with_code(blocks: Iterable[Node]) -> list[Node]:
-    """Return blocks, merging consecutive code blocks and consecutive quotations."""
+    """Return blocks with consecutive code blocks, and consecutive quotations, merged."""
     result: list[Node] = []
     for block in blocks:
         before = result[-1] if result else None
@@ -237,12 +237,12 @@ def table(
 ) -> list[Node]:
     """Return rows of cells as a table like those of web pages; a single column becomes its blocks.
 
-    heads: number of header rows; 0 if the file does not say it. Then it is 1, or the number of rows
+    heads: number of header rows; 0 if the file does not say. Then it is 1, or the number of rows
     that cells of the first row span if others span columns. is_late: returns whether to omit the
     remaining rows.
     """
     filled: list[list[Cell]] = []
-    below = 0  # rows that cells above still span
+    below = 0  # column -> number of rows that a cell above still spans
     for row in rows:
         if below or any(has_text(block) for cell in row for block in cell.blocks):
             filled.append(row)
@@ -267,7 +267,7 @@ def table(
 
 
 def flattened(block: Node) -> list[Node]:
-    """Return a block in a cell as paragraphs: a cell cannot contain headings, tables or code."""
+    """Return a block in a cell as paragraphs: cells cannot contain headings, tables or code."""
     if block.tag == "table":
         rows = (row for row in block.children if isinstance(row, Node))
         return [element("p", "; ".join(filter(None, map(cell_line, row.children)))) for row in rows]

@@ -64,7 +64,7 @@ _LINK_FIELD = r'\s*HYPERLINK\s+(?:\\[nt]\s+)*"([^"]+)"(?:\s+\\l\s+"([^"]+)")?'
 
 
 class Style(NamedTuple):
-    """A style. heading: its level from 1, or 0; kind: a key of KINDS, or ""."""
+    """A style. heading: its level from 1, or 0 for no heading; kind: a key of KINDS, or ""."""
 
     heading: int = 0
     kind: str = ""
@@ -73,7 +73,7 @@ class Style(NamedTuple):
 
 
 class WordReader:
-    """A reader of a Word file's text. title: the first paragraph in the style Title.
+    """Reads a Word file's text. title: the first paragraph in the style Title.
 
     with_comments: whether to add the comments at the end.
     """
@@ -89,9 +89,9 @@ class WordReader:
             kind: {note.get("id"): note for note in archive.tree(archive.part(name, f"{kind}s"))}
             for kind in ("footnote", "endnote")
         }
-        # The instruction of each open field, and the URL that its text links to.
+        # The instruction of each open field, and the URL to which its text links.
         self.fields: list[tuple[str, str]] = []
-        self.note_numbers: dict[tuple[str, str | None], int] = {}  # by kind and id
+        self.note_numbers: dict[tuple[str, str | None], int] = {}  # notes by kind and id
         self.title = self.note = ""
         self.after: list[Node] = []  # notes and text boxes of the current paragraph
         self.in_note = self.in_margin = False
@@ -106,7 +106,7 @@ class WordReader:
         return with_code(with_lists(self.parts_of(parent)))
 
     def body(self, parent: Element) -> list[Node]:
-        """Return the blocks of the body between head and foot, then the comments.
+        """Return the blocks of the body between headers and footers, then the comments.
 
         Each comment has its author and the text that it refers to.
         """
@@ -126,7 +126,7 @@ class WordReader:
         return [*blocks, *heading, *with_lists(items)]
 
     def margin(self, body: Element, tag: str) -> list[Node]:
-        """Return the paragraphs of the heads or feet of pages, each once, without page numbers."""
+        """Return the paragraphs in page headers or footers, each once, without page numbers."""
         targets = (self.relations.get(reference.get("r:id", "")) for reference in body.iter(tag))
         names = dict.fromkeys(relation.target for relation in targets if relation)
         trees = [self.archive.tree(name) for name in names]
@@ -150,7 +150,7 @@ class WordReader:
             self.open_comments.discard(number)
 
     def parts_of(self, parent: Element) -> Iterator[Node | Item]:
-        """Yield the same blocks, but each list item separately."""
+        """Yield the same blocks as blocks_of, but each list item separately."""
         for child in children(parent):
             if child.tag == "p":
                 if self.archive.is_late():
@@ -203,7 +203,7 @@ class WordReader:
         return self.styles[style_id]
 
     def item(self, properties: Element | None, style: Style, blocks: list[Node]) -> Item | None:
-        """Return the list item for a paragraph, without its blocks; None if it is not a list item.
+        """Return the list item for a paragraph, without its blocks; None if there is no list item.
 
         A heading's label, or a label that a Markdown list cannot show, is put before the text.
         """
@@ -220,7 +220,7 @@ class WordReader:
         return Item(depth, number, []) if is_item else None
 
     def pieces(self, parent: Element, marks: tuple[str, ...], target: str) -> Iterator[Piece]:
-        """Yield the pieces of a paragraph or an element in it."""
+        """Yield the pieces in a paragraph or in an element inside it."""
         for child in children(parent):
             tag = child.tag
             if tag == "r":
@@ -243,7 +243,7 @@ class WordReader:
                 yield from self.inner(child, marks, target)
 
     def marker(self, marker: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield the text of a symbol, a note reference or a check box; track other markers."""
+        """Yield the text of a symbol, note reference or check box; record other markers."""
         tag = marker.tag
         if tag == "sym":
             yield Piece(symbol(marker.get("char", ""), marker.get("font", "")), marks)
@@ -294,7 +294,7 @@ class WordReader:
         return self.fields[-1][1] if self.fields else ""
 
     def note_mark(self, kind: str, note_id: str | None) -> Iterator[Piece]:
-        """Yield the number of a note; the text follows the paragraph with the first reference."""
+        """Yield a note's number; the note's text follows the paragraph with the first reference."""
         note = self.notes[kind].get(note_id)
         if note is None or self.in_note:
             return
@@ -307,7 +307,7 @@ class WordReader:
         yield Piece(str(number), ("sup",), f"#note-{number}")
 
     def table(self, parent: Element) -> list[Node]:
-        """Return a table; a cell that continues those above makes the first of them higher."""
+        """Return a table; a cell that continues the cells above makes the first of them higher."""
         merged: dict[int, Cell] = {}  # column -> the merged cell that begins in it
         rows: list[list[Cell]] = []
         heads = 0
@@ -336,7 +336,7 @@ class WordReader:
 
 
 def rows_of(parent: Element) -> Iterator[Element]:
-    """Yield the rows of a table that are not deleted, including those in containers."""
+    """Yield the rows of a table that are not deleted, including rows inside containers."""
     for row in parent:
         if row.tag in WRAPPERS:
             yield from rows_of(row)
@@ -345,7 +345,7 @@ def rows_of(parent: Element) -> Iterator[Element]:
 
 
 def cells_of(row: Element) -> Iterator[Element]:
-    """Yield the cells in a row, including those in containers."""
+    """Yield the cells in a row, including cells inside containers."""
     for child in row:
         if child.tag == "tc":
             yield child
@@ -360,7 +360,7 @@ def link_target(field: str) -> str:
 
 
 def is_page_number(field: tuple[str, str]) -> bool:
-    """Return whether a field, an instruction with a URL, is the number of a page or of pages."""
+    """Return whether a field (instruction, URL) is a page number or the number of pages."""
     return re.match(r"(?i)\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", field[0]) is not None
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from websearch.pages.extract.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
 
-NO_CHAPTERS = ("cover", "toc")  # entry types of a book's guide
+NO_CHAPTERS = ("cover", "toc")  # entry types in a book's guide
 CHAPTER_TYPE = "application/xhtml+xml"
 LOCKED = "a book with copy protection (DRM), which only its own reader opens"
 
 
 def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
-    """Return the element with a book's metadata, and the text of the chapters."""
+    """Return the element with a book's metadata, and the text of its chapters."""
     rootfile = next(archive.tree("META-INF/container.xml").iter("rootfile"), None)
     name = part_name("", rootfile.get("full-path", "") if rootfile is not None else "")
     package = archive.tree(name)
@@ -49,7 +49,7 @@ def chapter_texts(archive: Archive, chapter: str, writer: MarkdownWriter) -> lis
 
 
 def mark_notes(page: PageTree) -> None:
-    """Convert a book's note references to those of a page, including references across chapters."""
+    """Give a book's note references, even across chapters, the form of a page's references."""
     for node in page.nodes:
         get = node.attributes.get
         if node.tag == "a" and "noteref" in f"{get('epub:type')} {get('role')}":
@@ -58,7 +58,7 @@ def mark_notes(page: PageTree) -> None:
 
 
 def chapters(package: Element, folder: str) -> list[str]:
-    """Return a book's parts in reading order, without cover and contents if there are others."""
+    """Return a book's parts in reading order, without cover and contents if it has other parts."""
     omitted = {
         part_name(folder, entry.get("href", ""))
         for entry in package.iter("reference")

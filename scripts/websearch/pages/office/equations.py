@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 GONE = ("del", "moveFrom")  # deleted or moved by tracked changes
-_OPERATION = r"[^\w.]"  # operands with such a character need parentheses on a line
+_OPERATION = r"[^\w.]"  # an operand with such a character needs parentheses on a line
 
 
 def equation_pieces(parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-    """Yield the pieces of an equation or a part of it. marks: see blocks.Piece."""
-    if parent.tag == "nary":  # a sum, a product, an integral, with its limits
+    """Yield the pieces of an equation or of a part of it. marks: see blocks.Piece."""
+    if parent.tag == "nary":  # a sum, product or integral with its limits
         yield Piece(value(parent.find("naryPr"), "chr") or "\u222b", marks)
     for child in children(parent):
         if child.tag == "t":
@@ -33,7 +33,7 @@ def equation_pieces(parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
 
 
 def operand(part: Element, equation: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-    """Yield a part of a fraction, root or bracketed expression in line form."""
+    """Yield a part of a fraction, root or bracketed expression, written on one line."""
     pieces = list(equation_pieces(part, marks))
     before, after = {"den": "/", "e": "\u221a"}.get(part.tag, ""), ""
     if equation.tag == "d":

@@ -1,6 +1,6 @@
-"""Format the numbers in sheets as their number formats specify (ECMA-376, 18.8.30 and 18.8.31).
+"""Format numbers in sheets as their number formats specify (ECMA-376, 18.8.30 and 18.8.31).
 
-A date with a day is always written as 2024-01-31, which sorts and is not ambiguous.
+A date with a day is always written as 2024-01-31, which sorts well and is unambiguous.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
-MAX_FORMAT = 255  # characters, as in Excel
-MAX_SERIAL = 2_958_466.0  # the number of the day after the year 9999
-LARGEST = 1e15  # from this number on, there are more digits than Excel keeps
+MAX_FORMAT = 255  # characters of a format, as in Excel
+MAX_SERIAL = 2_958_466.0  # the number of the first day after the year 9999
+LARGEST = 1e15  # larger numbers have more digits than Excel keeps
 MAX_PLACES = 12  # decimal places
 GENERAL = "General"
 # Formats that files do not define. In Excel, those for money and dates depend on the country.
@@ -24,7 +24,7 @@ BUILT_IN = {
     18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm",
     37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
-    # Money, without its sign, which depends on the country of the program.
+    # Money without its symbol, which depends on the country setting of the program.
     **dict.fromkeys((5, 6, 41, 42), "#,##0"), **dict.fromkeys((7, 8, 43, 44), "#,##0.00"),
     **dict.fromkeys((*range(27, 37), *range(50, 59)), "yyyy-mm-dd"),  # East Asian dates
 }  # fmt: skip
@@ -46,10 +46,10 @@ class Token(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section of a format, for positive, negative or zero numbers."""
+    """A section of a format: for positive numbers, negative numbers or zero."""
 
     tokens: list[Token]
-    kinds: frozenset[str]  # of the tokens
+    kinds: frozenset[str]  # kinds of the tokens
     simple: tuple[str, str, int, str] | None  # see simple_parts
 
 
@@ -58,7 +58,7 @@ COMMA, POINT, SEMICOLON = Token("sign", ","), Token("sign", "."), Token("sign", 
 
 
 def number_text(text: str, code: str, first_day: dt.date | None) -> str:
-    """Return a number in a format; unformatted if the format cannot be read.
+    """Return a formatted number; unformatted if the format cannot be read.
 
     code: the format. first_day: day 0 of dates (None: Excel's day 0, in 1899).
     """
@@ -83,7 +83,7 @@ def general(number: float) -> str:
 def formatted(number: float, code: str, first_day: dt.date | None) -> str | None:
     """Return a number in a format.
 
-    Return None if the format cannot be read, such as one for fractions or powers of ten, or with
+    Return None if the format cannot be read, such as one for fractions or powers of ten or one with
     conditions.
     """
     sections = sections_of(code)
@@ -110,7 +110,7 @@ def formatted(number: float, code: str, first_day: dt.date | None) -> str | None
 
 @functools.lru_cache(maxsize=1_000)
 def sections_of(code: str) -> list[Section]:
-    """Return the sections of a format for numbers."""
+    """Return the sections of a number format."""
     parts: list[list[Token]] = [[]]
     for match in _TOKEN.finditer(code[:MAX_FORMAT]):
         kind = match.lastgroup or ""
@@ -128,7 +128,7 @@ def sections_of(code: str) -> list[Section]:
 def simple_parts(tokens: list[Token]) -> tuple[str, str, int, str] | None:
     """Return the prefix, grouping, decimal places and suffix of a format such as #,##0.00.
 
-    Returns None for other formats.
+    Return None for other formats.
     """
     shape = "".join(token.text if token.kind in ("digit", "sign") else "_" for token in tokens)
     found = re.fullmatch(r"(_{0,255})(0|#,##0)(?:\.(0{1,9}))?(_{0,255})", shape)
@@ -161,7 +161,7 @@ def literal(token: Token) -> str:
 
 
 def decimal(value: Decimal, tokens: list[Token]) -> str:
-    """Return a number in a format such as #,##0.0, with literals among its digits."""
+    """Return a number in a format such as #,##0.0, including literals among its digits."""
     point = next((at for at, token in enumerate(tokens) if token == POINT), len(tokens))
     whole, rest = tokens[:point], tokens[point + 1 :]
     digits = [at for at, token in enumerate(whole) if token.kind == "digit"]
@@ -195,7 +195,7 @@ def decimal(value: Decimal, tokens: list[Token]) -> str:
 
 
 def moment_text(number: float, tokens: list[Token], first_day: dt.date | None) -> str:
-    """Return a number of days as a date, a time or a duration: 2024-01-31 13:45, 30:00.
+    """Return a number of days as a date, time or duration: 2024-01-31 13:45, 30:00.
 
     A date is 2024-01 or 2024 if its format has no day. Midnight is omitted after a date.
     """
@@ -221,7 +221,7 @@ def moment_text(number: float, tokens: list[Token], first_day: dt.date | None) -
 
 
 def moments(tokens: list[Token]) -> list[str]:
-    """Return the letters of a format, with n for minutes: m after hours or before seconds."""
+    """Return the letters of a format, with n for minutes: an m after hours or before seconds."""
     units = [token for token in tokens if token.kind in ("moment", "elapsed")]
     letters = [unit.text[0].lower() for unit in units]
     for index, unit in enumerate(units):

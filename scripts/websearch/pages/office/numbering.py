@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 MAX_LEVELS = 20  # children per list definition
-MAX_LABEL = 60  # characters
+MAX_LABEL = 60  # characters of a label's format
 LARGEST = 4_000  # from this number on, labels are decimal
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
@@ -90,7 +90,7 @@ def read_level(level: Element) -> Level:
 
 
 def number_label(number: int, kind: str) -> str:
-    """Return a number in one of Word's formats; decimal if the format is unknown."""
+    """Return a number in one of Word's number formats; decimal if the format is unknown."""
     if not 0 < number < LARGEST:
         return str(number)
     if kind == "decimalZero":
@@ -111,6 +111,6 @@ def number_label(number: int, kind: str) -> str:
 
 
 def value(parent: Element | None, name: str) -> str:
-    """Return a property's value; "" if it is not set."""
+    """Return the value of a property; "" if the property is not set."""
     found = parent.find(name) if parent is not None else None
     return found.get("val", "") if found is not None else ""

@@ -1,4 +1,4 @@
-"""Read OpenDocument sheets (.ods): the values in visible sheets, as a person sees them."""
+"""Read OpenDocument sheets (.ods): the values in visible sheets, as a spreadsheet shows them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOMENT = r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.\d*)?Z?"
 
 
 def read_sheets(archive: Archive, writer: MarkdownWriter) -> PageContent:
-    """Return the content of a file of sheets."""
+    """Return the content of a spreadsheet file."""
     sheets = SheetWriter(writer)
     hidden: set[str] = set()
     number = column = 0
@@ -57,7 +57,7 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> PageContent:
 
 
 def read_row(row: Element, number: int, sheets: SheetWriter, left_out: LeftOut) -> Iterator[Row]:
-    """Yield a single row: its cells that have a value. number: the row's number."""
+    """Yield one row: its cells that have a value. number: the row's number."""
     cells: Row = {}
     column = 0
     for cell in row:
@@ -91,7 +91,7 @@ def cell_text(cell: Element) -> str:
         return f"{hours:02d}:{minutes:02d}:{seconds:02d}".removesuffix(":00")
     if kind == "boolean":
         return cell.get("boolean-value", "").upper()
-    text = "\n".join("".join(texts(part)) for part in cell.iterfind("p"))  # numbers as formatted
+    text = "\n".join("".join(texts(part)) for part in cell.iterfind("p"))  # formatted numbers
     if not text and value:
         return number_text(value, "0.##%" if kind == "percentage" else "", None)
     return text or cell.get("string-value", "")

@@ -38,7 +38,7 @@ MAX_PARENTS = 20  # length of a chain of parent styles
 MAX_REPEATED = 10_000  # copies of table cells per file
 MAX_REPEATED_CHARS = 5_000_000  # characters of text in these copies
 MAX_LEVELS = 20  # levels per list definition
-MAX_FORMULA = 1_000  # characters
+MAX_FORMULA = 1_000  # characters of a formula
 MAX_SPACES = 100  # spaces per element
 # Tracked changes, comments, pronunciation, index templates, hidden text, declarations.
 OMITTED = frozenset(
@@ -65,7 +65,7 @@ class Style(NamedTuple):
 
 
 class OpenTextReader:
-    """A reader of texts and presentations. title: the first paragraph in style Title, or slide."""
+    """Reads texts and presentations. title: the first slide or paragraph in the style Title."""
 
     def __init__(self, archive: Archive, content: Element) -> None:
         self.archive = archive
@@ -86,7 +86,7 @@ class OpenTextReader:
         return with_code(with_lists(self.parts_of(parent)))
 
     def parts_of(self, parent: Iterable[Element]) -> Iterator[Node | Item]:
-        """Yield the same blocks, but each list item separately."""
+        """Yield the same blocks as blocks_of, but each list item separately."""
         for child in parent:
             if child.tag in ("p", "h"):
                 if self.archive.is_late():
@@ -169,7 +169,7 @@ class OpenTextReader:
         self.counts[f"{style_name} {level}"] = count
 
     def pieces(self, parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield the pieces of a paragraph or an element in it."""
+        """Yield the pieces in a paragraph or in an element inside it."""
         yield Piece(squeezed(parent.text), marks)
         for child in parent:
             if child.tag not in OMITTED:
@@ -177,7 +177,7 @@ class OpenTextReader:
             yield Piece(squeezed(child.tail), marks)
 
     def inline(self, child: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield the pieces of an element in a line."""
+        """Yield the pieces in an element within a line."""
         tag = child.tag
         if tag == "s":
             yield Piece(" " * number_of(child.get("c"), 1, MAX_SPACES), marks)
@@ -204,10 +204,10 @@ class OpenTextReader:
             yield from self.pieces(child, marks)
 
     def formula(self, frame: Element) -> Piece | None:
-        """Return the formula in a frame; None for other frames.
+        """Return the formula in a frame; None if the frame has no formula.
 
         StarMath text that the author typed stays unchanged, because it is readable. A formula
-        without typed text, or with TeX, is written like the formulas in web pages.
+        without typed text or with TeX is written like formulas in web pages.
         """
         shown = frame.find("object")
         if shown is None:
@@ -227,7 +227,7 @@ class OpenTextReader:
         return Piece(text, (FORMULA,))
 
     def rows(self, parent: Element) -> Iterator[list[Cell]]:
-        """Yield the rows of a table, without the cells that a merged cell covers."""
+        """Yield the rows of a table, without the cells covered by a merged cell."""
         for row in parent:
             if row.tag in ("table-header-rows", "table-rows", "table-row-group"):
                 yield from self.rows(row)
@@ -281,5 +281,5 @@ def is_hidden(part: Element) -> bool:
 
 
 def squeezed(text: str | None) -> str:
-    """Return text with each run of white space replaced by a single space (section 6.1.2)."""
+    """Return text with each run of white space replaced by one space (section 6.1.2)."""
     return re.sub(r"\s+", " ", text or "")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MAX_CHART_ROWS = 200  # rows per chart
 TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders repeated on every slide
-FOOTERS = ("dt", "ftr")  # those that contain text written by a person
+FOOTERS = ("dt", "ftr")  # placeholders that contain text written by a person
 ON, OFF = ("1", "true"), ("0", "false")
 NO_STRIKE = "noStrike"
 # Letters that PowerPoint writes in Wingdings for "-->", "<--", "==>", "<==" and "<=>"; languages in
@@ -45,7 +45,7 @@ LISTS = ("", "body", "obj")  # placeholders whose paragraphs are list items
 
 
 class SlideReader:
-    """A reader of PowerPoint slides. title: the first slide's; note: on hidden slides and shapes.
+    """Reads PowerPoint slides. title: the first slide's; note: about hidden slides and shapes.
 
     Each footer text appears once, below the first slide that has it.
     """
@@ -54,7 +54,7 @@ class SlideReader:
         self.archive = archive
         self.slides = archive.relations(name)
         self.title = self.note = ""
-        self.relations: dict[str, Relation] = {}  # of the current slide
+        self.relations: dict[str, Relation] = {}  # relations of the current slide
         self.hidden_slides = self.hidden_shapes = 0
         self.footers: set[str] = set()  # texts and layouts read so far
 
@@ -140,7 +140,7 @@ class SlideReader:
         return self.archive.tree(relation.target if relation else "")
 
     def row(self, row: Element) -> list[Cell]:
-        """Return the cells of a table row, without those that a merged cell covers."""
+        """Return the cells of a table row, without the cells covered by a merged cell."""
         cells: list[Cell] = []
         for cell in row.findall("tc"):
             if cell.get("hMerge") not in ON and cell.get("vMerge") not in ON:
@@ -199,7 +199,7 @@ def run_marks(run: Element) -> tuple[str, ...]:
 
 
 def run_text(run: Element) -> str:
-    """Return the text of a run with the characters of its symbol font as Unicode shows them."""
+    """Return a run's text with the characters of its symbol font converted to Unicode."""
     text = "".join(part.text or "" for part in run.iter("t"))
     properties = run.find("rPr")
     if text.isascii() or properties is None:
@@ -218,7 +218,7 @@ def properties_of(shape: Element) -> Element:
 
 
 def placeholder(shape: Element) -> str | None:
-    """Return a placeholder's type, "" for generic content; None for other shapes."""
+    """Return a placeholder's type, "" for generic content; None if the shape is no placeholder."""
     found = shape.find("nvSpPr/nvPr/ph")
     if found is None:
         found = shape.find("nvGraphicFramePr/nvPr/ph")
@@ -226,7 +226,7 @@ def placeholder(shape: Element) -> str | None:
 
 
 def position(shape: Element) -> tuple[int, int]:
-    """Return a shape's distance from the top and from the left; (0, 0) for placeholders."""
+    """Return a shape's distance from the top and the left; (0, 0) for placeholders."""
     offset = shape.find(".//off")
     if offset is None or placeholder(shape) is not None:
         return (0, 0)
@@ -234,7 +234,7 @@ def position(shape: Element) -> tuple[int, int]:
 
 
 def texts(parent: Element) -> Iterator[str]:
-    """Yield the texts below an element, with a space for each line break."""
+    """Yield the texts inside an element, with a space for each line break."""
     for part in parent.iter():
         if part.tag == "t":
             yield part.text or ""
@@ -243,7 +243,7 @@ def texts(parent: Element) -> Iterator[str]:
 
 
 def chart_blocks(chart: Element) -> list[Node]:
-    """Return a chart's title, and its values as a table."""
+    """Return a chart's title, and the chart's values as a table."""
     title = chart.find("chart/title")
     words = " ".join("".join(texts(title)).split()) if title is not None else ""
     series = list(chart.iter("ser"))
@@ -264,6 +264,6 @@ def chart_blocks(chart: Element) -> list[Node]:
 
 
 def values(series: Element, *names: str) -> dict[int, str]:
-    """Return index -> value for a chart series."""
+    """Return index -> value for a chart's series."""
     points = itertools.chain(*(series.iterfind(f"{name}//pt") for name in names))
     return {number_of(point.get("idx")): point.findtext("v") or "" for point in points}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Usual paths of the main part, for Office Open XML files that do not specify it.
 MAIN_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
-# Streams in old and encrypted office files, and the kind of file.
+# Streams in old and encrypted office files -> kind of the file.
 OLE_STREAMS = (
     ("EncryptedPackage", "an encrypted office file, which only its password opens"),
     ("WordDocument", "an old Word file (.doc), which this program cannot read"),
@@ -31,8 +31,8 @@ OLE_STREAMS = (
     ("PowerPoint Document", "an old PowerPoint file (.ppt), which this program cannot read"),
 )
 MAX_MIMETYPE = 1_000  # bytes
-READING_SHARE = 0.5  # reading's share of the time; writing Markdown gets the remainder
-# Creation dates of the templates of python-docx and python-pptx, not of the files made from them.
+READING_SHARE = 0.5  # share of the time for reading; writing Markdown gets the remainder
+# Creation dates of the templates in python-docx and python-pptx, not of files made from them.
 TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z")
 HINT = "Look for a .docx, .xlsx, .pptx, .odt, PDF or HTML version of it."
 
@@ -40,7 +40,7 @@ HINT = "Look for a .docx, .xlsx, .pptx, .odt, PDF or HTML version of it."
 def read_office(data: bytes, url: str, params: Document, deadline: float) -> PageContent | None:
     """Return the content of an office file, with title, author, published, updated and language.
 
-    published is the day of creation. Returns None for another kind of archive. url, params: as for
+    published is the creation date. Returns None for other archives. url, params: as for
     read_bytes. Raises SearchError (unsupported) for files that cannot be read.
     """
     if data.startswith(OLE_START):
@@ -118,14 +118,14 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> PageContent:
 def written(
     blocks: list[Node], reader: Any, fields: Document, writer: MarkdownWriter
 ) -> PageContent:
-    """Return the blocks of a file as Markdown, with the title and note of its reader."""
+    """Return a file's blocks as Markdown, with the title and note from its reader."""
     text = writer.markdown(element("div", *blocks))
     fields["title"] = fields["title"] or reader.title
     return PageContent(text, fields, reader.note, writer.cut)
 
 
 def ole_kind(data: bytes) -> str:
-    """Return the kind of a file in Microsoft's old container, detected by its streams."""
+    """Return the kind of a file in Microsoft's old container, detected from its streams."""
     for name, kind in OLE_STREAMS:
         if name.encode("utf-16-le") in data:
             return kind
@@ -151,6 +151,6 @@ def described(root: Element, author: str, created: str, modified: str) -> Docume
 
 
 def day(date: str) -> str:
-    """Return the day of a date such as 2024-01-31T12:00:00Z, or its month or year; else ""."""
+    """Return the day in a date such as 2024-01-31T12:00:00Z, or its month or year; else ""."""
     match = re.match(r"(?:19|20)\d\d(?:-[01]\d(?:-[0-3]\d)?)?(?![0-9])", date)
     return match[0] if match and date not in TEMPLATE_DATES else ""

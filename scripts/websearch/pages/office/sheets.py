@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 500_000  # nonempty cells per file
 MAX_ROWS = 50_000  # rows per sheet, as in a CSV file
-MAX_CELL = 2_000  # characters
+MAX_CELL = 2_000  # characters per cell
 MAX_COLUMNS = 500  # columns per table
 
 Row = dict[int, str]  # the cells of a row that have a value, by column from 0
@@ -25,9 +25,9 @@ Merge = tuple[int, int, int, int]  # merged cells: first and last row, first and
 
 
 def head_rows(merges: list[Merge]) -> dict[int, int]:
-    """Return the number of header rows below each row where merged cells show several.
+    """Return row -> number of header rows that begin there, where merged cells show several.
 
-    Some of its cells span rows, and others columns.
+    Some cells of such a row span rows, and others columns.
     """
     wide = {top for top, bottom, left, right in merges if right > left and bottom == top}
     heads: dict[int, int] = {}
@@ -38,10 +38,10 @@ def head_rows(merges: list[Merge]) -> dict[int, int]:
 
 
 class LeftOut:
-    """Counts of a sheet's hidden rows and columns with a value, and of formulas without a value."""
+    """Counts a sheet's hidden rows and columns with values, and its formulas without a value."""
 
     def __init__(self) -> None:
-        self.ranges: list[tuple[int, int]] = []  # hidden columns: the first, and the next visible
+        self.ranges: list[tuple[int, int]] = []  # hidden columns: the first, the next visible
         self.columns: set[int] = set()  # hidden columns that have a value
         self.rows = self.formulas = 0
 
@@ -51,7 +51,7 @@ class LeftOut:
             self.ranges.append((begin, end))
 
     def shown(self, row: Row, is_hidden: bool) -> Row:
-        """Return a row's visible cells; count the hidden row or columns."""
+        """Return a row's visible cells; count the row or its columns if they are hidden."""
         if is_hidden:
             self.rows += bool(row)
             return {}
@@ -69,7 +69,7 @@ class LeftOut:
 
 
 class SheetWriter:
-    """A writer of a file's sheets as tables.
+    """Writes a file's sheets as tables.
 
     rows: the current sheet's rows with their numbers; merges: its merged cells. spare: the number
     of cells that may still be read. Each copy of a cell or row counts as if the file contained it.
@@ -131,7 +131,7 @@ class SheetWriter:
     def repeat_merged(
         self, rows: dict[int, Row], merges: list[Merge], heads: dict[int, int]
     ) -> None:
-        """Repeat merged values in each of their rows, and names in each of their columns."""
+        """Repeat merged values in each row, and header names in each column, that they span."""
         last_heads = {first + count - 1 for first, count in heads.items()}
         in_heads = {first + more for first, count in heads.items() for more in range(count)}
         numbers = sorted(rows)
@@ -167,7 +167,7 @@ class SheetWriter:
         return ["\n".join([lines[0], f"|{' --- |' * len(columns)}", *lines[1:]])]
 
     def cell(self, text: str, address: str = "") -> str:
-        """Return the text of a cell on one line, escaped; with its link if links are kept."""
+        """Return a cell's text on one line, escaped, with the cell's link if links are kept."""
         shown = as_cell(mark_signs(one_line(text, MAX_CELL)))
         target = self.writer.target(address) if address and self.writer.keep_links else ""
         return f"[{shown}]({target})" if target else shown

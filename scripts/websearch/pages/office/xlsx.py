@@ -1,4 +1,4 @@
-"""Read Excel files (.xlsx): the values in visible sheets, as a person sees them (ECMA-376)."""
+"""Read Excel files (.xlsx): the values in visible sheets, formatted as in Excel (ECMA-376)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_workbook(
 def read_rows(reader: CellReader, name: str, sheets: SheetWriter) -> None:
     """Add the rows of a sheet. name: the sheet's part."""
     links = reader.links(name) if sheets.writer.keep_links else {}
-    shown: dict[int, int] = {}  # number in the file -> number without hidden rows
+    shown: dict[int, int] = {}  # row number in the file -> row number without hidden rows
     for number, row in reader.rows(name):
         cells = {column: sheets.cell(text, links.get((number, column), ""))
                  for column, text in row.items()}  # fmt: skip
@@ -65,9 +65,9 @@ def read_rows(reader: CellReader, name: str, sheets: SheetWriter) -> None:
 
 
 class CellReader:
-    """A reader of cells, with the file's shared strings, formats and first day.
+    """Reads cells, with the file's shared strings, formats and first day.
 
-    left_out: counts for the current sheet. merges: its merged cells, by the numbers in the file.
+    left_out: counts for the current sheet. merges: its merged cells, numbered as in the file.
     """
 
     def __init__(self, archive: Archive, workbook: str, first_day: dt.date | None) -> None:
@@ -87,7 +87,7 @@ class CellReader:
     def rows(self, name: str) -> Iterator[tuple[int, Row]]:
         """Yield each row's number in a sheet, and its visible cells that have a value.
 
-        Then merges is filled.
+        After the last row, merges is filled.
         """
         merges = self.merges = []
         number = 0
@@ -124,7 +124,7 @@ class CellReader:
         return links
 
     def with_symbols(self, text: str, cell: Element) -> str:
-        """Return a cell's text as its font shows it, if that is a symbol font with all of it."""
+        """Return a cell's text as its font shows it, if a symbol font applies to all of it."""
         style = number_of(cell.get("s"))
         table = symbol_table(self.fonts[style]) if style < len(self.fonts) else {}
         symbols = [table.get(PRIVATE | ord(letter), "") for letter in text] if table else []
@@ -153,7 +153,7 @@ class CellReader:
 
 
 def string(item: Element) -> str:
-    """Return a string's text, without the pronunciation that Japanese files contain."""
+    """Return a string's text without the pronunciation hints in Japanese files."""
     runs = [item, *item.iterfind("r")]
     return plain("".join(part.text or "" for run in runs for part in run.iterfind("t")))
 
@@ -172,7 +172,7 @@ def column_of(place: str) -> int:
 
 
 def read_formats(styles: Element) -> list[str]:
-    """Return the number format for each cell format, or "" if it has none."""
+    """Return the number format for each cell format; "" if it has no number format."""
     codes = {item.get("numFmtId", ""): item.get("formatCode", "") for item in styles.iter("numFmt")}
     formats = styles.find("cellXfs")
     ids = [item.get("numFmtId", "") for item in (formats if formats is not None else ())]
@@ -180,7 +180,7 @@ def read_formats(styles: Element) -> list[str]:
 
 
 def read_fonts(styles: Element) -> list[str]:
-    """Return the name of the font for each cell format."""
+    """Return the font's name for each cell format."""
     fonts, formats = styles.find("fonts"), styles.find("cellXfs")
     names = [item.find("name") for item in (fonts if fonts is not None else ())]
     fonts_of = [number_of(item.get("fontId")) for item in (formats if formats is not None else ())]

@@ -251,7 +251,7 @@ class CompositeFont(Font):
         return [known[code] for code in codes]
 
     def codes(self, data: bytes) -> list[bytes]:
-        """See Font. Strings with codes of other lengths than two bytes are rare and are not split."""
+        """See Font. Strings with codes of other lengths than two bytes are rare and not split."""
         if self.codec or (self.cmap and self.cmap.sizes):
             return [data]
         return [data[position : position + 2] for position in range(0, len(data), 2)]

@@ -28,7 +28,7 @@ MAX_SHOWN = 65_536  # bytes per shown string; the format allows 32,767
 MAX_REFERENCES = 50  # levels of references to references
 MAX_CODE_TEXT = 12  # characters per code
 MAX_CMAP_BYTES = 4_000_000  # bytes per map; 65,536 codes with texts take half of this
-MAX_CMAP_ENTRIES = 65_536  # entries per map from codes to text; a font with two-byte codes has no more
+MAX_CMAP_ENTRIES = 65_536  # per map from codes to text; a font with two-byte codes has no more
 # Objects per file, limited by the file's size because each takes 200 bytes of memory.
 BASE_OBJECTS, BYTES_PER_OBJECT = 50_000, 20
 # Unpacked bytes per stream: a base plus a multiple of the file's size, up to a maximum. Up to three

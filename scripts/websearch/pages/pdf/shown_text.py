@@ -157,7 +157,7 @@ class ShownText:
         self.place = self.start = self.end = 0.0
         self.count = self.unknown = 0
         self.texts: list[str] = []  # texts of the current piece
-        self.strings: list[tuple[bytes, float]] = []  # strings of the current piece and their starts
+        self.strings: list[tuple[bytes, float]] = []  # the piece's strings with their starts
 
     def add(self, data: bytes) -> None:
         """Add a string."""

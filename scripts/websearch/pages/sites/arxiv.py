@@ -1,4 +1,4 @@
-"""Read abstracts on arXiv, with the URL of the paper's PDF file."""
+"""Read abstract pages on arXiv, with the URL of the paper's PDF file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _CATEGORY = r'<(?:arxiv:primary_)?category[^<>]{0,200}?term="([^"<>]{1,40})"'
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
-    """Return the identifier of the paper at an abstract's URL, or None."""
+    """Return the identifier of the paper at an abstract page's URL, or None."""
     paper = re.fullmatch(_ABSTRACT, path)
     return {"id": paper[1]} if paper else None
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
-    """Return a paper's abstract and facts. Raises SearchError."""
+    """Return a paper's abstract and metadata. Raises SearchError."""
     fields = {"id_list": wanted["id"], "max_results": "1"}
     request = api_request(ENGINE, "/api/query", fields, Accept="application/atom+xml")
     entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value

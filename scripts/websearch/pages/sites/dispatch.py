@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from websearch.pages.fetch.fetch import Fetched, RobotsCache, SharedAnswers
 
-API_SHARE = 0.7  # the API's share of a page's time; the remainder is for its HTML if it fails
+API_SHARE = 0.7  # the API's share of a page's time; the remainder is for the HTML if the API fails
 # Pattern of hosts -> (engine whose pace applies to the API, module).
 SITES = {
     r"(?:www\.)?github\.com": ("github", "github"),
@@ -43,7 +43,7 @@ def read_through_api(
 ) -> PageContent | Fetched | None:
     """Return a page from its site's API; None if no API covers it.
 
-    params: those of read_page. shared: answers that all pages of the call share. Raises
+    params: those of read_page. shared: answers that all pages in the call share. Raises
     SearchError.
     """
     from urllib.parse import urlsplit

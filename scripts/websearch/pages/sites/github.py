@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 RAW_TYPE = "application/vnd.github.raw+json"
 MOST_RELEASES = 10  # releases per list
-# First path segments on github.com that are not the owner of a repository.
+# First path segments on github.com that are not a repository's owner.
 SITE_PATHS = frozenset(
     "about account apps codespaces collections contact customer-stories dashboard enterprise "
     "events explore features issues join login marketplace new notifications orgs organizations "
@@ -89,7 +89,7 @@ def check_public(api: SiteApi, repository: str) -> None:
 
 
 def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
-    """Return the API's data on a repository, requested once per call. Raises SearchError."""
+    """Return the API's data about a repository, requested once per call. Raises SearchError."""
     about: dict[str, Any] = api.shared.get(
         f"github {repository}", lambda: get_object(api, repository, "", "full_name")
     )
@@ -100,7 +100,7 @@ def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
 
 
 def get_raw(api: SiteApi, path: str) -> Fetched:
-    """Return a file from a repository (OWNER/NAME/REF/PATH); this does not count toward a quota."""
+    """Return a file in a repository (OWNER/NAME/REF/PATH); this does not count toward a quota."""
     url = f"{base_url(*GITHUB_RAW)}/{path}"
     fetched = fetch_page(url, api.deadline, api.robots)
     check_status(fetched)
@@ -108,7 +108,7 @@ def get_raw(api: SiteApi, path: str) -> Fetched:
 
 
 def read_file(api: SiteApi, wanted: dict[str, Any]) -> PageContent | Fetched:
-    """Return a file: text as it is, code as a code block, PDF and office files as fetched."""
+    """Return a file: text unchanged, code as a code block, PDF and office files as fetched."""
     from urllib.parse import unquote
 
     fetched = get_raw(api, f"{wanted['repository']}/{wanted['path']}")
@@ -127,7 +127,7 @@ def read_file(api: SiteApi, wanted: dict[str, Any]) -> PageContent | Fetched:
 
 
 def read_folder(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
-    """Return a folder's README; for a repository's root, also GitHub's facts about it."""
+    """Return a folder's README; for a repository's root, also GitHub's metadata."""
     about: dict[str, Any] = {}
     if not wanted["folder"]:
         about = about_repository(api, wanted["repository"])
@@ -153,7 +153,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 
 
 def repository_facts(about: dict[str, Any]) -> str:
-    """Return GitHub's facts about a repository on one line."""
+    """Return GitHub's metadata about a repository on one line."""
     topics = ", ".join(list_field(about, "topics", str))
     pushed = raw_text(about.get("pushed_at"))[:10]
     homepage = raw_text(about.get("homepage"))
@@ -172,7 +172,7 @@ def repository_facts(about: dict[str, Any]) -> str:
 def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
     """Return the text of a folder's README. Raises SearchError.
 
-    README.md is tried first, because that does not count toward a quota; the API finds other names.
+    Try README.md first, because that does not count toward a quota; the API finds other names.
     """
     repository, ref, folder = wanted["repository"], wanted["ref"], wanted["folder"]
     path = "/".join(filter(None, (repository, ref or "HEAD", folder, "README.md")))
@@ -213,7 +213,7 @@ def read_releases(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 
 
 def release_text(release: dict[str, Any]) -> str:
-    """Return a release's facts, text and list of files."""
+    """Return a release's metadata, text and list of files."""
     files = [
         f"- {raw_text(asset.get('name'))} ({counted(asset.get('download_count'), 'download')})"
         for asset in list_field(release, "assets")

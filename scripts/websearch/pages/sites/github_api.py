@@ -30,7 +30,7 @@ def get_json(api: SiteApi, repository: str, path: str, **fields: str) -> Any:
 def get_object(api: SiteApi, repository: str, path: str, name: str) -> dict[str, Any]:
     """Return the object at a path in a repository.
 
-    name: a text field that it must have. Raises SearchError.
+    name: a text field that the object must have. Raises SearchError.
     """
     value = get_json(api, repository, path)
     if isinstance(value, dict) and isinstance(value.get(name), str):

@@ -51,7 +51,7 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 def comments_of(
     api: SiteApi, repository: str, number: str, thread: dict[str, Any]
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return (time, post) per comment in a thread, and a note on omitted comments.
+    """Return (time, post) for each comment in a thread, and a note about omitted comments.
 
     If a thread is long, only its first and last pages of comments are read.
     """
@@ -74,14 +74,14 @@ def comments_of(
 def reviews_of(
     api: SiteApi, repository: str, number: str, thread: dict[str, Any]
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return (time, post) per review or code comment, and a note on omitted posts."""
+    """Return (time, post) for each review or code comment, and a note about omitted posts."""
     size = PER_PAGE
     reviews = get_list(api, repository, f"/pulls/{number}/reviews", per_page=str(size))
     posts = []
     for review in reviews:
         verdict = raw_text(review.get("state")).replace("_", " ").lower()
         text, body = f"Review ({verdict})", body_of(review)
-        if body or verdict != "commented":  # an empty review has only comments on the code
+        if body or verdict != "commented":  # a review without text has only comments on the code
             posts.append(
                 (raw_text(review.get("submitted_at")), post(post_heading(text, review), body))
             )
@@ -113,7 +113,7 @@ def review_post(comment: dict[str, Any]) -> str:
 
 
 def post_heading(kind: str, item: dict[str, Any]) -> str:
-    """Return a comment's heading: author and role, day, reactions."""
+    """Return a comment's heading: author and role, date, reactions."""
     role = raw_text(item.get("author_association"))
     who = f"{kind} by {author_of(item)}" + (f" ({role.lower()})" if role in ROLES else "")
     day = raw_text(item.get("created_at") or item.get("submitted_at"))[:10]

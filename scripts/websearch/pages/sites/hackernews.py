@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from websearch.pages.sites.site_api import SiteApi
 
 MOST_COMMENTS = 5_000  # comments per thread; the longest have about 3,000
-DEEPEST = 8  # shown levels of replies; deeper replies are put on the last level
+DEEPEST = 8  # displayed levels of replies; deeper replies are put on the last level
 LINE_CHARS = 60  # estimated characters in a comment's heading and markup
 
 
@@ -97,7 +97,7 @@ def comments_of(item: dict[str, Any]) -> list[Comment]:
             continue
         comment = Comment(reply, parent)
         children = list_field(reply, "children")
-        if not comment.html and not children:  # deleted, without replies
+        if not comment.html and not children:  # deleted comments without replies
             continue
         comments.append(comment)
         waiting += [(child, comment) for child in children[::-1]]
@@ -110,7 +110,7 @@ def comments_of(item: dict[str, Any]) -> list[Comment]:
 def chosen_comments(comments: list[Comment], budget: int) -> list[Comment]:
     """Return the best comments that fit into budget characters, in the order of the thread.
 
-    A comment's value is based on its points and replies, halved for each deeper level, but at least
+    A comment's value depends on its points and replies, halved per deeper level, but is at least
     the value of its best reply. Replies to an omitted comment are also omitted.
     """
     for comment in comments[::-1]:  # replies come before their parents

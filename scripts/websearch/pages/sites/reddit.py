@@ -1,6 +1,6 @@
-"""Read threads on Reddit by their Atom feeds: programs without a key get neither page nor API.
+"""Read Reddit threads from their Atom feeds: programs without a key get neither page nor API.
 
-A feed has the post and its newest comments with authors and times, but no votes and no nesting.
+A feed has the post and its newest comments with authors and times, but no votes or nesting.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def feed_entries(response: Response) -> list[str]:
 
 
 def content(entry: str) -> str:
-    """Return the HTML of a post or comment, without the links to itself that the feed adds."""
+    """Return a post's or comment's HTML, without the links to itself that the feed adds."""
     found = re.search(r"<content(?:\s[^<>]*)?>([^<]*)</content>", entry)
     html = unescape(found[1]) if found else ""
     own, end, _ = html.partition("<!-- SC_OFF -->")[2].partition("<!-- SC_ON -->")

@@ -23,13 +23,13 @@ MAX_BODY_HTML = 300_000  # characters per post
 
 
 class SiteApi(PacedEngine):
-    """The connection to a site's API for the requests for one page.
+    """The connection to a site's API for the requests of one page.
 
     Each request waits for its turn, passes the address guard and, if robots is set, obeys
     robots.txt.
     site: the engine whose pace applies, and the page's host
-    urls, shared: the URLs and shared answers of all pages of the call, which share an hourly quota
-    budget: the maximum characters that the text should have; 0: no limit
+    urls, shared: the URLs and shared answers of all pages in the call, which share an hourly quota
+    budget: the maximum number of characters in the text; 0: no limit
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SiteApi(PacedEngine):
         self.budget = 0 if "query" in params else limit // len(self.urls)
 
     def send(self, request: EngineRequest) -> Response:
-        """Send a request whose turn has come. Raises SearchError."""
+        """Send a request when its turn comes. Raises SearchError."""
         if self.robots:
             self.robots.check(request.url, self.deadline)
         return send_within(guarded_request(request.for_http()), self.deadline)

@@ -1,4 +1,4 @@
-"""Read questions on Stack Exchange with their answers: the accepted one first, then by votes.
+"""Read questions on Stack Exchange with their answers: the accepted answer first, then by votes.
 
 A call may read several questions. Questions on the same site share a request, because an IP address
 has only 300 requests per day.
@@ -104,13 +104,13 @@ def get_items(api: SiteApi, path: str, **fields: str) -> list[dict[str, Any]]:
 
 
 def author_of(item: dict[str, Any]) -> str:
-    """Return the name of a post's author, which the API escapes twice."""
+    """Return the name of a post's author; the API escapes it twice."""
     owner = object_field(item, "owner")
     return text_of_html(text_of_html(owner.get("display_name"))) or "unknown"
 
 
 def post_facts(item: dict[str, Any]) -> tuple[str, str, str]:
-    """Return a post's votes, day and license."""
+    """Return a post's votes, date and license."""
     score = item.get("score")
     votes = f"score {score}" if isinstance(score, int) else ""
     license_name = text_of_html(item.get("content_license"))

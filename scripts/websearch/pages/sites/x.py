@@ -1,4 +1,4 @@
-"""Read a single post on X by its oEmbed answer: the page itself is empty without a login."""
+"""Read a single X post from its oEmbed answer: the page itself is empty without a login."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     )
     answer = api.fetch(request, lambda _, got: ApiValue(value=good_embed(got))).value
     html, name = answer["html"], answer.get("author_name")
-    # A quotation: the post's text, then a dash, its author and its day as a link.
+    # A quotation: the post's text, then a dash, its author and its date as a link.
     text, _, line = html.partition(">")[2].rpartition("&mdash;")
     author = name if isinstance(name, str) else ""
     days = written_dates(re.sub(r"<[^<>]*>", " ", line)[-60:], month_first=True)
@@ -49,7 +49,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
 
 
 def good_embed(response: Response) -> dict[str, Any]:
-    """Return the oEmbed answer of a post. Raises SearchError."""
+    """Return the oEmbed answer for a post. Raises SearchError."""
     if response.status != 200:
         raise refusal(host_of("x"), response)
     answer = json_answer(response, "X")

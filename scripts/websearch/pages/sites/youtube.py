@@ -20,7 +20,7 @@ NOTE = "This is the page's description and data about the video, not a transcrip
 
 
 def read_video(html: str, url: str) -> PageContent | None:
-    """Return title, author, published, text and note of a video's page; None for other pages."""
+    """Return title, author, published, text and note for a video page; None for other pages."""
     found = re.search(_PLAYER, html) if re.match(_HOST, url) else None
     if not found:
         return None
@@ -49,7 +49,7 @@ def read_video(html: str, url: str) -> PageContent | None:
 
 
 def text_field(data: dict[str, Any], name: str) -> str:
-    """Return the text in a field, or ""."""
+    """Return the text in a field; "" if the field has no text."""
     value = data.get(name)
     return value.strip() if isinstance(value, str) else ""
 
